@@ -1,0 +1,23 @@
+"""The tables. One concept per file; each model groups factories, mutators, queries, properties."""
+
+from chat.models.feedback import Feedback
+from chat.models.message import ChatMessage, Role
+from chat.models.model_config import ModelConfig
+from chat.models.run import Run
+from chat.models.session import Session, SessionEvent
+from chat.models.system_prompt import SystemPrompt
+from chat.models.tool_call import ToolCall
+from chat.models.turn import Turn
+
+__all__ = [
+    "ChatMessage",
+    "Feedback",
+    "ModelConfig",
+    "Role",
+    "Run",
+    "Session",
+    "SessionEvent",
+    "SystemPrompt",
+    "ToolCall",
+    "Turn",
+]

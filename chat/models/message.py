@@ -1,0 +1,173 @@
+"""ChatMessage: a node of the session's tree (root, user, assistant or summary)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django_cte import CTE, with_cte
+
+from chat.models.session import Session
+
+if TYPE_CHECKING:
+    from chat.models.run import Run
+
+
+class Role(models.TextChoices):
+    ROOT = "root"
+    USER = "user"
+    ASSISTANT = "assistant"
+    SUMMARY = "summary"
+
+
+REPLIES = (Role.USER, Role.ASSISTANT)
+
+
+class MessageQuerySet(models.QuerySet["ChatMessage"]):
+    # Factories
+
+    def append(self, parent: ChatMessage, **fields: Any) -> ChatMessage:
+        """A new child of `parent`. Does not make it current: see ChatMessage.choose."""
+        return self.create(session_id=parent.session_id, parent=parent, parent_role=parent.role, **fields)
+
+    # Queries
+
+    def visible_to(self, user: Any) -> Self:
+        return self.filter(session__owner=user)
+
+    def branch_to(self, leaf: Any) -> Self:
+        """Root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.
+
+        leaf: a ChatMessage or its id. Each row carries `depth`, 0 at the leaf and rising towards the root.
+        """
+        start = leaf.pk if isinstance(leaf, ChatMessage) else leaf
+
+        def upwards(cte: Any) -> Any:
+            here = ChatMessage.objects.filter(pk=start).values(
+                "id", "parent_id", depth=models.Value(0, output_field=models.IntegerField())
+            )
+            above = cte.join(ChatMessage, id=cte.col.parent_id).values(
+                "id", "parent_id", depth=cte.col.depth + models.Value(1, output_field=models.IntegerField())
+            )
+            return here.union(above, all=True)
+
+        cte = CTE.recursive(upwards)
+        rows: Any = with_cte(cte, select=cte.join(self.model, id=cte.col.id))
+        branch: Self = rows.annotate(depth=cte.col.depth).order_by("-depth")
+        return branch
+
+    def current_path_from(self, start: Any) -> Self:
+        """`start` and what follows it along latest_child, oldest first. Each row carries `depth`, 0 at start."""
+        first = start.pk if isinstance(start, ChatMessage) else start
+
+        def downwards(cte: Any) -> Any:
+            here = ChatMessage.objects.filter(pk=first).values(
+                "id", "latest_child_id", depth=models.Value(0, output_field=models.IntegerField())
+            )
+            below = cte.join(ChatMessage, id=cte.col.latest_child_id).values(
+                "id", "latest_child_id", depth=cte.col.depth + models.Value(1, output_field=models.IntegerField())
+            )
+            return here.union(below, all=True)
+
+        cte = CTE.recursive(downwards)
+        rows: Any = with_cte(cte, select=cte.join(self.model, id=cte.col.id))
+        path: Self = rows.annotate(depth=cte.col.depth).order_by("depth")
+        return path
+
+    def replies(self) -> Self:
+        """User and assistant messages; no root, no summaries."""
+        return self.filter(role__in=REPLIES)
+
+
+class ChatMessage(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    # The parent's role, held true by a composite foreign key: what lets the database refuse two user
+    # messages in a row.
+    parent_role = models.CharField(max_length=9, choices=Role.choices, null=True, blank=True)  # noqa: DJ001
+    role = models.CharField(max_length=9, choices=Role.choices)
+    text = models.TextField(blank=True, default="")
+    reasoning = models.TextField(blank=True, default="")
+    # In the default encoding (chat/tokens.py), model-agnostic.
+    token_count = models.IntegerField(default=0)
+    latest_child = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    # parent, except for summaries: the target of the foreign key that keeps latest_child a true reply.
+    reply_to = models.GeneratedField(
+        expression=models.Case(
+            models.When(role__in=REPLIES, then=F("parent_id")), default=None, output_field=models.UUIDField()
+        ),
+        output_field=models.UUIDField(null=True),
+        db_persist=True,
+    )
+    last_summarized_message = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    client_message_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001  null: none given
+    # SHA-256 of the request that carried client_message_id, to tell a repeat from another request.
+    request_digest = models.CharField(max_length=64, blank=True, default="")
+    sent_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("sent_at", "id")
+        indexes = [models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent")]
+        constraints = [
+            models.UniqueConstraint(fields=["session"], condition=Q(role="root"), name="one_root_per_session"),
+            models.UniqueConstraint(fields=["session", "client_message_id"], name="one_message_per_client_id"),
+            models.UniqueConstraint(fields=["session", "id"], name="message_session_id"),
+            models.UniqueConstraint(fields=["id", "role"], name="message_id_role"),
+            models.UniqueConstraint(fields=["id", "reply_to"], name="message_id_reply_to"),
+            models.UniqueConstraint(
+                fields=["parent", "last_summarized_message"], name="one_summary_per_parent_and_cutoff"
+            ),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="message_role_known"),
+            models.CheckConstraint(
+                condition=Q(role="root", parent__isnull=True, parent_role__isnull=True)
+                | Q(role="user", parent_role__isnull=False, parent_role__in=["root", "assistant"])
+                | Q(role="assistant", parent_role__isnull=False, parent_role="user")
+                | Q(role="summary", parent_role__isnull=False, parent_role="user"),
+                name="message_roles_alternate",
+            ),
+            models.CheckConstraint(
+                condition=Q(parent__isnull=True, parent_role__isnull=True)
+                | Q(parent__isnull=False, parent_role__isnull=False),
+                name="message_parent_has_role",
+            ),
+            models.CheckConstraint(
+                condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="message_is_not_its_own_parent"
+            ),
+            models.CheckConstraint(
+                condition=~Q(role="root") | Q(text="", reasoning=""), name="root_is_empty"
+            ),
+            models.CheckConstraint(
+                condition=Q(last_summarized_message__isnull=True) | Q(role="summary"), name="only_summaries_have_a_cutoff"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.pk}"
+
+    # Mutators
+
+    def choose(self) -> None:
+        """Make this message the one its parent shows. The caller holds the session's lock."""
+        type(self).objects.filter(pk=self.parent_id).update(latest_child=self)
+
+    # Queries
+
+    def siblings(self) -> MessageQuerySet:
+        """Messages of the same role under the same parent, itself included, oldest first."""
+        return type(self).objects.filter(parent_id=self.parent_id, role=self.role).order_by("sent_at", "id")
+
+    # Properties
+
+    @property
+    def answered_by(self) -> Run | None:
+        """The run that writes (or wrote) this message; None for user messages and the root."""
+        return getattr(self, "run", None)

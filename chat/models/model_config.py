@@ -1,0 +1,67 @@
+"""ModelConfig: an LLM that may answer, and what it can do."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+
+
+class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
+    def offered(self) -> Self:
+        """What users may choose, the default first."""
+        return self.filter(enabled=True).order_by("-is_default", "name")
+
+
+class ModelConfig(models.Model):
+    name = models.CharField(max_length=200, unique=True, help_text="As the upstream server calls it.")
+    base_url = models.URLField(
+        blank=True, default="", help_text="OpenAI-compatible address ending in /v1; empty: LLM_BASE_URL."
+    )
+    api_key_env = models.CharField(
+        max_length=100, default="LLM_API_KEY", help_text="Name of the environment variable that holds the key."
+    )
+    context_window = models.PositiveIntegerField(default=128_000, help_text="Tokens.")
+    max_output_tokens = models.PositiveIntegerField(default=4_096)
+    supports_vision = models.BooleanField(default=False)
+    supports_tools = models.BooleanField(default=True)
+    supports_prefill = models.BooleanField(default=False)
+    supports_tool_choice_none = models.BooleanField(default=True)
+    supports_prompt_cache_key = models.BooleanField(default=False)
+    queue = models.CharField(max_length=50, default="llm", help_text="The Celery queue of its worker pool.")
+    tokenizer = models.CharField(
+        max_length=50, blank=True, default="", help_text="tiktoken encoding; empty: the default encoding."
+    )
+    is_default = models.BooleanField(default=False)
+    is_demo = models.BooleanField(default=False, help_text="The built-in demo, shown when no model is configured.")
+    enabled = models.BooleanField(default=True)
+
+    objects = ModelConfigQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+        constraints = [
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_model"),
+            models.CheckConstraint(
+                condition=Q(max_output_tokens__gt=0, context_window__gt=F("max_output_tokens")),
+                name="model_output_fits_its_window",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def make_default(self) -> None:
+        type(self).objects.filter(is_default=True).exclude(pk=self.pk).update(is_default=False)
+        type(self).objects.filter(pk=self.pk).update(is_default=True)
+        self.is_default = True
+
+    @staticmethod
+    def fields_for(name: str, context_window: int) -> dict[str, Any]:
+        """What a model named by LLM_MODELS starts with."""
+        return {
+            "name": name,
+            "context_window": context_window,
+            "max_output_tokens": min(4096, context_window // 4),
+        }

@@ -1,0 +1,146 @@
+"""Run: one model's execution of a turn: its claim, its lease, its end."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+
+from chat.models.message import ChatMessage
+from chat.models.model_config import ModelConfig
+from chat.models.turn import Turn
+from chat.states import LIVE, TERMINAL, Status, sources
+
+# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease.py).
+LEASE_S = 10
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    # Mutators: each one UPDATE; the count of changed rows is the answer
+
+    def move(self, to: Status, **fields: Any) -> int:
+        """Take the selected rows to `to` where the state machine allows it; returns how many moved."""
+        return self.filter(status__in=sources(to)).update(status=to, **fields)
+
+    def claim(self, run_id: Any, owner: int) -> Run | None:
+        """Take a queued run, or one whose lease has expired; None if somebody else has it or it has ended.
+
+        One UPDATE on the database clock, so of any number of deliveries exactly one gets the run.
+        """
+        claimable = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
+        free = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
+        claimed = (
+            self.filter(pk__in=self.model.objects.filter(free, pk=run_id).values("pk"))
+            .filter(claimable)
+            .update(
+                status=Status.RUNNING,
+                attempt=F("attempt") + 1,
+                owner=owner,
+                beat_at=Now(),
+                lease_until=Now() + timedelta(seconds=LEASE_S),
+                claimed_at=Coalesce("claimed_at", Now()),
+                saved_seq=0,
+            )
+        )
+        return self.for_work().get(pk=run_id) if claimed else None
+
+    # Queries
+
+    def visible_to(self, user: Any) -> Self:
+        return self.filter(turn__session__owner=user)
+
+    def live(self) -> Self:
+        return self.filter(status__in=LIVE)
+
+    def for_work(self) -> Self:
+        return self.select_related("turn__session", "turn__user_message", "message", "model_config")
+
+
+class Run(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="runs")
+    message = models.OneToOneField(ChatMessage, on_delete=models.CASCADE, related_name="run")
+    model_config = models.ForeignKey(
+        ModelConfig, null=True, on_delete=models.SET_NULL, related_name="runs", verbose_name="model"
+    )
+    model = models.CharField(max_length=200, help_text="The model's name, kept when its configuration is deleted.")
+    model_index = models.SmallIntegerField()
+    forced_tool = models.CharField(max_length=64, blank=True, default="")
+    dynamic_context = models.TextField(blank=True, default="")
+
+    status = models.CharField(max_length=9, choices=[(s, s) for s in Status], default=Status.QUEUED)
+    attempt = models.IntegerField(default=0)
+    failures = models.IntegerField(default=0)
+    owner = models.BigIntegerField(null=True, blank=True)
+    beat_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    deadline = models.DateTimeField()
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    # The seq of `stop`, set in the transaction that ends the run; announced_at once `stop` is in the log.
+    last_seq = models.IntegerField(null=True, blank=True)
+    announced_at = models.DateTimeField(null=True, blank=True)
+    # message.text holds everything up to this seq of the current attempt.
+    saved_seq = models.IntegerField(default=0)
+
+    error_code = models.CharField(max_length=40, blank=True, default="")
+    error_message = models.TextField(blank=True, default="")
+    error_retryable = models.BooleanField(default=False)
+    prompt_tokens = models.IntegerField(null=True, blank=True)
+    completion_tokens = models.IntegerField(null=True, blank=True)
+    cached_tokens = models.IntegerField(null=True, blank=True)
+    reasoning_tokens = models.IntegerField(null=True, blank=True)
+    time_to_first_token_ms = models.IntegerField(null=True, blank=True)
+    cycles = models.SmallIntegerField(default=0)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("created_at", "model_index")
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="run_live", condition=Q(status__in=sorted(LIVE))),
+            models.Index(
+                fields=["ended_at"], name="run_unannounced", condition=Q(ended_at__isnull=False, announced_at__isnull=True)
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "model_index"], name="one_answer_per_turn_and_model"),
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="run_status_known"),
+            models.CheckConstraint(condition=Q(attempt__gte=0, failures__gte=0), name="run_counts_not_negative"),
+            models.CheckConstraint(
+                condition=Q(status__in=sorted(TERMINAL), ended_at__isnull=False, last_seq__isnull=False)
+                | (~Q(status__in=sorted(TERMINAL)) & Q(ended_at__isnull=True, last_seq__isnull=True)),
+                name="run_has_an_end_iff_terminal",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="running")
+                | Q(owner__isnull=False, lease_until__isnull=False, attempt__gte=1),
+                name="running_run_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="failed") | Q(error_code=""), name="only_failed_runs_have_an_error"
+            ),
+            models.CheckConstraint(
+                condition=Q(announced_at__isnull=True) | Q(ended_at__isnull=False), name="announced_after_the_end"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk} ({self.model})"
+
+    # Queries
+
+    def expires_in_s(self, now: datetime) -> float:
+        return (self.deadline - now).total_seconds()
+
+    # Properties
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE

@@ -1,0 +1,66 @@
+"""ToolCall: one call a model made, and its outcome."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from chat.models.message import ChatMessage
+from chat.models.run import Run
+
+
+class ToolCallStatus(models.TextChoices):
+    PENDING = "pending"
+    WAITING = "waiting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+class ToolCall(models.Model):
+    """Top-level calls hang on the message, calls made by an agent tool on that tool's own row.
+
+    Parallel calls share turn_number and parent and differ in tab_index.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tool_calls")
+    message = models.ForeignKey(
+        ChatMessage, null=True, blank=True, on_delete=models.CASCADE, related_name="tool_calls"
+    )
+    parent_tool_call = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+    )
+    turn_number = models.SmallIntegerField()
+    tab_index = models.SmallIntegerField(default=0)
+    tool_call_id = models.CharField(max_length=200)
+    name = models.CharField(max_length=64)
+    arguments = models.JSONField(default=dict)
+    response = models.TextField(blank=True, default="")
+    text_before = models.TextField(blank=True, default="")
+    reasoning = models.TextField(blank=True, default="")
+    token_count = models.IntegerField(default=0)
+    status = models.CharField(max_length=9, choices=ToolCallStatus.choices, default=ToolCallStatus.PENDING)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("turn_number", "tab_index", "created_at")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(message__isnull=False, parent_tool_call__isnull=True)
+                | Q(message__isnull=True, parent_tool_call__isnull=False),
+                name="tool_call_has_one_parent",
+            ),
+            models.CheckConstraint(condition=Q(status__in=ToolCallStatus.values), name="tool_call_status_known"),
+            models.UniqueConstraint(
+                fields=["message", "turn_number", "tab_index"], name="one_tool_call_per_place_in_message"
+            ),
+            models.UniqueConstraint(
+                fields=["parent_tool_call", "turn_number", "tab_index"], name="one_tool_call_per_place_in_tool_call"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.tool_call_id}"

@@ -1,0 +1,1 @@
+"""config wires: settings, process entry points, embedded services. Nothing else may import it."""

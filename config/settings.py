@@ -1,0 +1,165 @@
+"""All configuration of Turnwire, from the environment (README has the table).
+
+Other modules read `django.conf.settings`; nothing else reads the environment.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
+
+from config import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.data_dir()
+
+# --- Django -----------------------------------------------------------------------------------------------
+
+DEBUG = env.switch("DEBUG")
+SECRET_KEY = env.text("SECRET_KEY")
+if not SECRET_KEY:
+    if not DEBUG:
+        env.fail("SECRET_KEY", "is required unless DEBUG=1")
+    SECRET_KEY = "only-for-debug-and-never-kept"  # noqa: S105  make run generates and keeps a real one
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
+if not ALLOWED_HOSTS:
+    env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "axes",
+    "csp",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "channels",
+    "chat",
+    "llm_worker",
+]
+MIDDLEWARE = [
+    
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/login/"
+
+# --- Postgres: no connection is held while streaming, so a small pool serves many runs ---------------------
+
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(
+        env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
+    )
+}
+DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES["default"].setdefault("OPTIONS", {})
+DATABASES["default"]["OPTIONS"] |= {
+    "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+    "connect_timeout": 5,
+}
+
+# --- Redis and Celery --------------------------------------------------------------------------------------
+
+REDIS_URL = env.url("REDIS_URL", "redis://localhost:6379/0", schemes=("redis", "rediss", "unix"))
+CELERY_BROKER_URL = env.url("CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix"))
+LLM_CONCURRENCY = env.whole_number("LLM_CONCURRENCY", 200, low=1, high=10_000)
+LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
+
+# --- Turns -------------------------------------------------------------------------------------------------
+
+LLM_BASE_URL = env.text("LLM_BASE_URL")
+LLM_MODELS = env.names("LLM_MODELS")
+MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
+MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
+MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)
+RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
+DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
+COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
+RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
+LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
+MAX_MESSAGE_CHARACTERS = 100_000
+
+# --- Web ---------------------------------------------------------------------------------------------------
+
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.whole_number("PORT", 8000, low=1, high=65_535)
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+# Third-party browser modules, installed from package-lock.json; served from our own origin.
+STATICFILES_DIRS = [("vendor", BASE_DIR / "node_modules")] if (BASE_DIR / "node_modules").is_dir() else []
+WHITENOISE_USE_FINDERS = DEBUG
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+if not DEBUG:
+    SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=True)
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    
+}
+REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
+SPECTACULAR_SETTINGS = {"TITLE": "Turnwire", "VERSION": "0.1.0", "OAS_VERSION": "3.1.0", "SCHEMA_PATH_PREFIX": "/api/"}

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class LlmWorkerConfig(AppConfig):
+    name = "llm_worker"
