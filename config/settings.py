@@ -124,8 +124,10 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Third-party browser modules, installed from package-lock.json; served from our own origin.
-STATICFILES_DIRS = [("vendor", BASE_DIR / "node_modules")] if (BASE_DIR / "node_modules").is_dir() else []
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "chat.web.vendor.VendorFinder",
+]
 WHITENOISE_USE_FINDERS = DEBUG
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
