@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
+from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage, Storage
 
 # Address below STATIC_URL → file below node_modules. Addresses end in .js: not every server knows .mjs.
@@ -24,12 +25,12 @@ class VendorFinder(BaseFinder):
     def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
         file = _file(path)
         if file is None:
-            return [] if find_all else None
+            return []  # Django's word for "not mine", whatever find_all says
         return [str(file)] if find_all else str(file)
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, Storage]]:
         for address in MODULES:
-            if _file(address):
+            if _file(address) and not matches_patterns(address, list(ignore_patterns or ())):
                 yield address, _Renamed()
 
 
