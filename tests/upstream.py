@@ -1,0 +1,227 @@
+"""A scripted OpenAI-compatible server: says what a test tells it to, and remembers what it was asked.
+
+In a test:      with Upstream() as upstream: upstream.reply({"text": "Hi"}, model="scripted")
+As a process:   python -m tests.upstream --port 9000   (POST /script, POST /release, GET /requests, DELETE /script)
+
+A reply is a list of steps, each a dict with one of these keys:
+
+    text, reasoning        one delta (`"field": "reasoning"` for the other spelling)
+    words                  that many deltas "0 ", "1 ", …; `"every_s"` apart
+    delta, chunk, raw      a delta as given; a whole chunk as given; characters as they are, no framing
+    long_line              one data line of that many characters
+    usage                  sent at the end, if the request asked for usage; replaces the counted one
+    finish                 the finish_reason (default "stop"); None: neither finish, usage nor [DONE]
+    refusal                finish_reason content_filter with a refusal and no text
+    pause_s, hang, wait    sleep; for ever; until released by that name (`release("name")`, POST /release)
+    status                 an HTTP error instead of a stream, with `retry_after`, `body`
+    eof                    close the connection here, in the middle
+"""
+
+import argparse
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from aiohttp import web
+
+from tests.upstream_steps import Rule, Step, delta, last_user_text, pieces
+
+
+@dataclass
+class Received:
+    """One request and what became of it. ended: complete, status, broken (by us), disconnected (by them)."""
+
+    body: dict[str, Any]
+    headers: dict[str, str]
+    received_at: float = field(default_factory=time.time)
+    chunks: int = 0
+    ended: str | None = None
+    ended_at: float | None = None
+
+    def end(self, how: str) -> None:
+        self.ended, self.ended_at = how, time.time()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return self.body["messages"]
+
+
+class Upstream:
+    """The server in a thread of its own. base_url ends in /v1."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.port = port
+        self.rules: list[Rule] = []
+        self.requests: list[Received] = []
+        self._released: dict[str, asyncio.Event] = {}
+        self._loop = asyncio.new_event_loop()
+        self._stopping: asyncio.Event | None = None
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="upstream")
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(30), "the scripted upstream did not start"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(30)
+
+    # What a test says
+
+    def reply(self, *steps: Step, model: str | None = None, contains: str | None = None,
+              times: int | None = None) -> None:  # fmt: skip
+        """Answer matching requests with these steps; the first rule that matches and has times left wins."""
+        self.rules.append(Rule(list(steps), model, contains, times))
+
+    def reply_by(self, function: Callable[[dict[str, Any]], list[Step]], model: str | None = None) -> None:
+        """Answer matching requests with what `function` makes of the request's body."""
+        self.rules.append(Rule(function, model))
+
+    def release(self, name: str) -> None:
+        """Let every `wait` of this name go on, now and later."""
+        self._loop.call_soon_threadsafe(lambda: self._event(name).set())
+
+    def reset(self) -> None:
+        self.rules.clear()
+        self.requests.clear()
+        self._released = {}
+
+    def wait_for(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
+        """What `condition` returns, once it is true."""
+        limit = time.monotonic() + timeout_s
+        while not (value := condition()):
+            assert time.monotonic() < limit, f"not within {timeout_s} s; requests: {self.requests}"
+            time.sleep(0.005)
+        return value
+
+    def wait_for_requests(self, count: int = 1, timeout_s: float = 60) -> list[Received]:
+        self.wait_for(lambda: len(self.requests) >= count, timeout_s)
+        return self.requests
+
+    # The server
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self.serve())
+        self._loop.close()
+
+    async def serve(self) -> None:
+        self._stopping = asyncio.Event()
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._completions)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/requests", self._get_requests)
+        app.router.add_post("/script", self._post_script)
+        app.router.add_delete("/script", self._delete_script)
+        app.router.add_post("/release", self._post_release)
+        # handler_cancellation: a client that goes away is noticed even while we are silent.
+        runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", self.port, backlog=1024)
+        await site.start()
+        self.port = site._server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stopping.wait()
+        await runner.cleanup()
+
+    async def _completions(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        received = Received(body, dict(request.headers))
+        self.requests.append(received)
+        rule = next((rule for rule in self.rules if rule.takes(body)), None)
+        steps = rule.take(body) if rule else [{"text": f"You said: {last_user_text(body)}"}]
+        try:
+            if steps and "status" in steps[0]:
+                return _error(steps[0], received)
+            return await self._stream(request, steps, received)
+        except (asyncio.CancelledError, ConnectionError):
+            if received.ended is None:
+                received.end("disconnected")
+            raise
+
+    async def _stream(
+        self, request: web.Request, steps: list[Step], received: Received
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for step in [*steps, {"ending": steps}]:
+            if "eof" in step:
+                received.end("broken")
+                request.transport.abort() if step["eof"] == "abort" else request.transport.close()
+                return response
+            async for piece in self._play(step, received.body):
+                await response.write(piece)
+                received.chunks += 1
+        received.end("complete")
+        return response
+
+    async def _play(self, step: Step, body: dict[str, Any]) -> AsyncIterator[bytes]:
+        """The bytes of one step, in its own time."""
+        if "words" in step:
+            for number in range(step["words"]):
+                yield delta(body, {"content": f"{number} "})
+                await asyncio.sleep(step.get("every_s", 0))
+        elif "pause_s" in step:
+            await asyncio.sleep(step["pause_s"])
+        elif "hang" in step:
+            await asyncio.Event().wait()
+        elif "wait" in step:
+            await self._event(step["wait"]).wait()
+        else:
+            for piece in pieces(step, body):
+                yield piece
+
+    def _event(self, name: str) -> asyncio.Event:
+        return self._released.setdefault(name, asyncio.Event())
+
+    # For tests in another process
+
+    async def _models(self, _: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+    async def _get_requests(self, _: web.Request) -> web.Response:
+        return web.json_response([asdict(received) for received in self.requests])
+
+    async def _post_script(self, request: web.Request) -> web.Response:
+        """One rule, or a list of rules: {"steps": […], "model": …, "contains": …, "times": …}."""
+        given = await request.json()
+        self.rules += [Rule(**rule) for rule in (given if isinstance(given, list) else [given])]
+        return web.json_response({"rules": len(self.rules)})
+
+    async def _delete_script(self, _: web.Request) -> web.Response:
+        self.reset()
+        return web.json_response({})
+
+    async def _post_release(self, request: web.Request) -> web.Response:
+        self._event((await request.json())["name"]).set()
+        return web.json_response({})
+
+
+def _error(step: Step, received: Received) -> web.Response:
+    received.end("status")
+    headers = {"Retry-After": str(step["retry_after"])} if "retry_after" in step else {}
+    body = step.get("body", {"error": {"message": f"scripted {step['status']}", "type": "scripted"}})
+    return web.json_response(body, status=step["status"], headers=headers)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--port", type=int, default=0)
+    upstream = Upstream(arguments.parse_args().port)
+    with upstream:
+        print(upstream.base_url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
