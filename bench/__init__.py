@@ -1,0 +1,1 @@
+"""Reproducible benchmarks of the relay path; see README.md. Not tests: nothing here decides whether a change is right."""
