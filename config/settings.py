@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 
 from config import environment as env
+
+# Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.data_dir()
@@ -44,7 +48,7 @@ INSTALLED_APPS = [
     "llm_worker",
 ]
 MIDDLEWARE = [
-    
+
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -161,7 +165,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    
+
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
 SPECTACULAR_SETTINGS = {"TITLE": "Turnwire", "VERSION": "0.1.0", "OAS_VERSION": "3.1.0", "SCHEMA_PATH_PREFIX": "/api/"}

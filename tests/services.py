@@ -54,5 +54,6 @@ class Services:
 def start_for_this_process() -> Services:
     """Start both and point this process's environment at them, before Django reads its settings."""
     services = Services()
+    (services.directory / "data" / "static").mkdir(parents=True)
     os.environ.update(services.environment(), DEBUG="1", DATA_DIR=str(services.directory / "data"))
     return services

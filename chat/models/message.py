@@ -67,7 +67,9 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
                 "id", "latest_child_id", depth=models.Value(0, output_field=models.IntegerField())
             )
             below = cte.join(ChatMessage, id=cte.col.latest_child_id).values(
-                "id", "latest_child_id", depth=cte.col.depth + models.Value(1, output_field=models.IntegerField())
+                "id",
+                "latest_child_id",
+                depth=cte.col.depth + models.Value(1, output_field=models.IntegerField()),
             )
             return here.union(below, all=True)
 
@@ -84,7 +86,9 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
 class ChatMessage(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
-    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+    )
     # The parent's role, held true by a composite foreign key: what lets the database refuse two user
     # messages in a row.
     parent_role = models.CharField(max_length=9, choices=Role.choices, null=True, blank=True)  # noqa: DJ001
@@ -118,8 +122,12 @@ class ChatMessage(models.Model):
         ordering = ("sent_at", "id")
         indexes = [models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent")]
         constraints = [
-            models.UniqueConstraint(fields=["session"], condition=Q(role="root"), name="one_root_per_session"),
-            models.UniqueConstraint(fields=["session", "client_message_id"], name="one_message_per_client_id"),
+            models.UniqueConstraint(
+                fields=["session"], condition=Q(role="root"), name="one_root_per_session"
+            ),
+            models.UniqueConstraint(
+                fields=["session", "client_message_id"], name="one_message_per_client_id"
+            ),
             models.UniqueConstraint(fields=["session", "id"], name="message_session_id"),
             models.UniqueConstraint(fields=["id", "role"], name="message_id_role"),
             models.UniqueConstraint(fields=["id", "reply_to"], name="message_id_reply_to"),
@@ -146,7 +154,8 @@ class ChatMessage(models.Model):
                 condition=~Q(role="root") | Q(text="", reasoning=""), name="root_is_empty"
             ),
             models.CheckConstraint(
-                condition=Q(last_summarized_message__isnull=True) | Q(role="summary"), name="only_summaries_have_a_cutoff"
+                condition=Q(last_summarized_message__isnull=True) | Q(role="summary"),
+                name="only_summaries_have_a_cutoff",
             ),
         ]
 
@@ -157,6 +166,8 @@ class ChatMessage(models.Model):
 
     def choose(self) -> None:
         """Make this message the one its parent shows. The caller holds the session's lock."""
+        if self.parent_id is None:
+            raise ValueError("the root has no parent to choose it")
         type(self).objects.filter(pk=self.parent_id).update(latest_child=self)
 
     # Queries

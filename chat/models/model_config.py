@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import F, Q
 
@@ -16,11 +17,18 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
 
 class ModelConfig(models.Model):
     name = models.CharField(max_length=200, unique=True, help_text="As the upstream server calls it.")
-    base_url = models.URLField(
-        blank=True, default="", help_text="OpenAI-compatible address ending in /v1; empty: LLM_BASE_URL."
+    # Not a URLField: its validator refuses the one-word host names of container networks.
+    base_url = models.CharField(
+        max_length=500,
+        blank=True,
+        default="",
+        validators=[RegexValidator(r"^https?://", "An address starts with http:// or https://.")],
+        help_text="OpenAI-compatible address ending in /v1; empty: LLM_BASE_URL.",
     )
     api_key_env = models.CharField(
-        max_length=100, default="LLM_API_KEY", help_text="Name of the environment variable that holds the key."
+        max_length=100,
+        default="LLM_API_KEY",
+        help_text="Name of the environment variable that holds the key.",
     )
     context_window = models.PositiveIntegerField(default=128_000, help_text="Tokens.")
     max_output_tokens = models.PositiveIntegerField(default=4_096)
@@ -34,7 +42,9 @@ class ModelConfig(models.Model):
         max_length=50, blank=True, default="", help_text="tiktoken encoding; empty: the default encoding."
     )
     is_default = models.BooleanField(default=False)
-    is_demo = models.BooleanField(default=False, help_text="The built-in demo, shown when no model is configured.")
+    is_demo = models.BooleanField(
+        default=False, help_text="The built-in demo, shown when no model is configured."
+    )
     enabled = models.BooleanField(default=True)
 
     objects = ModelConfigQuerySet.as_manager()
@@ -42,7 +52,9 @@ class ModelConfig(models.Model):
     class Meta:
         ordering = ("name",)
         constraints = [
-            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_model"),
+            models.UniqueConstraint(
+                fields=["is_default"], condition=Q(is_default=True), name="one_default_model"
+            ),
             models.CheckConstraint(
                 condition=Q(max_output_tokens__gt=0, context_window__gt=F("max_output_tokens")),
                 name="model_output_fits_its_window",

@@ -67,7 +67,9 @@ class Run(models.Model):
     model_config = models.ForeignKey(
         ModelConfig, null=True, on_delete=models.SET_NULL, related_name="runs", verbose_name="model"
     )
-    model = models.CharField(max_length=200, help_text="The model's name, kept when its configuration is deleted.")
+    model = models.CharField(
+        max_length=200, help_text="The model's name, kept when its configuration is deleted."
+    )
     model_index = models.SmallIntegerField()
     forced_tool = models.CharField(max_length=64, blank=True, default="")
     dynamic_context = models.TextField(blank=True, default="")
@@ -104,15 +106,21 @@ class Run(models.Model):
     class Meta:
         ordering = ("created_at", "model_index")
         indexes = [
-            models.Index(fields=["status", "lease_until"], name="run_live", condition=Q(status__in=sorted(LIVE))),
             models.Index(
-                fields=["ended_at"], name="run_unannounced", condition=Q(ended_at__isnull=False, announced_at__isnull=True)
+                fields=["status", "lease_until"], name="run_live", condition=Q(status__in=sorted(LIVE))
+            ),
+            models.Index(
+                fields=["ended_at"],
+                name="run_unannounced",
+                condition=Q(ended_at__isnull=False, announced_at__isnull=True),
             ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["turn", "model_index"], name="one_answer_per_turn_and_model"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="run_status_known"),
-            models.CheckConstraint(condition=Q(attempt__gte=0, failures__gte=0), name="run_counts_not_negative"),
+            models.CheckConstraint(
+                condition=Q(attempt__gte=0, failures__gte=0), name="run_counts_not_negative"
+            ),
             models.CheckConstraint(
                 condition=Q(status__in=sorted(TERMINAL), ended_at__isnull=False, last_seq__isnull=False)
                 | (~Q(status__in=sorted(TERMINAL)) & Q(ended_at__isnull=True, last_seq__isnull=True)),
@@ -127,7 +135,8 @@ class Run(models.Model):
                 condition=Q(status="failed") | Q(error_code=""), name="only_failed_runs_have_an_error"
             ),
             models.CheckConstraint(
-                condition=Q(announced_at__isnull=True) | Q(ended_at__isnull=False), name="announced_after_the_end"
+                condition=Q(announced_at__isnull=True) | Q(ended_at__isnull=False),
+                name="announced_after_the_end",
             ),
         ]
 

@@ -6,11 +6,12 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import models, transaction
 from django.db.models import F
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from chat.models.message import ChatMessage
 
 
@@ -27,7 +28,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """The user's own sessions; everybody else's do not exist for them."""
         return self.filter(owner=user)
 
-    def start(self, owner: AbstractBaseUser, **fields: Any) -> Session:
+    def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
         from chat.models.message import ChatMessage, Role
 
@@ -67,7 +68,8 @@ class Session(models.Model):
         indexes = [models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner")]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(while_answering__in=WhileAnswering.values), name="session_while_answering_known"
+                condition=models.Q(while_answering__in=WhileAnswering.values),
+                name="session_while_answering_known",
             )
         ]
 

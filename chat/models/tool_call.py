@@ -53,12 +53,15 @@ class ToolCall(models.Model):
                 | Q(message__isnull=True, parent_tool_call__isnull=False),
                 name="tool_call_has_one_parent",
             ),
-            models.CheckConstraint(condition=Q(status__in=ToolCallStatus.values), name="tool_call_status_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=ToolCallStatus.values), name="tool_call_status_known"
+            ),
             models.UniqueConstraint(
                 fields=["message", "turn_number", "tab_index"], name="one_tool_call_per_place_in_message"
             ),
             models.UniqueConstraint(
-                fields=["parent_tool_call", "turn_number", "tab_index"], name="one_tool_call_per_place_in_tool_call"
+                fields=["parent_tool_call", "turn_number", "tab_index"],
+                name="one_tool_call_per_place_in_tool_call",
             ),
         ]
 

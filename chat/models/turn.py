@@ -13,7 +13,9 @@ class Turn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     user_message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="turns")
     # The turn this one waits for (while_answering = enqueue); its runs are not claimed before that has ended.
-    after = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="followers")
+    after = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="followers"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     # When overall_stop was recorded; None while any run of the turn has not announced its end.
     ended_at = models.DateTimeField(null=True, blank=True)
