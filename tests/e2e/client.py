@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 Frame = dict[str, Any]
 
 
-class BrokenContract(AssertionError):
+class ContractError(AssertionError):
     """The server sent what the contract rules out."""
 
 
@@ -36,11 +36,11 @@ class RunView:
 
     def packet(self, frame: Frame) -> None:
         if self.stop_reason is not None:
-            raise BrokenContract(f"a packet after stop: {frame}")
+            raise ContractError(f"a packet after stop: {frame}")
         if frame["attempt"] != self.attempt and not (self.attempt == 0 and self.seq == 0):
-            raise BrokenContract(f"attempt {frame['attempt']} began without reset or snapshot")
+            raise ContractError(f"attempt {frame['attempt']} began without reset or snapshot")
         if frame["seq"] != self.seq + 1:
-            raise BrokenContract(f"seq {frame['seq']} after {self.seq}")
+            raise ContractError(f"seq {frame['seq']} after {self.seq}")
         self.attempt, self.seq = frame["attempt"], frame["seq"]
         obj = frame["obj"]
         self.kinds.append(obj["type"])
@@ -86,10 +86,11 @@ class Socket:
             f"reply to {command}",
         )
         if frame["type"] != reply:
-            raise BrokenContract(f"expected {reply}, got {frame}")
+            raise ContractError(f"expected {reply}, got {frame}")
         return frame
 
     async def subscribe(self, session: str, **more: Any) -> Frame:
+        self.n = more.get("since")
         return await self.ask("subscribed", type="subscribe", session=session, **more)
 
     def cursors(self) -> dict[str, Frame]:
@@ -101,7 +102,7 @@ class Socket:
                 if self._failure:
                     raise self._failure
                 if self.close_code is not None:
-                    raise BrokenContract(f"closed {self.close_code} while waiting for {what}")
+                    raise ContractError(f"closed {self.close_code} while waiting for {what}")
                 self._changed.clear()
                 await self._changed.wait()
         return value
@@ -135,7 +136,7 @@ class Socket:
                     if line:
                         self._apply(json.loads(line))
                 self._changed.set()
-        except BrokenContract as broken:
+        except ContractError as broken:
             self._failure = broken
         except OSError:
             pass
@@ -156,14 +157,19 @@ class Socket:
                 view.reset(frame["attempt"], frame["seq"], frame["message"])
             case "overall_stop":
                 if frame["turn"] in self.stopped_turns:
-                    raise BrokenContract(f"two overall_stop for {frame['turn']}")
+                    raise ContractError(f"two overall_stop for {frame['turn']}")
                 self.stopped_turns[frame["turn"]] = frame["stop_reason"]
 
     def _number(self, frame: Frame) -> None:
-        missed = self.n is not None and frame["n"] != self.n + 1
-        if missed and frame["type"] not in ("subscribed", "resync"):
-            raise BrokenContract(f"n {frame['n']} after {self.n}")
-        self.n = frame["n"]
+        """Without `since` news goes on after the `n` of the reply, with it after `since`."""
+        if frame["type"] == "subscribed":
+            self.n = frame["n"] if self.n is None else self.n
+        elif frame["type"] == "resync":
+            self.n = frame["n"]
+        elif frame["n"] != (self.n or 0) + 1:
+            raise ContractError(f"n {frame['n']} after {self.n}")
+        else:
+            self.n = frame["n"]
 
 
 @dataclass
@@ -201,7 +207,7 @@ class Client:
         """JSON of `/api/{path}`; the status must be the expected one."""
         answer = await self.http.request(method, f"/api/{path}", **more)
         if answer.status_code != status:
-            raise BrokenContract(f"{method} {path}: {answer.status_code} {answer.text}")
+            raise ContractError(f"{method} {path}: {answer.status_code} {answer.text}")
         return answer.json() if answer.content else None
 
     async def new_session(self, **body: Any) -> Frame:
