@@ -19,7 +19,6 @@ A reply is a list of steps, each a dict with one of these keys:
 
 import argparse
 import asyncio
-import json
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
