@@ -1,0 +1,120 @@
+"""The real thing for end-to-end tests: web and worker processes from the Procfile, beside the test's services.
+
+They use the database `turnwire` and Redis database 1; pytest-django's own test database and Redis database 0 are
+the in-process tests'. What the processes print is in `directory`, and shown when a test fails to see them ready.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import httpx2
+
+from config.embedded import find_suitable_port
+from tests.services import Services
+from tests.upstream import Upstream
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_S = 60
+
+
+def procfile() -> dict[str, str]:
+    lines = (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
+    return {name: command.strip() for name, _, command in (line.partition(":") for line in lines if line)}
+
+
+class Stack:
+    """One web process and any number of llm workers, each in a process group of its own."""
+
+    def __init__(self, services: Services, upstream: Upstream, models: str = "alpha,beta,gamma") -> None:
+        self.upstream = upstream
+        self.directory = services.directory / f"stack-{time.monotonic_ns()}"
+        (self.directory / "static").mkdir(parents=True)
+        self.port = find_suitable_port("127.0.0.1")
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.environment: dict[str, str] = {
+            **os.environ,
+            **services.environment(),
+            "REDIS_URL": services.valkey.url.removesuffix("/0") + "/1",
+            "DEBUG": "1",
+            "DATA_DIR": str(self.directory),
+            "PORT": str(self.port),
+            "LLM_BASE_URL": upstream.base_url,
+            "LLM_MODELS": models,
+            "LLM_CONCURRENCY": "50",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls, services: Services, upstream: Upstream, **more: str) -> Iterator["Stack"]:
+        """Migrated, with users alice and bob (password: their name), the models, one web and one worker."""
+        stack = cls(services, upstream, **more)
+        stack.manage("migrate", "--verbosity", "0")
+        stack.manage("sync_models")
+        for name in ("alice", "bob"):
+            stack.manage("create_user", name, "--password", name)
+        try:
+            stack.start("llm")
+            stack.start("web")
+            stack.wait_until_ready()
+            yield stack
+        finally:
+            stack.stop()
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"manage.py {arguments}: {done.stderr}"
+        return done.stdout
+
+    def start(self, line: str, name: str | None = None, environment: Mapping[str, str] | None = None) -> None:
+        """Start the Procfile's `line` under `name` (its own by default)."""
+        name = name or line
+        with (self.directory / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                ["/bin/sh", "-c", f"exec {procfile()[line]}"],
+                cwd=ROOT, env={**self.environment, **(environment or {})},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to the process itself, and wait for its end where it must end."""
+        self.processes[name].send_signal(number)
+        if number == signal.SIGKILL:
+            self.processes.pop(name).wait()
+
+    def wait_until_ready(self) -> None:
+        limit = time.monotonic() + READY_S
+        while True:
+            with contextlib.suppress(httpx2.TransportError):
+                answer = httpx2.get(f"{self.base_url}/health/ready", timeout=5, trust_env=False)
+                if answer.status_code == 200 and "ready." in self.log("llm"):
+                    return
+            for name, process in self.processes.items():
+                assert process.poll() is None, f"{name} ended: {self.log(name)}"
+            assert time.monotonic() < limit, f"not ready: {self.log('web')} {self.log('llm')}"
+            time.sleep(0.05)
+
+    def log(self, name: str) -> str:
+        path = self.directory / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.processes.clear()
