@@ -1,0 +1,98 @@
+"""Everything a benchmark runs against, as real processes on loopback: upstream, controls, and the whole system.
+
+The system's web and worker lines are those of the Procfile, its services the embedded ones, durable as in use.
+"""
+
+import json
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import aiohttp
+import psutil
+
+from bench.processes import BIN, ROOT, Processes, free_port, uvicorn
+from bench.subjects import Control, System
+from config import embedded
+
+LLM_WORKERS = 2
+CONTROLS = ("naive", "lean")
+
+
+class Stack:
+    def __init__(self, directory: Path) -> None:
+        self.processes = Processes(directory)
+        self.directory = directory
+        self.upstream = ""
+
+    async def start_upstream(self) -> None:
+        port = free_port()
+        self.processes.start("upstream", uvicorn("bench.upstream:application", port))
+        await self.processes.listening(port)
+        self.upstream = f"http://127.0.0.1:{port}"
+
+    async def start_control(self, http: aiohttp.ClientSession, name: str) -> Control:
+        port = free_port()
+        env = {"LLM_BASE_URL": f"{self.upstream}/v1"}
+        process = self.processes.start(name, uvicorn(f"bench.{name}:application", port), env)
+        await self.processes.listening(port)
+        return Control(name, http, f"ws://127.0.0.1:{port}/ws/", {"web": [process]})
+
+    async def start_system(
+        self, http: aiohttp.ClientSession, models: list[str]
+    ) -> tuple[System, dict[str, dict[str, str]]]:
+        """The system, and its sessions with long histories by name."""
+        postgres = embedded.postgres(self.directory / "postgres")
+        valkey = embedded.valkey(self.directory / "valkey")
+        beside = {"postgres": [self.processes.start("postgres", postgres.command, user=postgres.user)]}
+        redis = self.processes.start("valkey", valkey.command)
+        embedded.wait_for_postgres(postgres)
+        embedded.wait_for_valkey(valkey)
+        env = self._environment(postgres.url, valkey.url)
+        self._run(env, "manage.py", "migrate", "--verbosity", "0")
+        seeded = json.loads(self._run(env, "-m", "bench.seed", *models))
+        lines = procfile()
+        workers = [self._start(f"llm-{n}", lines["llm"], env) for n in range(LLM_WORKERS)]
+        web = self._start("web", lines["web"], env)
+        for name in lines.keys() - {"web", "llm"}:
+            beside[name] = [self._start(name, lines[name], env)]
+        await self.processes.listening(int(env["PORT"]))
+        relay = {"worker": workers, "redis": [redis], "web": [web]}
+        return System(http, f"127.0.0.1:{env['PORT']}", seeded["token"], relay, beside), seeded["trees"]
+
+    def _environment(self, database_url: str, redis_url: str) -> dict[str, str]:
+        return {
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "DATA_DIR": str(self.directory / "data"),
+            "SECRET_KEY": secrets.token_urlsafe(50),
+            # As in production: DEBUG would keep every query in memory.
+            "DEBUG": "0",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "SECURE_SSL_REDIRECT": "0",
+            "HOST": "127.0.0.1",
+            "PORT": str(free_port()),
+            "LLM_BASE_URL": f"{self.upstream}/v1",
+            "LLM_API_KEY": "none",
+            "MAX_RUNS_PER_USER": "1000",
+            "DRAIN_GRACE": "1",
+            "PATH": f"{BIN}:/usr/bin:/bin",
+        }
+
+    def _start(self, name: str, line: str, env: dict[str, str]) -> psutil.Process:
+        return self.processes.start(name, ["/bin/sh", "-c", f"exec {line}"], env)
+
+    def _run(self, env: dict[str, str], *arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        done = subprocess.run(
+            command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stderr[-3000:]}")
+        return done.stdout
+
+
+def procfile() -> dict[str, str]:
+    lines = (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
+    return {name: line.strip() for name, _, line in (line.partition(":") for line in lines) if line}
