@@ -1,0 +1,113 @@
+/** One run's answer, folded from its packets. Pure: every function returns a new value or the one it was given. */
+
+/** @import {Answer, Message, RunInfo} from "./types.js" */
+
+const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
+const TERMINAL = new Set(["completed", "failed", "stopped"]);
+
+/** @param {string|undefined} status */
+export const isTerminal = (status) => TERMINAL.has(status ?? "completed");
+
+/**
+ * An answer nothing has been received for: the next packet must be the first of any attempt.
+ * @param {RunInfo & {turn?: string}} info
+ * @returns {Answer}
+ */
+export function expected(info) {
+  return {
+    run: info.run ?? info.id ?? "",
+    turn: info.turn ?? null,
+    message: info.message,
+    model: info.model,
+    model_index: info.model_index ?? 0,
+    status: "queued",
+    ...nothingShown(0),
+  };
+}
+
+/**
+ * The answer after one packet. Old and repeated packets change nothing; null means packets are missing.
+ * @param {Answer} answer
+ * @param {{attempt: number, seq: number, obj: any}} packet
+ * @returns {Answer|null}
+ */
+export function withPacket(answer, { attempt, seq, obj }) {
+  if (answer.ended || attempt < answer.attempt) return answer;
+  if (attempt > answer.attempt) {
+    // Only the first packet can open an attempt: what came before it has been forgotten by the server too.
+    return seq === 1 ? applied({ ...answer, ...nothingShown(attempt) }, seq, obj) : null;
+  }
+  if (seq <= answer.seq) return answer;
+  return seq === answer.seq + 1 ? applied(answer, seq, obj) : null;
+}
+
+/**
+ * @param {Answer} answer
+ * @param {{attempt: number}} reset
+ * @returns {Answer}
+ */
+export function withReset(answer, { attempt }) {
+  if (answer.ended || attempt < answer.attempt) return answer;
+  return { ...answer, ...nothingShown(attempt), status: "running" };
+}
+
+/**
+ * @param {Answer} answer
+ * @param {{attempt: number, seq: number, message: Message}} snapshot
+ * @returns {Answer}
+ */
+export function withSnapshot(answer, { attempt, seq, message }) {
+  const isOld = attempt < answer.attempt || (attempt === answer.attempt && seq < answer.seq);
+  // Not ended by it, even if the message is final: `stop` still follows, and ends it.
+  return answer.ended || isOld ? answer : { ...answer, ...nothingShown(attempt), seq, ...shownBy(message) };
+}
+
+/**
+ * The answer after its message was read by REST: the message wins if it is final or further along.
+ * @param {Answer|undefined} answer
+ * @param {Message} message
+ * @returns {Answer|undefined} undefined: a message that was final before we heard of its run
+ */
+export function withRead(answer, message) {
+  if (isTerminal(message.status)) {
+    return answer && { ...answer, ...shownBy(message), position: null, quiet: false, ended: true };
+  }
+  const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
+  const known = answer ?? expected({ model: "", model_index: 0, ...message, message: message.id });
+  const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
+  if (known.ended || (answer && !isFurther)) return known;
+  return { ...known, ...nothingShown(attempt), seq, ...shownBy(message) };
+}
+
+/** @param {Answer} answer @param {string} obj.type */
+function applied(answer, seq, obj) {
+  const next = { ...answer, seq, position: null, quiet: false };
+  switch (obj.type) {
+    case "run_start":
+      return { ...next, model: obj.model, status: "running" };
+    case "reasoning_delta":
+      return { ...next, reasoning: answer.reasoning + obj.text };
+    case "message_delta":
+      return { ...next, text: answer.text + obj.text };
+    case "error":
+      return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
+    case "stop":
+      return { ...next, status: STATUS_AFTER[obj.stop_reason], ended: true };
+    default:
+      return next; // a packet of a later release: it counts, and shows nothing
+  }
+}
+
+function nothingShown(attempt) {
+  return { attempt, seq: 0, text: "", reasoning: "", error: null, ended: false, position: null, quiet: false };
+}
+
+/** @param {Message} message */
+function shownBy(message) {
+  return {
+    status: message.status ?? "running",
+    text: message.text,
+    reasoning: message.reasoning ?? "",
+    error: message.error ?? null,
+  };
+}

@@ -1,0 +1,73 @@
+/** The REST calls the page makes. Answers are parsed JSON; every failure is an ApiError. */
+
+/** @import {Message, Model, Session} from "./types.js" */
+
+export class ApiError extends Error {
+  /** @param {number} status 0: no answer arrived @param {string} code @param {string} message */
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** @returns {Promise<Model[]>} */
+export const readModels = () => call("GET", "models/");
+
+/** @param {string|null} page an address from `next`; null: the newest */
+export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
+export const readSession = (id) => call("GET", `sessions/${id}/`);
+export const createSession = (title) => call("POST", "sessions/", { title });
+export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });
+export const deleteSession = (id) => call("DELETE", `sessions/${id}/`);
+
+/** @returns {Promise<Message[]>} the current branch, oldest first */
+export const readBranch = (session) => call("GET", `sessions/${session}/messages/`);
+
+/** One message, wherever it is in the tree. @returns {Promise<Message>} */
+export async function readMessage(session, id) {
+  const newest = await call("GET", `sessions/${session}/messages/?leaf=${id}&limit=1`);
+  return newest[newest.length - 1];
+}
+
+export const readRun = (id) => call("GET", `runs/${id}/`);
+export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
+export const regenerate = (message, models) => call("POST", `messages/${message}/regenerations/`, { models });
+export const select = (message) => call("POST", `messages/${message}/selection/`);
+export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
+
+async function call(method, path, body) {
+  const response = await attempted(() =>
+    fetch(`/api/${path}`, {
+      method,
+      credentials: "same-origin",
+      headers: {
+        Accept: "application/json",
+        ...(method === "GET" ? {} : { "Content-Type": "application/json", "X-CSRFToken": csrfToken() }),
+      },
+      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
+    }),
+  );
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer !== null) return answer;
+  throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
+}
+
+async function attempted(request) {
+  try {
+    return await request();
+  } catch {
+    throw new ApiError(0, "unreachable", "");
+  }
+}
+
+/** `next` carries the host the server believes in; the page only ever talks to its own. */
+function belowApi(address) {
+  const { pathname, search } = new URL(address, location.origin);
+  return (pathname + search).replace(/^\/api\//, "");
+}
+
+function csrfToken() {
+  return document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1] ?? "";
+}

@@ -1,0 +1,108 @@
+/** Keeps one session's state true: reads it, subscribes to it, folds what arrives, does what the fold asks for. */
+
+import * as api from "./api.js";
+import { emptyState, fold, subscription } from "./session_state.js";
+import { readTurnMates } from "./turn_mates.js";
+
+/** @import {Effect, SessionState} from "./types.js" */
+
+const RESUBSCRIBE_PAUSE_MS = 500;
+const READ_RETRY_MS = 2_000;
+
+export class LiveSession {
+  /**
+   * @param {string} id
+   * @param {import("./socket.js").Socket} socket
+   * @param {{changed: () => void, sessionsChanged: () => void, failed: (error: Error) => void}} listener
+   */
+  constructor(id, socket, listener) {
+    /** @type {SessionState} */
+    this.state = emptyState(id);
+    this.socket = socket;
+    this.listener = listener;
+    this.reading = null;
+    this.mustRead = false;
+    this.timers = new Set();
+    this.pausing = false;
+    this.isClosed = false;
+    // Connected: subscribe first and read then, so that nothing falls between the two. Otherwise show at once
+    // what there is; connecting will do both.
+    if (!this.subscribe()) this.read();
+  }
+
+  close() {
+    this.isClosed = true;
+    this.timers.forEach(clearTimeout);
+    this.socket.send({ type: "unsubscribe", session: this.state.session });
+  }
+
+  /** Called whenever the socket (re)connects, too. */
+  subscribe() {
+    return this.socket.send(subscription(this.state));
+  }
+
+  /** One object from the socket. */
+  receive(frame) {
+    this.#fold(frame);
+  }
+
+  /** Read the branch by REST. Resolves when a read that began after this call has ended. */
+  read() {
+    this.mustRead = true;
+    this.reading ??= this.#readWhileWanted();
+    return this.reading;
+  }
+
+  async #readWhileWanted() {
+    while (this.mustRead && !this.isClosed) {
+      this.mustRead = false;
+      await this.#readOnce();
+    }
+    this.reading = null;
+  }
+
+  async #readOnce() {
+    const { session } = this.state;
+    try {
+      const branch = await api.readBranch(session);
+      const alongside = await readTurnMates(session, branch.at(-1));
+      this.#fold({ type: "read", session, branch, alongside });
+    } catch (error) {
+      if (this.isClosed) return;
+      this.listener.failed(error);
+      if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
+    }
+  }
+
+  #fold(frame) {
+    if (this.isClosed) return;
+    const before = this.state;
+    const [after, effects] = fold(before, frame);
+    this.state = after;
+    effects.forEach((effect) => this.#carryOut(effect));
+    if (after !== before) this.listener.changed();
+  }
+
+  /** @param {Effect} effect */
+  #carryOut(effect) {
+    if (effect === "read") this.read();
+    if (effect === "sessions") this.listener.sessionsChanged();
+    if (effect === "resubscribe") this.#resubscribe();
+  }
+
+  /** At most once per pause: until the reply is here, every further packet of a torn run reports the same gap. */
+  #resubscribe() {
+    if (this.pausing) return;
+    this.pausing = true;
+    this.subscribe();
+    this.#later(RESUBSCRIBE_PAUSE_MS, () => (this.pausing = false));
+  }
+
+  #later(ms, action) {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      action();
+    }, ms);
+    this.timers.add(timer);
+  }
+}

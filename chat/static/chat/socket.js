@@ -1,0 +1,96 @@
+/** One websocket that comes back by itself. It knows frames and lines, not what they mean. */
+
+const FIRST_RETRY_MS = 300;
+const LONGEST_RETRY_MS = 10_000;
+const PING_EVERY_MS = 20_000;
+const SILENCE_LIMIT_MS = 35_000;
+const SIGNED_OUT = 4401;
+const ABANDONED = 4000;
+
+export class Socket {
+  /**
+   * @param {string} address
+   * @param {object} listener
+   * @param {() => void} listener.opened
+   * @param {(object: any) => void} listener.received  one JSON object
+   * @param {(state: "connected"|"connecting"|"signed_out") => void} listener.changed
+   */
+  constructor(address, listener) {
+    this.address = address;
+    this.listener = listener;
+    this.failures = 0;
+    this.retry = 0;
+    this.ws = null;
+    addEventListener("online", () => this.#hurry());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#hurry());
+    setInterval(() => this.#watch(), PING_EVERY_MS);
+    this.#connect();
+  }
+
+  get isOpen() {
+    return this.ws?.readyState === WebSocket.OPEN;
+  }
+
+  /** @returns {boolean} false: not connected, nothing was sent */
+  send(object) {
+    if (this.isOpen) this.ws.send(JSON.stringify(object));
+    return this.isOpen;
+  }
+
+  #connect() {
+    clearTimeout(this.retry);
+    this.retry = 0;
+    const ws = new WebSocket(this.address);
+    this.ws = ws;
+    this.heardAt = performance.now();
+    ws.onopen = () => this.ws === ws && this.#opened();
+    ws.onmessage = ({ data }) => this.ws === ws && this.#received(data);
+    ws.onclose = ({ code }) => this.ws === ws && this.#closed(code);
+  }
+
+  #opened() {
+    this.heardAt = performance.now();
+    this.listener.changed("connected");
+    this.listener.opened();
+  }
+
+  #received(frame) {
+    this.failures = 0;
+    this.heardAt = performance.now();
+    for (const line of frame.split("\n")) {
+      if (line.trim()) this.listener.received(JSON.parse(line));
+    }
+  }
+
+  #closed(code) {
+    this.ws = null;
+    if (code === SIGNED_OUT) return this.listener.changed("signed_out");
+    this.listener.changed("connecting");
+    const longest = Math.min(FIRST_RETRY_MS * 2 ** this.failures, LONGEST_RETRY_MS);
+    this.failures += 1;
+    // Half fixed, half random: after a restart of the server not everybody knocks at once.
+    this.retry = setTimeout(() => this.#connect(), longest / 2 + (Math.random() * longest) / 2);
+  }
+
+  /** Back from sleep or offline: do not sit out the rest of a long pause, and do not trust an old connection. */
+  #hurry() {
+    if (this.retry) {
+      this.failures = 0;
+      this.#connect();
+    } else {
+      this.#watch();
+    }
+  }
+
+  #watch() {
+    if (!this.isOpen) return;
+    if (performance.now() - this.heardAt > SILENCE_LIMIT_MS) {
+      // A dead network never delivers the close, so this does not wait for it.
+      const dead = this.ws;
+      this.#closed(ABANDONED);
+      dead.close(ABANDONED);
+      return;
+    }
+    this.send({ type: "ping" });
+  }
+}

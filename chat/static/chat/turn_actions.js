@@ -1,0 +1,76 @@
+/** What a reader can do to a conversation. Each answers whether the server accepted it; failures are reported. */
+
+import * as api from "./api.js";
+
+/** @import {Message} from "./types.js" */
+
+export class TurnActions {
+  /**
+   * @param {object} page
+   * @param {() => import("./live_session.js").LiveSession|null} page.live
+   * @param {() => string[]} page.models  the picked ones
+   * @param {(error: Error) => void} page.failed
+   */
+  constructor(page) {
+    this.page = page;
+    /** The newest text sent without an answer and its id: sent again, it is the same message. */
+    this.unconfirmed = null;
+  }
+
+  /** @param {string} text @param {string|null} [parent] left out: the end of the current branch */
+  send(text, parent) {
+    const live = this.page.live();
+    const body = { text, models: this.page.models(), ...(parent === undefined ? {} : { parent }) };
+    const key = JSON.stringify([live?.state.session, body]);
+    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
+    return this.#attempt(async () => {
+      await api.startTurn(live.state.session, { ...body, client_message_id: this.unconfirmed.id });
+      this.unconfirmed = null;
+      await live.read();
+    });
+  }
+
+  /** A message is edited by sending another one to the same parent. @param {Message} message */
+  edit(message, text) {
+    const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
+    return this.send(text, isFirst ? null : message.parent);
+  }
+
+  /** @param {Message} answer */
+  regenerate(answer) {
+    return this.#attempt(async () => {
+      await api.regenerate(answer.parent, this.page.models());
+      await this.page.live()?.read();
+    });
+  }
+
+  /** @param {string} id a message that becomes current, with the path to it */
+  select(id) {
+    return this.#attempt(async () => {
+      await api.select(id);
+      await this.page.live()?.read();
+    });
+  }
+
+  /** By the socket, which is there already; by REST while it is not. @param {string} run */
+  stopRun(run) {
+    return this.#attempt(async () => {
+      if (!this.page.live()?.socket.send({ type: "stop", run })) await api.cancelRun(run);
+    });
+  }
+
+  async #attempt(action) {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.page.failed(error);
+      return false;
+    }
+  }
+}
+
+/** crypto.randomUUID exists on secure origins only; a plain address in a home network is not one. */
+function randomId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

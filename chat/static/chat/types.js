@@ -1,0 +1,60 @@
+/**
+ * The shapes the server sends, as far as the page uses them. The contract is the REST and websocket page of the
+ * documentation; this file has types only.
+ *
+ * @typedef {"queued"|"running"|"stopping"|"waiting"|"completed"|"failed"|"stopped"} Status
+ * @typedef {{code: string, message: string, retryable: boolean}} RunError
+ * @typedef {{attempt: number, seq: number}} Cursor
+ *
+ * @typedef {object} Message
+ * @property {string} id
+ * @property {string} parent
+ * @property {"user"|"assistant"} role
+ * @property {string} text
+ * @property {string} [reasoning]
+ * @property {Status} [status]
+ * @property {RunError} [error]
+ * @property {string} [model]
+ * @property {string} [run]
+ * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
+ * @property {string[]} [siblings]  ids, itself included, oldest first
+ *
+ * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
+ * @property {string} [run]
+ * @property {string} [id]
+ * @property {string} [turn]
+ * @property {string} message
+ * @property {string} model
+ * @property {number} model_index
+ * @property {Status} [status]
+ *
+ * @typedef {object} Answer  what one run shows; made by answer.js only
+ * @property {string} run
+ * @property {string|null} turn
+ * @property {string} message
+ * @property {string} model
+ * @property {number} model_index
+ * @property {Status} status
+ * @property {number} attempt  0: nothing received yet
+ * @property {number} seq  the newest packet applied
+ * @property {string} text
+ * @property {string} reasoning
+ * @property {RunError|null} error
+ * @property {boolean} ended
+ * @property {number|null} position  place in the queue, while it waits
+ * @property {boolean} quiet  the model has been silent for a while
+ *
+ * @typedef {object} SessionState  made by session_state.js only
+ * @property {string} session
+ * @property {number|null} n  the newest session event applied; null before the first subscription
+ * @property {Message[]|null} branch  the current branch, oldest first; null before it was read
+ * @property {Message[]} alongside  the other models' answers to the branch's newest question
+ * @property {Record<string, Answer>} answers  by run
+ *
+ * @typedef {"resubscribe"|"read"|"sessions"} Effect  what the shell has to do next
+ *
+ * @typedef {{id: string, title: string, root: string, leaf: string, updated_at: string}} Session
+ * @typedef {{name: string, is_default: boolean, is_demo?: boolean}} Model
+ */
+
+export {};
