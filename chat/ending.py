@@ -107,6 +107,7 @@ def _run_fields(end: End) -> dict[str, Any]:
         "lease_until": None,
         "last_seq": end.last_seq,
         "saved_seq": end.last_seq,
+        "dynamic_context": "",  # was for this run only
         "time_to_first_token_ms": end.time_to_first_token_ms,
         "cycles": end.cycles,
         **asdict(end.usage),

@@ -1,0 +1,59 @@
+"""Waking the workers: one Celery message per run, sent after the commit.
+
+Postgres already holds that the run must happen; a lost message delays it, it does not lose it.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from chat.models import Run
+from chat.protocol import DEFAULT_QUEUE, RUN_TURN
+from chat.refusals import Refusal
+
+# A send is refused within a second when Redis is away; connecting and the answer get half of it each.
+REACHABLE_TIMEOUT_S: Final = 0.4
+# One more try, at once: the broker was reachable a moment ago.
+PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0, "interval_max": 0.1}
+
+
+def check_reachable() -> None:
+    """Refuse a turn whose packets could not be delivered, before anything is stored."""
+    client = Redis.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=REACHABLE_TIMEOUT_S,
+        socket_timeout=REACHABLE_TIMEOUT_S,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        client.ping()
+    except RedisError:
+        raise Refusal("stream_unavailable") from None
+    finally:
+        client.close()
+
+
+def enqueue_on_commit(runs: Sequence[Run]) -> None:
+    # robust: a broker that went away just now must not turn an accepted message into an error.
+    for run in runs:
+        queue = run.model_config.queue if run.model_config else DEFAULT_QUEUE
+        transaction.on_commit(partial(enqueue, str(run.pk), queue), robust=True)
+
+
+def enqueue(run_id: str, queue: str) -> None:
+    current_app.send_task(
+        RUN_TURN,
+        kwargs={"run_id": run_id},
+        queue=queue,
+        retry=True,
+        retry_policy=PUBLISH_RETRY,
+        ignore_result=True,
+    )

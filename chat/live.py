@@ -1,0 +1,70 @@
+"""What a run that is still being answered has shown so far, and the point up to which that is complete.
+
+The log is ahead of the database by up to two seconds; without a log the database's text has a cursor too.
+"""
+
+import logging
+from dataclasses import dataclass
+
+from redis.exceptions import RedisError
+
+from chat import packets, protocol
+from chat.joining import Cursor
+from chat.models import Run
+from chat.stream import LogSlice, read_now, run_log
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """text joined with the packets after `cursor` is what reading from the beginning gives."""
+
+    text: str
+    reasoning: str
+    cursor: Cursor
+
+
+def progress(run: Run) -> Progress:
+    """Of a live run, loaded with its message."""
+    saved = _saved(run)
+    logged = _logged(run)
+    return logged if logged and logged.cursor >= saved.cursor else saved
+
+
+def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
+    """Everything shown by the entries of one attempt, from its first: a snapshot replaces what came before."""
+    opened_by: protocol.Snapshot | None = None
+    objs: list[protocol.AnyObj] = []
+    for entry in entries:
+        if isinstance(entry, protocol.Snapshot):
+            opened_by, objs = entry, []
+        else:
+            objs.append(entry.obj)
+    shown = packets.fold(objs)
+    if opened_by:
+        shown.text = opened_by.message.get("text", "") + shown.text
+        shown.reasoning = opened_by.message.get("reasoning", "") + shown.reasoning
+    return shown
+
+
+def _saved(run: Run) -> Progress:
+    if run.saved_seq == 0:  # the text in the row, if any, is of an earlier attempt
+        return Progress("", "", Cursor(run.attempt, 0))
+    return Progress(run.message.text, run.message.reasoning, Cursor(run.attempt, run.saved_seq))
+
+
+def _logged(run: Run) -> Progress | None:
+    try:
+        held = read_now(run_log(run.message.session_id, run.pk))
+    except RedisError as error:
+        logger.warning("run %s: shown from the database: %s", run.pk, error)
+        return None
+    if not _is_whole(held):
+        return None
+    shown = fold([protocol.decode_log_entry(line) for _, line in held.lines])
+    return Progress(shown.text, shown.reasoning, Cursor(held.attempt, held.last))
+
+
+def _is_whole(held: LogSlice) -> bool:
+    return bool(held.lines) and held.lines[0][0] <= 1

@@ -1,0 +1,203 @@
+"""How sessions, messages, runs and turns look to clients: plain JSON values, the same over REST and the socket.
+
+Lists are built with a constant number of queries, however long the branch.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from chat.live import progress
+from chat.models import ChatMessage, ModelConfig, Role, Run, Session, ToolCall
+from chat.states import Status
+
+Shape = dict[str, Any]
+
+
+def readable_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """With what session_shape needs."""
+    roots = ChatMessage.objects.filter(session=OuterRef("pk"), role=Role.ROOT)
+    return sessions.annotate(root_id=Subquery(roots.values("pk")))
+
+
+def session_shape(session: Any) -> Shape:
+    """session: from readable_sessions."""
+    return {
+        "id": str(session.pk),
+        "title": session.title,
+        "agent": None,
+        "project": None,
+        "knowledge_bases": [],
+        "while_answering": session.while_answering,
+        "root": str(session.root_id),
+        "leaf": str(session.leaf_id or session.root_id),
+        "created_at": iso(session.created_at),
+        "updated_at": iso(session.updated_at),
+    }
+
+
+def model_shape(model: ModelConfig) -> Shape:
+    return {
+        "name": model.name,
+        "context_window": model.context_window,
+        "supports_vision": model.supports_vision,
+        "supports_tools": model.supports_tools,
+        "is_default": model.is_default,
+        "is_demo": model.is_demo,
+    }
+
+
+def message_shape(message: ChatMessage) -> Shape:
+    return message_shapes([message])[0]
+
+
+def message_shapes(messages: Iterable[ChatMessage]) -> list[Shape]:
+    """messages: user messages and answers, with `run` and `feedback` joined where there are many."""
+    wanted = list(messages)
+    siblings = _siblings(wanted)
+    calls = _tool_calls([message.pk for message in wanted])
+    return [
+        _message(message)
+        | {"tool_calls": calls[message.pk], "siblings": siblings[message.parent_id, message.role]}
+        for message in wanted
+    ]
+
+
+def node_shape(message: ChatMessage) -> Shape:
+    """One line of the tree; message.run joined."""
+    run = message.answered_by
+    shape = {
+        "id": str(message.pk),
+        "parent": _id(message.parent_id),
+        "role": message.role,
+        "status": run.status if run else Status.COMPLETED,
+        "latest_child": _id(message.latest_child_id),
+        "model": run.model if run else None,
+        "sent_at": iso(message.sent_at),
+    }
+    if message.role == Role.SUMMARY:
+        shape["last_summarized_message"] = _id(message.last_summarized_message_id)
+    return shape
+
+
+def run_shape(run: Run) -> Shape:
+    shape = {
+        "id": str(run.pk),
+        "turn": str(run.turn_id),
+        "message": str(run.message_id),
+        "model": run.model,
+        "model_index": run.model_index,
+        "status": run.status,
+        "attempt": run.attempt,
+        "usage": {
+            "prompt_tokens": run.prompt_tokens,
+            "completion_tokens": run.completion_tokens,
+            "cached_tokens": run.cached_tokens,
+            "reasoning_tokens": run.reasoning_tokens,
+        },
+        "time_to_first_token_ms": run.time_to_first_token_ms,
+        "cycles": run.cycles,
+    }
+    return shape | _error(run)
+
+
+def iso(moment: datetime) -> str:
+    """ISO 8601, UTC."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _message(message: ChatMessage) -> Shape:
+    shape: Shape = {
+        "id": str(message.pk),
+        "parent": _id(message.parent_id),
+        "role": message.role,
+        "text": message.text,
+        "status": Status.COMPLETED,
+        "sent_at": iso(message.sent_at),
+        "token_count": message.token_count,
+        "files": [],
+        "citations": [],
+    }
+    if message.reasoning:
+        shape["reasoning"] = message.reasoning
+    run = message.answered_by
+    if run:
+        shape |= _answer(message, run)
+    feedback = getattr(message, "feedback", None)
+    if feedback:
+        shape["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
+    return shape
+
+
+def _answer(message: ChatMessage, run: Run) -> Shape:
+    shape: Shape = {"status": run.status, "model": run.model, "run": str(run.pk), **_error(run)}
+    if run.is_live:
+        run.message = message
+        shown = progress(run)
+        shape |= {
+            "text": shown.text,
+            "cursor": {"attempt": shown.cursor.attempt, "seq": shown.cursor.seq},
+            **({"reasoning": shown.reasoning} if shown.reasoning else {}),
+        }
+    return shape
+
+
+def _error(run: Run) -> Shape:
+    if not run.error_code:
+        return {}
+    return {
+        "error": {
+            "code": run.error_code,
+            "message": run.error_message,
+            "retryable": run.error_retryable,
+        }
+    }
+
+
+def _siblings(messages: Sequence[ChatMessage]) -> dict[tuple[UUID | None, str], list[str]]:
+    """Ids by (parent, role), oldest first."""
+    parents = {message.parent_id for message in messages}
+    rows = ChatMessage.objects.filter(parent__in=parents).order_by("sent_at", "id")
+    siblings: dict[tuple[UUID | None, str], list[str]] = defaultdict(list)
+    for pk, parent, role in rows.values_list("id", "parent_id", "role"):
+        siblings[parent, role].append(str(pk))
+    return siblings
+
+
+def _tool_calls(message_ids: Sequence[UUID]) -> dict[UUID | None, list[Shape]]:
+    """Top-level calls by message, each with the calls made inside it."""
+    by_message: dict[UUID | None, list[Shape]] = defaultdict(list)
+    children: dict[UUID, list[Shape]] = defaultdict(list)
+    for call in ToolCall.objects.filter(run__message__in=message_ids):
+        shape = _tool_call(call) | {"children": children[call.pk]}
+        if call.parent_tool_call_id:
+            children[call.parent_tool_call_id].append(shape)
+        else:
+            by_message[call.message_id].append(shape)
+    return by_message
+
+
+def _tool_call(call: ToolCall) -> Shape:
+    shape: Shape = {
+        "id": str(call.pk),
+        "tool_call_id": call.tool_call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "response": call.response,
+        "status": call.status,
+        "turn_number": call.turn_number,
+        "tab_index": call.tab_index,
+    }
+    if call.text_before:
+        shape["text_before"] = call.text_before
+    if call.reasoning:
+        shape["reasoning"] = call.reasoning
+    return shape
+
+
+def _id(pk: UUID | None) -> str | None:
+    return str(pk) if pk else None

@@ -1,0 +1,201 @@
+"""The verbs that make a turn: start, regenerate, select. Stopping one is chat/cancelling.py.
+
+Each is one short transaction under the session's lock, with no I/O inside; the event is pushed and the tasks
+are enqueued after the commit, in that order. Who may touch the session is decided by the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any, Literal
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from chat import dynamic_context, enqueueing, events
+from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
+from chat.refusals import Refusal
+from chat.states import LIVE
+from chat.tokens import count_tokens
+from chat.turn_request import Place, TurnRequest, check_models
+
+
+@dataclass(frozen=True)
+class Started:
+    """A turn that is committed. repeated: by an earlier request with the same client_message_id."""
+
+    turn: Turn
+    runs: Sequence[Run]  # by model_index
+    repeated: bool = False
+
+    def shape(self) -> dict[str, Any]:
+        """As clients see it: the answer to a send, and the payload of `turn_started`."""
+        runs = [
+            {
+                "id": str(run.pk),
+                "message": str(run.message_id),
+                "model": run.model,
+                "model_index": run.model_index,
+            }
+            for run in self.runs
+        ]
+        return {"turn": str(self.turn.pk), "user_message": str(self.turn.user_message_id), "runs": runs}
+
+
+def start(session: Session, request: TurnRequest) -> Started:
+    """Store a message and its runs, and enqueue them.
+
+    A repeat of client_message_id returns the first answer. Raises Refusal; then nothing was stored.
+    """
+    request.check(settings.MAX_MESSAGE_CHARACTERS)
+    earlier = _earlier(session, request)
+    if earlier:
+        return earlier
+    _refuse_what_does_not_exist_yet(request)
+    enqueueing.check_reachable()
+    token_count = count_tokens(request.text)
+    with transaction.atomic():
+        session = _lock(session)
+        # Again: the same request may have been committed while this one waited for the lock.
+        earlier = _earlier(session, request)
+        if earlier:
+            return earlier
+        models = _resolve(request.models)
+        parent = _parent(session, request.parent)
+        question = ChatMessage.objects.append(
+            parent,
+            role=Role.USER,
+            text=request.text,
+            token_count=token_count,
+            client_message_id=request.client_message_id,
+            request_digest=request.digest() if request.client_message_id else "",
+        )
+        context = dynamic_context.build(request.additional_context)
+        return _answer(session, question, models, dynamic_context=context)
+
+
+def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> Started:
+    """Answer a user message again; the new answers become siblings of the old ones."""
+    if message.role != Role.USER:
+        raise Refusal("role_order", "Only a user message can be answered again.")
+    if models is not None:
+        check_models(models)
+    enqueueing.check_reachable()
+    with transaction.atomic():
+        session = _lock(message.session)
+        return _answer(session, message, _resolve(models))
+
+
+def select(message: ChatMessage) -> Session:
+    """Make `message`, the path to it and what was last shown below it the current branch."""
+    if message.role not in (Role.USER, Role.ASSISTANT):
+        raise Refusal("role_order", "Only a user message or an answer can be selected.")
+    with transaction.atomic():
+        session = _lock(message.session)
+        _make_path_current(message)
+        session.point_at(list(ChatMessage.objects.current_path_from(message).only("id"))[-1])
+    return session
+
+
+def _lock(session: Session) -> Session:
+    try:
+        return Session.objects.lock(session.pk)
+    except Session.DoesNotExist:
+        raise Refusal("session_not_found") from None
+
+
+def _earlier(session: Session, request: TurnRequest) -> Started | None:
+    """What the same client_message_id started before; refuses another request under that id."""
+    if request.client_message_id is None:
+        return None
+    message = session.messages.filter(client_message_id=request.client_message_id).first()
+    if message is None:
+        return None
+    if message.request_digest != request.digest():
+        raise Refusal("idempotency_mismatch", field="client_message_id")
+    # Regenerations make further turns of the same message; the first is the one that was asked for.
+    turn = message.turns.order_by("created_at")[0]
+    return Started(turn, list(turn.runs.order_by("model_index")), repeated=True)
+
+
+def _refuse_what_does_not_exist_yet(request: TurnRequest) -> None:
+    if request.files:
+        raise Refusal("file_not_found", field="files")
+    if request.forced_tool is not None:
+        raise Refusal("tool_unknown", field="forced_tool")
+
+
+def _resolve(names: tuple[str, ...] | None) -> list[ModelConfig]:
+    """The models by name, in the order asked for; the default one if none were named."""
+    offered = ModelConfig.objects.offered()
+    if names is None:
+        default = offered.first()
+        if default is None:
+            raise Refusal("models_invalid", "No model is configured.", field="models")
+        return [default]
+    found = {model.name: model for model in offered.filter(name__in=names)}
+    if len(found) != len(names):
+        raise Refusal("models_invalid", field="models")
+    return [found[name] for name in names]
+
+
+def _parent(session: Session, wanted: Any) -> ChatMessage:
+    if wanted is None:
+        return session.root
+    if wanted is Place.TIP:
+        tip = session.leaf or session.root
+        return _finished(tip, "turn_in_progress")
+    parent = session.messages.select_related("run").filter(pk=wanted).first()
+    if parent is None:
+        raise Refusal("parent_not_found", field="parent")
+    return _finished(parent, "parent_in_progress")
+
+
+def _finished(
+    parent: ChatMessage, otherwise: Literal["turn_in_progress", "parent_in_progress"]
+) -> ChatMessage:
+    if parent.role not in (Role.ROOT, Role.ASSISTANT):
+        raise Refusal("role_order", field="parent")
+    run = parent.answered_by
+    if run is not None and run.status in LIVE:
+        raise Refusal(otherwise, field="parent" if otherwise == "parent_in_progress" else None)
+    return parent
+
+
+def _answer(session: Session, question: ChatMessage, models: list[ModelConfig], **run_fields: Any) -> Started:
+    """A turn with one queued run per model; the first model's answer becomes the tip."""
+    turn = Turn.objects.create(session=session, user_message=question)
+    deadline = timezone.now() + timedelta(seconds=settings.RUN_DEADLINE_S)
+    runs = [
+        Run.objects.create(
+            turn=turn,
+            message=ChatMessage.objects.append(question, role=Role.ASSISTANT),
+            model_config=model,
+            model=model.name,
+            model_index=index,
+            deadline=deadline,
+            **run_fields,
+        )
+        for index, model in enumerate(models)
+    ]
+    if question.parent_id == session.leaf_id:
+        question.choose()  # the path to the tip is current already: a send does not walk the branch
+    else:
+        _make_path_current(question)
+    runs[0].message.choose()
+    session.point_at(runs[0].message)
+    started = Started(turn, runs)
+    events.record(session, "turn_started", started.shape())
+    events.push_on_commit(session.pk)
+    enqueueing.enqueue_on_commit(runs)
+    return started
+
+
+def _make_path_current(message: ChatMessage) -> None:
+    """Every message on the path to `message` shows the next one. The caller holds the session's lock."""
+    path = ChatMessage.objects.branch_to(message).only("id", "parent", "latest_child")
+    for parent, child in pairwise(path):
+        if parent.latest_child_id != child.pk:
+            child.choose()
