@@ -1,0 +1,66 @@
+"""What concerns a session and not one run: recorded with the change it tells of, published after the commit.
+
+The rows are the truth; the session's log in Redis carries them to the sockets, and a lost publication is
+repaired by the next one or by the subscriber itself.
+"""
+
+import logging
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from redis.exceptions import RedisError
+
+from chat.models import Session, SessionEvent
+from chat.protocol import encode
+from chat.stream import EVENTS_ATTEMPT, append_now, event_log, position_now
+
+logger = logging.getLogger(__name__)
+
+
+def record(session: Session, kind: str, payload: dict[str, Any]) -> SessionEvent:
+    """Number and keep one event in the caller's transaction; push_on_commit publishes it."""
+    return session.record(kind, payload)
+
+
+def push_on_commit(session_id: Any) -> None:
+    """Publish what this transaction recorded once it is committed. With Redis away the rows wait for the next
+    push; a commit is never undone by it."""
+    transaction.on_commit(partial(_push_or_log, session_id))
+
+
+def push(session_id: Any) -> None:
+    """Append the events the session's log lacks. Raises RedisError.
+
+    A log that has expired starts again with the newest event: subscribers find the gap and read the rows.
+    """
+    log = event_log(session_id)
+    held = position_now(log)
+    events = _after(session_id, held.seq) if held else _newest(session_id)
+    if events:
+        lines = [frame(event) for event in events]
+        append_now(log, EVENTS_ATTEMPT, events[0].n, lines, base=events[0].n)
+
+
+def frames_after(session_id: Any, n: int, limit: int) -> list[tuple[int, bytes]]:
+    """Events after n, oldest first, as sent to sockets; at most `limit`."""
+    return [(event.n, frame(event)) for event in _after(session_id, n)[:limit]]
+
+
+def frame(event: SessionEvent) -> bytes:
+    return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
+
+
+def _push_or_log(session_id: Any) -> None:
+    try:
+        push(session_id)
+    except RedisError as error:
+        logger.warning("session %s: events wait for the next push: %s", session_id, error)
+
+
+def _after(session_id: Any, n: int) -> Any:
+    return SessionEvent.objects.filter(session_id=session_id, n__gt=n).order_by("n")
+
+
+def _newest(session_id: Any) -> list[SessionEvent]:
+    return list(SessionEvent.objects.filter(session_id=session_id).order_by("-n")[:1])

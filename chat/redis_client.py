@@ -1,0 +1,59 @@
+"""Redis connections of this process: one asyncio client per event loop, one client for threads.
+
+Timeouts are short so that a caller learns soon that Redis is away; the pub/sub connection alone waits for ever.
+"""
+
+import asyncio
+from functools import cache
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import redis
+from django.conf import settings
+from redis import asyncio as aioredis
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+CONNECT_TIMEOUT_S: Final = 2.0
+SOCKET_TIMEOUT_S: Final = 5.0
+_BACKOFF: Final = ExponentialBackoff(cap=0.2, base=0.02)
+_COMMON: Final[dict[str, Any]] = {
+    "socket_connect_timeout": CONNECT_TIMEOUT_S,
+    "socket_keepalive": True,
+    "health_check_interval": 15,
+}
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, aioredis.Redis] = WeakKeyDictionary()
+
+
+def async_redis() -> aioredis.Redis:
+    """The client of the running event loop."""
+    loop = asyncio.get_running_loop()
+    client = _clients.get(loop)
+    if client is None:
+        client = _clients[loop] = aioredis.Redis.from_url(
+            settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT_S, retry=AsyncRetry(_BACKOFF, 2), **_COMMON
+        )
+    return client
+
+
+async def close_async_redis() -> None:
+    """Close the running loop's client, if it has one. The next async_redis() makes a new one."""
+    client = _clients.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.aclose()
+
+
+def new_subscriber_redis() -> aioredis.Redis:
+    """A client for a pub/sub connection of the caller's own: reads without a timeout, retries nothing itself."""
+    return aioredis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=None, retry=AsyncRetry(_BACKOFF, 0), **_COMMON
+    )
+
+
+@cache
+def sync_redis() -> redis.Redis:
+    """The client for threads."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT_S, retry=Retry(_BACKOFF, 2), **_COMMON
+    )

@@ -1,0 +1,163 @@
+"""The packet log: one Redis stream per run (and one per session for its events), appended by one script.
+
+Fenced by attempt, idempotent by seq, and it answers a gap instead of leaving one. What a line says is the
+business of whoever appends it; delivery to sockets is hub.py.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from chat.joining import Cursor
+from chat.redis_client import async_redis, sync_redis
+
+__all__ = [
+    "Appended",
+    "Cursor",
+    "Log",
+    "LogSlice",
+    "append",
+    "append_now",
+    "event_log",
+    "read",
+    "read_now",
+    "run_log",
+]
+
+# One hour after the last append: longer than any turn, short enough that finished runs cost no memory.
+TTL_S: Final = 3600
+# The attempt of a session's event log, which never starts again.
+EVENTS_ATTEMPT: Final = 1
+
+Outcome = Literal["ok", "stale", "gap"]
+_OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
+
+# KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, line...
+# A log that is missing or of an older attempt holds base-1, so that a producer whose log was lost learns it.
+APPEND: Final = """
+local attempt, first, base = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local held = redis.call('HMGET', KEYS[1], 'attempt', 'seq')
+local current, last = tonumber(held[1]), tonumber(held[2])
+if current and attempt < current then return {1, last} end
+local fresh = current ~= attempt
+if fresh then last = base - 1 end
+if first > last + 1 then return {2, last} end
+local count = #ARGV - 6
+local skip = last + 1 - first
+if skip >= count then return {0, last} end
+if fresh then redis.call('DEL', KEYS[2]) end
+local from, to = first + skip, first + count - 1
+for seq = from, to do
+  redis.call('XADD', KEYS[2], ARGV[1] .. '-' .. seq, 'p', ARGV[7 + seq - first])
+end
+redis.call('HSET', KEYS[1], 'attempt', ARGV[1], 'seq', to)
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+redis.call('PUBLISH', ARGV[5], ARGV[6] .. ' ' .. ARGV[1] .. ' ' .. from .. ' ' .. to .. '\\n'
+  .. table.concat(ARGV, '\\n', 7 + skip))
+return {0, to}
+"""
+
+
+class Log(NamedTuple):
+    """Where one log lives. name: the run's id, or "-" for the session's events; it opens every publication."""
+
+    meta: str
+    entries: str
+    channel: str
+    name: str
+
+
+class Appended(NamedTuple):
+    """last: the seq the log holds now (of the attempt that owns it, when stale)."""
+
+    outcome: Outcome
+    last: int
+
+
+class LogSlice(NamedTuple):
+    """What a log holds after a cursor, oldest first. A log that is not there: attempt 0, last 0, no lines."""
+
+    attempt: int
+    last: int
+    lines: list[tuple[int, bytes]]
+
+
+def run_log(session: Any, run: Any) -> Log:
+    prefix = f"turnwire:{{{session}}}:run:{run}"
+    return Log(f"{prefix}:meta", f"{prefix}:log", session_channel(session), str(run))
+
+
+def event_log(session: Any) -> Log:
+    prefix = f"turnwire:{{{session}}}:events"
+    return Log(f"{prefix}:meta", f"{prefix}:log", session_channel(session), "-")
+
+
+def session_channel(session: Any) -> str:
+    return f"turnwire:{{{session}}}:packets"
+
+
+async def append(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
+    """Append lines numbered from `first`. base: seq of the attempt's first entry, 0 if a snapshot opens it.
+
+    stale: a newer attempt owns the log, nothing was written. gap: nothing was written, send from last + 1.
+    Lines the log has already are skipped, so a repeat is harmless.
+    """
+    # eval, not evalsha: only the publisher appends often, and it keeps its own script cache right.
+    command = append_arguments(log, attempt, first, lines, base)
+    return appended(await async_redis().eval(APPEND, 2, *command))
+
+
+def append_now(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
+    """append() for threads."""
+    return appended(sync_redis().eval(APPEND, 2, *append_arguments(log, attempt, first, lines, base)))
+
+
+def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:
+    """KEYS and ARGV of the script."""
+    return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
+
+
+def appended(reply: Any) -> Appended:
+    return Appended(_OUTCOMES[reply[0]], reply[1])
+
+
+async def read(log: Log, after: Cursor | None = None, count: int | None = None) -> LogSlice:
+    """The lines after the cursor, from the beginning without one; at most `count`.
+
+    A cursor of an older attempt gets the newer attempt from its beginning.
+    """
+    async with async_redis().pipeline(transaction=True) as pipe:
+        _ask(pipe, log, after, count)
+        return _slice(*await pipe.execute())
+
+
+def read_now(log: Log, after: Cursor | None = None, count: int | None = None) -> LogSlice:
+    """read() for threads."""
+    with sync_redis().pipeline(transaction=True) as pipe:
+        _ask(pipe, log, after, count)
+        return _slice(*pipe.execute())
+
+
+async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
+    """How far each log is, in one round trip; None for one that is not there."""
+    async with async_redis().pipeline(transaction=False) as pipe:
+        for log in logs:
+            pipe.hmget(log.meta, "attempt", "seq")
+        replies = await pipe.execute()
+    return [Cursor(int(attempt), int(seq)) if attempt else None for attempt, seq in replies]
+
+
+def position_now(log: Log) -> Cursor | None:
+    attempt, seq = cast("list[bytes | None]", sync_redis().hmget(log.meta, ["attempt", "seq"]))
+    return Cursor(int(attempt), int(seq)) if attempt and seq else None
+
+
+def _ask(pipe: Any, log: Log, after: Cursor | None, count: int | None) -> None:
+    pipe.hmget(log.meta, "attempt", "seq")
+    pipe.xrange(log.entries, min=f"{after.attempt}-{after.seq + 1}" if after else "-", count=count)
+
+
+def _slice(meta: list[bytes | None], entries: list[tuple[bytes, dict[bytes, bytes]]]) -> LogSlice:
+    lines = [(int(entry.rpartition(b"-")[2]), fields[b"p"]) for entry, fields in entries]
+    attempt, last = meta
+    return LogSlice(int(attempt or 0), int(last or 0), lines)
