@@ -41,53 +41,60 @@ def main(models: list[str]) -> None:
 def tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
     """A session whose current branch has `branch` messages, the rest of the tree in branches of ten beside it."""
     from django.db import transaction
+    from django.db.models import OuterRef, Subquery
 
-    from chat.models import Session
+    from chat.models import ChatMessage, Run, Session, Turn
 
     session = Session.objects.start(owner)
+    root = session.root
+    lengths = [10] * ((messages - branch) // 10) + [branch]
+    paths = [grown(root, length) for length in lengths]
     with transaction.atomic():
-        for _ in range((messages - branch) // 10):
-            grow(session, 10)
-        leaf = grow(session, branch)
-        session.point_at(leaf)
-    return {"session": str(session.pk), "leaf": str(leaf.pk)}
+        ChatMessage.objects.bulk_create([message for path in paths for message in path])
+        runs = [run for path in paths for run in answered(path)]
+        Turn.objects.bulk_create([run.turn for run in runs])
+        Run.objects.bulk_create(runs)
+        child = ChatMessage.objects.filter(parent=OuterRef("pk")).values("pk")[:1]
+        ChatMessage.objects.filter(session=session, parent__isnull=False).update(latest_child=Subquery(child))
+        paths[-1][0].choose()
+        session.point_at(paths[-1][-1])
+    return {"session": str(session.pk), "leaf": str(paths[-1][-1].pk)}
 
 
-def grow(session: Any, length: int) -> Any:
-    """A finished branch under the root, chosen at every node; returns its leaf."""
+def grown(root: Any, length: int) -> list[Any]:
+    """A branch under the root, questions and answers in turn, not stored yet."""
+    from chat.models import ChatMessage
+
+    path: list[Any] = []
+    for number in range(length):
+        parent = path[-1] if path else root
+        role = "assistant" if number % 2 else "user"
+        path.append(
+            ChatMessage(
+                session=root.session, parent=parent, parent_role=parent.role, role=role, text=TEXT,
+                token_count=TEXT_TOKENS,
+            )
+        )  # fmt: skip
+    return path
+
+
+def answered(path: list[Any]) -> list[Any]:
+    """A finished run for every answer of the branch, with its turn; not stored yet."""
     from django.utils import timezone
 
-    from chat.models import ChatMessage, Run, Turn
+    from chat.models import Run, Turn
     from chat.states import Status
 
     now = timezone.now()
-    parent, path, turns, runs = session.root, [], [], []
-    for number in range(length):
-        role = "assistant" if number % 2 else "user"
-        message = ChatMessage(
-            session=session,
-            parent=parent,
-            parent_role=parent.role,
-            role=role,
-            text=TEXT,
-            token_count=TEXT_TOKENS,
+    ended = {"status": Status.COMPLETED, "ended_at": now, "announced_at": now, "last_seq": 1, "attempt": 1}
+    pairs = [(path[n], path[n + 1]) for n in range(0, len(path) - 1, 2)]
+    return [
+        Run(
+            turn=Turn(session=question.session, user_message=question, ended_at=now), message=answer,
+            model="past", model_index=0, deadline=now + timedelta(hours=1), **ended,
         )
-        if role == "assistant":
-            turns.append(Turn(session=session, user_message=parent, ended_at=now))
-            runs.append(
-                Run(
-                    turn=turns[-1], message=message, model="past", model_index=0, status=Status.COMPLETED,
-                    attempt=1, deadline=now + timedelta(hours=1), ended_at=now, announced_at=now, last_seq=1,
-                )
-            )  # fmt: skip
-        path.append(message)
-        parent = message
-    ChatMessage.objects.bulk_create(path)
-    Turn.objects.bulk_create(turns)
-    Run.objects.bulk_create(runs)
-    for message in path:
-        message.choose()
-    return parent
+        for question, answer in pairs
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":
