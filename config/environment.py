@@ -8,11 +8,15 @@ process with one line that names the variable and status 78 (EX_CONFIG of sysexi
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
 EX_CONFIG = 78
 KEPT = "environment.json"
+DEFAULT_CONTEXT_WINDOW = 128_000
+# Less holds neither a system prompt nor an answer.
+SMALLEST_CONTEXT_WINDOW = 512
 
 
 def fail(name: str, problem: str) -> NoReturn:
@@ -22,7 +26,8 @@ def fail(name: str, problem: str) -> NoReturn:
 
 
 def data_dir() -> Path:
-    return Path(os.environ.get("DATA_DIR") or ".data").absolute()
+    """Absolute. The default is beside manage.py, whatever the current directory."""
+    return Path(os.environ.get("DATA_DIR") or Path(__file__).parents[1] / ".data").absolute()
 
 
 def kept(directory: Path) -> dict[str, str]:
@@ -37,6 +42,20 @@ def kept(directory: Path) -> dict[str, str]:
 
 
 _KEPT = kept(data_dir())
+
+
+def keep(directory: Path, values: Mapping[str, str]) -> None:
+    """Write what later commands with the same DATA_DIR shall read; values hold secrets."""
+    part = directory / f"{KEPT}.part"
+    part.touch(mode=0o600)
+    part.write_text(json.dumps(dict(values), indent=1), encoding="utf-8")
+    part.replace(directory / KEPT)
+
+
+def forget(directory: Path) -> None:
+    """Drop what an earlier start kept: this process decides afresh."""
+    (directory / KEPT).unlink(missing_ok=True)
+    _KEPT.clear()
 
 
 def text(name: str, default: str = "") -> str:
@@ -69,8 +88,9 @@ def switch(name: str, *, default: bool = False) -> bool:
 
 
 def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
+    """An empty default means that there may be none."""
     value = text(name, default)
-    if not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+    if value != default and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         # The value may hold a password: name what is wrong, never the value.
         fail(name, f"is not an address that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     return value
@@ -79,3 +99,20 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
 def names(name: str, default: str = "") -> list[str]:
     """A comma-separated list, blanks dropped, order kept."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def models(name: str) -> dict[str, int]:
+    """A list of `name[:context_window]`; model name -> tokens, in the order given. A model's own name may hold
+    colons (`llama3:8b`): only a whole number after the last one is a window."""
+    found: dict[str, int] = {}
+    for entry in names(name):
+        head, colon, tail = entry.rpartition(":")
+        window = colon and tail.isascii() and tail.isdecimal()
+        model, tokens = (head, int(tail)) if window else (entry, DEFAULT_CONTEXT_WINDOW)
+        if not model or model in found or not SMALLEST_CONTEXT_WINDOW <= tokens <= 10**8:
+            fail(
+                name,
+                f"{entry!r} is not name[:context_window in tokens, at least {SMALLEST_CONTEXT_WINDOW}], each name once",
+            )
+        found[model] = tokens
+    return found

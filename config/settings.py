@@ -85,11 +85,8 @@ LOGOUT_REDIRECT_URL = "/login/"
 
 # --- Postgres: no connection is held while streaming, so a small pool serves many runs ---------------------
 
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(
-        env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
-    )
-}
+DATABASE_URL = env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
+DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {
@@ -106,8 +103,8 @@ LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 
 # --- Turns -------------------------------------------------------------------------------------------------
 
-LLM_BASE_URL = env.text("LLM_BASE_URL")
-LLM_MODELS = env.names("LLM_MODELS")
+LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
+LLM_MODELS = env.models("LLM_MODELS")
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
 MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
 MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)

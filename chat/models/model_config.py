@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 
 
@@ -13,6 +13,25 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
     def offered(self) -> Self:
         """What users may choose, the default first."""
         return self.filter(enabled=True).order_by("-is_default", "name")
+
+    def configure(self, windows: dict[str, int], *, demo: bool) -> None:
+        """Make the models named at the start: model name -> tokens, the default first. What exists stays as it is.
+
+        demo: they are the built-in demo, which makes way for every model that has an address of its own.
+        """
+        with transaction.atomic():
+            for name, window in windows.items():
+                self.get_or_create(name=name, defaults=ModelConfig.fields_for(name, window) | {"is_demo": demo})
+            addressed = self.filter(is_demo=False, enabled=True).exclude(base_url="")
+            demo_offered = demo and not addressed.exists()
+            self.filter(is_demo=True).update(enabled=demo_offered)
+            usable = self.filter(enabled=True)
+            if demo_offered:
+                usable = usable.filter(is_demo=True)
+            if windows and not usable.filter(is_default=True).exists():
+                first = usable.filter(name=next(iter(windows))).first() or usable.first()
+                if first:
+                    first.make_default()
 
 
 class ModelConfig(models.Model):

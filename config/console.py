@@ -1,0 +1,53 @@
+"""The launcher's voice: one readable line at a time, on the terminal and in a log file of bounded size.
+
+It never waits for a reader: a pipe nobody empties loses lines (the file has them) and stops nobody.
+"""
+
+import logging
+import logging.handlers
+import os
+import select
+import sys
+from pathlib import Path
+
+COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
+# A pipe that select calls writable takes this much without blocking (PIPE_BUF of Linux; larger than macOS's 512,
+# where the worst case is a short wait).
+LONGEST_LINE_BYTES = 4096
+FILE_BYTES = 5_000_000
+
+
+class Console:
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        logging.raiseExceptions = False  # a full disk must not stop the services
+        self._file = logging.handlers.RotatingFileHandler(
+            directory / "turnwire.log", maxBytes=FILE_BYTES, backupCount=2, encoding="utf-8"
+        )
+        self._file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self._names: list[str] = []
+
+    def say(self, name: str, line: str) -> None:
+        """Print `line` under the name of the process that said it."""
+        label = f"{name:<9}│ "
+        self._file.emit(logging.LogRecord("turnwire", logging.INFO, "", 0, label + line, None, None))
+        if self._coloured:
+            label = f"\x1b[{self._colour(name)}m{label}\x1b[0m"
+        _write_unless_full(sys.stdout.fileno(), f"{label}{line}\n".encode(errors="replace"))
+
+    def _colour(self, name: str) -> int:
+        if name not in self._names:
+            self._names.append(name)
+        return COLOURS[self._names.index(name) % len(COLOURS)]
+
+
+def _write_unless_full(descriptor: int, line: bytes) -> None:
+    if len(line) > LONGEST_LINE_BYTES:
+        line = line[: LONGEST_LINE_BYTES - 4] + "…\n".encode()
+    try:
+        _, writable, _ = select.select([], [descriptor], [], 0)
+        if writable:
+            os.write(descriptor, line)
+    except OSError:
+        pass  # the terminal is gone; the launcher hears of that by SIGHUP

@@ -1,0 +1,104 @@
+"""What must be true before anything is started: one launcher per DATA_DIR, sane configuration, a free port,
+reachable services. Each refusal is one line and an exit status; nothing is started here."""
+
+import fcntl
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+from config import environment as env
+
+# A killed launcher's guard holds the lock until the last of its children is gone.
+HANDOVER_S = 10.0
+
+
+def lock(directory: Path) -> IO[str]:
+    """The lock of DATA_DIR, to be kept open. Ends the process if another launcher has it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        file = (directory / "lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        env.fail("DATA_DIR", f"{directory} cannot be used ({error.strerror})")
+    limit = time.monotonic() + HANDOVER_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            process, _, address = file.read().partition(" ")
+            if _is_alive(process) or time.monotonic() > limit:
+                sys.stderr.write(
+                    f"already running at {address or '?'} (process {process}, data in {directory})\n"
+                )
+                raise SystemExit(1) from None
+            time.sleep(0.1)
+        else:
+            return file
+
+
+def sign(file: IO[str], address: str) -> None:
+    """Leave word for a second start."""
+    file.truncate(0)
+    file.write(f"{os.getpid()} {address}")
+    file.flush()
+
+
+def check_models(base_url: str, models: dict[str, int]) -> None:
+    if models and not base_url:
+        env.fail("LLM_BASE_URL", "is required with LLM_MODELS")
+    if base_url and not models:
+        env.fail("LLM_MODELS", "is required with LLM_BASE_URL")
+
+
+def check_port(host: str, port: int) -> None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror:
+        env.fail("HOST", f"{host!r} is not an address of this machine")
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except PermissionError:
+            env.fail("PORT", f"{port} needs more rights than this user has")
+        except OSError as error:
+            sys.stderr.write(
+                f"PORT: {port} on {host} cannot be used ({error.strerror}); choose another, PORT={port + 1}\n"
+            )
+            raise SystemExit(1) from None
+
+
+def check_postgres(url: str) -> None:
+    import psycopg
+
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.Error as error:
+        env.fail("DATABASE_URL", f"cannot connect: {_first_line(error)}")
+
+
+def check_redis(url: str) -> None:
+    import redis
+
+    try:
+        with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
+            client.ping()
+    except (redis.RedisError, ValueError) as error:
+        env.fail("REDIS_URL", f"cannot connect: {_first_line(error)}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True

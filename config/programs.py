@@ -1,0 +1,76 @@
+"""Which programs a start consists of. The commands of our own processes are the Procfile's; this adds rank,
+signals and patience.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from config.embedded import Server
+from config.supervisor import Program
+
+ROOT = Path(__file__).resolve().parents[1]
+# Started in this order, stopped in the opposite one.
+SERVICES, VALKEY, MODEL, LLM, WEB = range(5)
+# A worker hands its runs over within 5 s of the end of its grace; the rest is room for a busy machine.
+HANDOVER_S = 10.0
+
+
+def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
+    """Process name -> shell command, in the file's order."""
+    lines = [line.partition(":") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {
+        name.strip(): command.strip() for name, colon, command in lines if colon and not name.startswith("#")
+    }
+
+
+def environment(values: Mapping[str, str]) -> dict[str, str]:
+    """Of every child: ours, with `values`, and with this virtual environment's programs first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, **values, "PATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+def postgres(server: Server) -> Program:
+    # SIGINT is the fast shutdown: it does not wait for clients.
+    return Program(
+        "postgres",
+        server.command,
+        {**os.environ, **server.environment},
+        SERVICES,
+        server.user,
+        signal.SIGINT,
+        30.0,
+    )
+
+
+def valkey(server: Server) -> Program:
+    return Program("valkey", server.command, {**os.environ, **server.environment}, VALKEY, server.user)
+
+
+def model(name: str, command: list[str], values: Mapping[str, str]) -> Program:
+    return Program(name, command, environment(values), MODEL, stop_grace_s=3.0)
+
+
+def llm(number: int, values: Mapping[str, str], drain_grace_s: int) -> Program:
+    command = in_shell(procfile()["llm"])
+    # Celery tells root at every start that it is root; the whole instance is.
+    values = {"PYTHONWARNINGS": "ignore:You're running the worker", **values}
+    return Program(
+        f"llm.{number}", command, environment(values), LLM, stop_grace_s=drain_grace_s + HANDOVER_S
+    )
+
+
+def web(values: Mapping[str, str]) -> Program:
+    return Program("web", in_shell(procfile()["web"]), environment(values), WEB)
+
+
+def once(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", module, *arguments]
+    return Program(module.rpartition(".")[2], command, environment(values), WEB)
+
+
+def in_shell(command: str) -> list[str]:
+    """As any Procfile runner does it; exec, so that the shell does not stand between us and the program."""
+    return ["/bin/sh", "-c", f"exec {command}"]

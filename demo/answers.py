@@ -1,0 +1,88 @@
+"""What the demo model says. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NAME = "demo"
+READING_SPEED = 60.0
+MOCK = re.compile(r"mock-(\d{1,6})x(\d{1,6})", re.ASCII)
+QUOTED_CHARACTERS = 200
+
+GUIDE = """\
+**No model is configured**, so this is the built-in demo. I cannot think, but everything around me is real: \
+this answer was made in a worker process, streamed through Redis, and is stored in Postgres.
+
+{quote}### Connect a model
+
+Any server that speaks the OpenAI protocol will do. Stop with Ctrl-C, then start again with its address:
+
+```sh
+LLM_BASE_URL=https://api.example.com/v1 \\
+LLM_API_KEY=sk-your-key \\
+LLM_MODELS=large-model:128000,small-model:32000 \\
+make run
+```
+
+| variable | meaning |
+|---|---|
+| `LLM_BASE_URL` | the server's address, ending in `/v1` |
+| `LLM_API_KEY` | its key, if it wants one |
+| `LLM_MODELS` | names, separated by commas; `:tokens` is the context window; the first is the default |
+
+### Or run a small one here
+
+```sh
+make local-model   # once: compiles for some minutes
+make run
+```
+
+That serves SmolLM2-135M-Instruct on this machine. It is tiny and often wrong, but it is a real model.
+
+Meanwhile you can try the rest with me: **stop** this answer, **edit** your question, **regenerate**, \
+or reload the page while I write.
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to stream: pieces of text, and how fast (per second; 0: as fast as possible)."""
+
+    pieces: tuple[str, ...]
+    pieces_per_s: float
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+def answer_for(model: str, question: str) -> Answer:
+    """`mock-<N>x<R>` is N pieces at R per second; any other model gives the guide."""
+    mock = MOCK.fullmatch(model)
+    if mock:
+        count, per_s = (int(number) for number in mock.groups())
+        return Answer(tuple(mock_pieces(count)), float(per_s))
+    quote = f"You wrote:\n\n> {shortened(question)}\n\n" if question.strip() else ""
+    return Answer(tuple(re.findall(r"\S*\s*", GUIDE.format(quote=quote))[:-1]), READING_SPEED)
+
+
+def mock_pieces(count: int) -> Iterator[str]:
+    for number in range(1, count + 1):
+        yield f"word{number}" + ("\n\n" if number % 50 == 0 else " ")
+
+
+def shortened(question: str) -> str:
+    """One line that Markdown shows as it is written."""
+    line = " ".join(question.split())
+    ending = "…" if len(line) > QUOTED_CHARACTERS else ""
+    return re.sub(r"([\\`*_{}\[\]<>#|!~&])", r"\\\1", line[:QUOTED_CHARACTERS]) + ending
+
+
+def latest_question(messages: list[dict[str, object]]) -> str:
+    """The text of the newest user message; content may be a string or a list of parts."""
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            content = message.get("content")
+            parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+            return " ".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    return ""
