@@ -1,0 +1,246 @@
+"""The model servers. The only file that knows the vendor's SDK, and the only one that builds its messages.
+
+The SDK keeps authentication, addresses, timeouts and error types; tokens take the short way: raw bytes, our own
+SSE split, msgspec. Retrying is ours, since only the first chunk says whether a retry would repeat something.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import httpx2
+import openai
+
+from llm_worker.chunks import deltas_of
+from llm_worker.context import LanguageModelInput
+from llm_worker.deltas import Delta, Finished, ModelFailed
+from llm_worker.sse import EventTooLong, Splitter
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 2
+RETRIED_STATUSES = frozenset({429, 500, 502, 503})
+FIRST_RETRY_S = 0.5
+# A server that wants to be left alone for longer is not waited for: the user is told that it is busy.
+LONGEST_RETRY_AFTER_S = 30.0
+CONNECT_TIMEOUT_S = 10.0
+# How long to wait, after [DONE], for the end of the body that lets the connection be used again.
+END_OF_BODY_S = 0.05
+DONE = b"[DONE]"
+# Local servers ask for no key, but the SDK insists on one.
+NO_KEY = "none"
+CODES_BY_STATUS = {
+    401: "upstream_auth",
+    403: "upstream_auth",
+    408: "upstream_timeout",
+    429: "upstream_rate_limited",
+    504: "upstream_timeout",
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which model answers, and where it is served."""
+
+    name: str
+    base_url: str
+    api_key: str = ""
+    max_output_tokens: int = 4096
+    takes_prompt_cache_key: bool = False
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r} at {self.base_url!r})"  # never the key
+
+
+@dataclass(frozen=True)
+class Request:
+    """One inference. cache_key: what requests with a common prefix share (the session's id)."""
+
+    model: Model
+    messages: LanguageModelInput
+    cache_key: str = ""
+
+
+class LanguageModels:
+    """Clients of all model servers this process talks to; lives on one event loop."""
+
+    def __init__(self, *, connections: int, silence_s: float) -> None:
+        """connections: how many requests may run at once.  silence_s: how long a server may send nothing."""
+        self._connections = connections
+        self._timeout = httpx2.Timeout(
+            connect=CONNECT_TIMEOUT_S, read=silence_s, write=silence_s, pool=CONNECT_TIMEOUT_S
+        )
+        self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+
+    async def close(self) -> None:
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
+
+    async def stream(self, request: Request) -> AsyncGenerator[list[Delta]]:
+        """The answer as it comes: the deltas of each piece of the network's, in order.
+
+        Raises ModelFailed. Closing the iterator, or cancelling the task that reads it, closes the connection.
+        """
+        for retries_left in range(RETRIES, -1, -1):
+            started = False
+            try:
+                async with aclosing(self._stream_once(request)) as received:
+                    async for deltas in received:
+                        started = True
+                        yield deltas
+            except _Refused as refused:
+                if started or not retries_left or not refused.may_pass:
+                    logger.warning("%r failed: %s", request.model, refused.failure)
+                    raise refused.failure from refused
+                wait_s = refused.wait_s(RETRIES - retries_left)
+            else:
+                return
+            await asyncio.sleep(wait_s)
+
+    async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
+        started = finished = False
+        splitter = Splitter()
+        try:
+            async with self._open(request) as received:
+                async for piece in received:
+                    events = splitter.feed(piece)
+                    if DONE in events:
+                        yield _all_deltas(events[: events.index(DONE)])
+                        await _read_to_the_end(received)
+                        return
+                    if events:
+                        deltas = _all_deltas(events)
+                        finished = finished or any(type(delta) is Finished for delta in deltas)
+                        started = True
+                        yield deltas
+        except (EventTooLong, ModelFailed) as error:
+            raise _Refused(_malformed(error)) from error
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError) as error:
+            raise _refused(error, started=started) from error
+        if not finished:
+            raise _Refused(
+                ModelFailed("upstream_interrupted", "the stream ended in the middle"), may_pass=True
+            )
+
+    @asynccontextmanager
+    async def _open(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
+        create = self._client(request.model).chat.completions.with_streaming_response.create
+        async with create(**_parameters(request)) as response:
+            yield response.http_response.aiter_bytes()
+
+    def _client(self, model: Model) -> openai.AsyncOpenAI:
+        place = (model.base_url, model.api_key)
+        if place not in self._clients:
+            limits = httpx2.Limits(
+                max_connections=self._connections, max_keepalive_connections=self._connections
+            )
+            self._clients[place] = openai.AsyncOpenAI(
+                base_url=model.base_url,
+                api_key=model.api_key or NO_KEY,
+                max_retries=0,
+                timeout=self._timeout,
+                http_client=openai.DefaultAioHttpClient(limits=limits, timeout=self._timeout),
+            )
+        return self._clients[place]
+
+
+def wire_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
+    """The messages as the server takes them. Nothing else in the project builds such a dict."""
+    return [{"role": message.role, "content": message.text} for message in messages]
+
+
+def _parameters(request: Request) -> dict[str, Any]:
+    parameters: dict[str, Any] = {
+        "model": request.model.name,
+        "messages": wire_messages(request.messages),
+        _max_tokens_name(request.model): request.model.max_output_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        # Small events gain nothing from compression, and a compressing server would hold them back.
+        "extra_headers": {"Accept-Encoding": "identity"},
+    }
+    if request.model.takes_prompt_cache_key and request.cache_key:
+        parameters["prompt_cache_key"] = request.cache_key
+    return parameters
+
+
+def _max_tokens_name(model: Model) -> str:
+    # OpenAI's reasoning models refuse the name that every compatible server understands.
+    return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
+
+
+async def _read_to_the_end(received: AsyncIterator[bytes]) -> None:
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(END_OF_BODY_S):
+            async for _ in received:
+                pass
+
+
+def _all_deltas(events: list[bytes]) -> list[Delta]:
+    return [delta for event in events for delta in deltas_of(event)]
+
+
+@dataclass
+class _Refused(Exception):
+    """One attempt failed. may_pass: another one may succeed, if nothing was received yet."""
+
+    failure: ModelFailed
+    may_pass: bool = False
+    retry_after_s: float | None = None
+
+    def wait_s(self, earlier_retries: int) -> float:
+        if self.retry_after_s is not None:
+            return self.retry_after_s
+        # Up to a quarter less, so that runs that failed together do not come back together.
+        return FIRST_RETRY_S * 2.0**earlier_retries * random.uniform(0.75, 1.0)  # noqa: S311
+
+
+def _malformed(error: Exception) -> ModelFailed:
+    return error if isinstance(error, ModelFailed) else ModelFailed("upstream_malformed", str(error))
+
+
+def _refused(error: Exception, *, started: bool) -> _Refused:
+    if isinstance(error, openai.APIStatusError):
+        return _refused_by_status(error)
+    if _timed_out(error):
+        return _Refused(ModelFailed("upstream_timeout", "silence"), may_pass=True)
+    code = "upstream_interrupted" if started else "upstream_unavailable"
+    return _Refused(ModelFailed(code, repr(error.__cause__ or error)[:300]), may_pass=True)
+
+
+def _refused_by_status(error: openai.APIStatusError) -> _Refused:
+    status = error.status_code
+    fallback = "upstream_unavailable" if status >= 500 else "upstream_rejected"
+    code = CODES_BY_STATUS.get(status, fallback)
+    if error.code == "context_length_exceeded":
+        code = "context_too_long"
+    # Servers quote the beginning of a key that they refuse.
+    detail = f"status {status}" if code == "upstream_auth" else f"status {status}: {error.message[:300]}"
+    retry_after_s = _retry_after_s(error.response.headers.get("retry-after", ""))
+    too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
+    may_pass = status in RETRIED_STATUSES and not too_long
+    return _Refused(ModelFailed(code, detail), may_pass=may_pass, retry_after_s=retry_after_s)
+
+
+def _retry_after_s(header: str) -> float | None:
+    """Seconds; None for no header, a date (which trusts two clocks) or nonsense."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _timed_out(error: BaseException | None) -> bool:
+    """Whether a timeout is behind it. The transport calls every lost connection a ConnectTimeout, so ask aiohttp."""
+    while error is not None:
+        if isinstance(error, TimeoutError):
+            return True
+        error = error.__cause__
+    return False

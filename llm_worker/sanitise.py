@@ -1,0 +1,32 @@
+"""Text that Postgres, JSON and browsers can take: no NUL and no lone surrogate leaves this module. Pure."""
+
+import re
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_BAD = re.compile("[\x00\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class Sanitiser:
+    """For one stream of deltas: half an emoji at the end of one delta waits for its other half in the next."""
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def clean(self, text: str) -> str:
+        if self._half:
+            text, self._half = self._half + text, ""
+        if not _BAD.search(text):
+            return text
+        if "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        return _BAD.sub(REPLACEMENT, _PAIR.sub(_join, text))
+
+    def flush(self) -> str:
+        """What waited and will never be completed."""
+        left, self._half = self._half, ""
+        return REPLACEMENT if left else ""
+
+
+def _join(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")

@@ -1,0 +1,30 @@
+"""RunState: where the lower layers leave what must be saved of a run. It only accumulates."""
+
+from dataclasses import dataclass, field
+
+from llm_worker.deltas import Usage
+
+
+@dataclass
+class RunState:
+    texts: list[str] = field(default_factory=list)
+    reasonings: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    first_token_at: float | None = None  # on the clock given to Emitter
+    cycles: int = 0
+
+    def add_usage(self, usage: Usage) -> None:
+        """Sum over the run's inferences; None until somebody reports a number."""
+        self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self.reasonings)
+
+
+def _sum(old: int | None, new: int | None) -> int | None:
+    return new if old is None else old + (new or 0)
