@@ -1,0 +1,58 @@
+"""A TCP relay in front of Valkey: tests cut it, and Redis is away, without touching the server others use."""
+
+import asyncio
+import contextlib
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+
+class Relay:
+    """Listens on a loopback port of its own. cut() closes every connection and refuses new ones until mend()."""
+
+    def __init__(self) -> None:
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        address = urlsplit(settings.REDIS_URL)
+        credentials, _, _ = address.netloc.rpartition("@")
+        at = f"{credentials}@" if credentials else ""
+        return f"redis://{at}127.0.0.1:{self.port}{address.path if address.scheme == 'redis' else '/0'}"
+
+    async def mend(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def cut(self) -> None:
+        if self._server:
+            self._server.close()
+            self._server = None
+        for writer in list(self._writers):
+            writer.transport.abort()
+        while self._writers:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = urlsplit(settings.REDIS_URL)
+        if address.scheme == "unix":
+            there, back = await asyncio.open_unix_connection(address.path)
+        else:
+            there, back = await asyncio.open_connection(address.hostname, address.port)
+        self._writers |= {writer, back}
+        try:
+            await asyncio.gather(_pump(reader, back), _pump(there, writer))
+        finally:
+            for each in (writer, back):
+                each.transport.abort()
+                self._writers.discard(each)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError, OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.transport.abort()
