@@ -134,6 +134,13 @@ def wait_for_valkey(server: Server, timeout_s: float = 60) -> None:
             return
 
 
+def find_suitable_port(host: str) -> int:
+    """One that is free now."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
 def stop_leftovers(postgres_directory: Path, valkey_directory: Path) -> None:
     """End servers that an earlier launcher left on these directories, and remove what would keep a new one out.
 
@@ -253,9 +260,7 @@ def kept_port(path: Path) -> int:
                 pass
             else:
                 return port
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = find_suitable_port("127.0.0.1")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(str(port))
     return port

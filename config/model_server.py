@@ -30,7 +30,7 @@ def choose(directory: Path) -> ModelServer:
         command = [
             sys.executable, "-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", str(port),
             "--model", str(weights), "--model_alias", LOCAL_MODEL, "--chat_format", "chatml",
-            "--n_ctx", str(LOCAL_CONTEXT_TOKENS), "--verbose", "false",
+            "--n_ctx", str(LOCAL_CONTEXT_TOKENS), "--interrupt_requests", "false", "--verbose", "false",
         ]  # fmt: skip
         models = f"{LOCAL_MODEL}:{LOCAL_CONTEXT_TOKENS}"
     else:

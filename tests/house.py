@@ -1,0 +1,142 @@
+"""A whole Turnwire, started as a person starts it, in a folder of its own with a space in its path."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+# Generous: shared machines are slow, and a test that waits for an event never waits longer than it takes.
+PATIENCE_S = 120.0
+
+
+class House:
+    def __init__(
+        self, directory: Path, *, data: Path | None = None, port: int | None = None, **environment: str
+    ) -> None:
+        self.code = copy_of_the_code(directory / "a house")
+        self.data = data or directory / "some data"
+        self.port = port or free_port()
+        self.output = directory / f"output-{self.port}.txt"
+        self._environment = environment
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def environment(self) -> dict[str, str]:
+        """Nothing of this test process's own settings."""
+        inherited = {
+            name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ
+        }
+        own = {"DATA_DIR": str(self.data), "PORT": str(self.port), "DRAIN_GRACE": "1"}
+        return inherited | own | self._environment
+
+    def launch(
+        self, *, wrapper: tuple[str, ...] = (), arguments: tuple[str, ...] = ()
+    ) -> subprocess.Popen[bytes]:
+        command = [*wrapper, sys.executable, "-m", "config.launcher", *arguments]
+        with self.output.open("ab") as output:
+            self.process = subprocess.Popen(
+                command, cwd=self.code, env=self.environment(), stdin=subprocess.DEVNULL,
+                stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+        return self.process
+
+    def start(self) -> "House":
+        self.launch()
+        self.wait_until_ready()
+        return self
+
+    def run(self) -> tuple[int, str]:
+        """For a start that is refused: (status, output)."""
+        done = subprocess.run(
+            [sys.executable, "-m", "config.launcher"], cwd=self.code, env=self.environment(),
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    def wait_until_ready(self) -> None:
+        self.wait_until(lambda: "ready: " in self.said, "the start")
+
+    def wait_until(self, true: Callable[[], bool], what: str) -> None:
+        limit = time.monotonic() + PATIENCE_S
+        while not true():
+            ended = self.process is None or self.process.poll() is not None
+            if ended or time.monotonic() > limit:
+                raise AssertionError(
+                    f"{what} did not happen{' (it has ended)' if ended else ''}:\n{self.said[-6000:]}"
+                )
+            time.sleep(0.05)
+
+    def kept(self) -> dict[str, str]:
+        return dict(json.loads((self.data / "environment.json").read_text()))
+
+    def descendants(self) -> list[psutil.Process]:
+        assert self.process is not None
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def children(self, *words: str) -> list[psutil.Process]:
+        """Descendants whose command line holds every word."""
+        found = []
+        for process in self.descendants():
+            try:
+                line = " ".join(process.cmdline())
+            except psutil.Error:
+                continue
+            if all(word in line for word in words):
+                found.append(process)
+        return found
+
+    def stop(self) -> int:
+        """Ctrl-C; returns the status."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_S)
+
+
+def copy_of_the_code(target: Path) -> Path:
+    if not target.exists():
+        leave = shutil.ignore_patterns(
+            ".venv", ".git", ".data", "node_modules", "__pycache__", ".*_cache", "results"
+        )
+        shutil.copytree(ROOT, target, ignore=leave)
+    return target
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    """Whether an HTTP server answers there, whatever it says."""
+    try:
+        urllib.request.urlopen(url, timeout=5).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    _ended, alive = psutil.wait_procs(processes, timeout=PATIENCE_S)
+    return not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
