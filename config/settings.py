@@ -105,6 +105,7 @@ LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 
 LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
 LLM_MODELS = env.models("LLM_MODELS")
+LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
 MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
 MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)

@@ -13,8 +13,9 @@ class RunState:
     first_token_at: float | None = None  # on the clock given to Emitter
     cycles: int = 0
 
-    def add_usage(self, usage: Usage) -> None:
-        """Sum over the run's inferences; None until somebody reports a number."""
+    def count_step(self, usage: Usage) -> None:
+        """One more inference and what it used, as far as the server said."""
+        self.cycles += 1
         self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
 
     @property

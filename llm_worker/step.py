@@ -19,18 +19,21 @@ class Models(Protocol):
 async def run_llm_step(request: Request, models: Models, emitter: Emitter, state: RunState) -> set[str]:
     """Stream one answer into `emitter`; returns the finish reasons the model gave. Raises ModelFailed."""
     reasons: set[str] = set()
-    state.cycles += 1
-    async with aclosing(models.stream(request)) as answer:
-        async for deltas in answer:
-            for delta in deltas:
-                match delta:
-                    case TextDelta(text):
-                        emitter.text(text)
-                    case ReasoningDelta(text):
-                        emitter.reasoning(text)
-                    case Usage():
-                        state.add_usage(delta)
-                    case Finished(reason):
-                        reasons.add(reason)
+    usage = Usage()
+    try:
+        async with aclosing(models.stream(request)) as answer:
+            async for deltas in answer:
+                for delta in deltas:
+                    match delta:
+                        case TextDelta(text):
+                            emitter.text(text)
+                        case ReasoningDelta(text):
+                            emitter.reasoning(text)
+                        case Usage():
+                            usage = delta  # some servers report it with every chunk: the latest counts
+                        case Finished(reason):
+                            reasons.add(reason)
+    finally:
+        state.count_step(usage)
     emitter.end_step()
     return reasons
