@@ -26,8 +26,7 @@ accept_content = ["json"]
 task_ignore_result = True
 task_store_errors_even_if_ignored = False
 
-# The launcher or the operator decides when a worker ends; nothing here remembers tasks across restarts.
-worker_hijack_root_logger = False
+# While the broker is away the runs go on: their packets and their end need it, the task message does not.
 worker_cancel_long_running_tasks_on_connection_loss = False
 worker_send_task_events = False
 broker_connection_retry_on_startup = True
