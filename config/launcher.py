@@ -119,7 +119,7 @@ class Launcher:
             return []
         self.model = model_server.choose(self.directory / "model")
         self.decide(LLM_BASE_URL=self.model.base_url, LLM_MODELS=self.model.models)
-        self.supervisor.start(programs.model(self.model.name, self.model.command, self.values))
+        self.supervisor.start(programs.model(self.model))
         return ["--demo"] if self.model.is_demo else []
 
     def run_to_end(self, module: str, arguments: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,8 @@ class ModelServer:
     base_url: str
     models: str
     is_demo: bool
+    # llama_cpp.server takes these before its own arguments.
+    environment: Mapping[str, str]
 
 
 def choose(directory: Path) -> ModelServer:
@@ -42,6 +45,7 @@ def choose(directory: Path) -> ModelServer:
         base_url=f"http://127.0.0.1:{port}/v1",
         models=models,
         is_demo=weights is None,
+        environment={"HOST": "127.0.0.1", "PORT": str(port)},
     )
 
 

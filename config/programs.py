@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from config.embedded import Server
+from config.model_server import ModelServer
 from config.supervisor import Program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,8 +50,8 @@ def valkey(server: Server) -> Program:
     return Program("valkey", server.command, {**os.environ, **server.environment}, VALKEY, server.user)
 
 
-def model(name: str, command: list[str], values: Mapping[str, str]) -> Program:
-    return Program(name, command, environment(values), MODEL, stop_grace_s=3.0)
+def model(server: ModelServer) -> Program:
+    return Program(server.name, server.command, environment(server.environment), MODEL, stop_grace_s=3.0)
 
 
 def llm(number: int, values: Mapping[str, str], drain_grace_s: int) -> Program:
