@@ -4,7 +4,7 @@ Postgres already holds that the run must happen; a lost message delays it, it do
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from celery import current_app
@@ -27,18 +27,27 @@ PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step"
 
 def check_reachable() -> None:
     """Refuse a turn whose packets could not be delivered, before anything is stored."""
-    client = Redis.from_url(
+    try:
+        ping()
+    except RedisError:
+        raise Refusal("stream_unavailable") from None
+
+
+def ping() -> None:
+    """Raises RedisError, soon, when Redis does not answer."""
+    _impatient().ping()
+
+
+@cache
+def _impatient() -> Redis:
+    """A client of its own: what waits for packets may be patient, a person who sends may not."""
+    return Redis.from_url(
         settings.REDIS_URL,
         socket_connect_timeout=REACHABLE_TIMEOUT_S,
         socket_timeout=REACHABLE_TIMEOUT_S,
-        retry=Retry(NoBackoff(), 0),
+        # Once more at once: after a restart of Redis the pooled connection is dead, a new one is fine.
+        retry=Retry(NoBackoff(), 1),
     )
-    try:
-        client.ping()
-    except RedisError:
-        raise Refusal("stream_unavailable") from None
-    finally:
-        client.close()
 
 
 def enqueue_on_commit(runs: Sequence[Run]) -> None:

@@ -1,1 +1,1 @@
-"""The REST API. Views translate; decisions are in chat/turns.py and the models."""
+"""REST: one file per noun, each view beside the bodies it accepts. Views translate, nothing more."""

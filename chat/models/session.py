@@ -83,6 +83,11 @@ class Session(models.Model):
         type(self).objects.filter(pk=self.pk).update(leaf=leaf, updated_at=models.functions.Now())
         self.leaf = leaf
 
+    def change(self, **fields: Any) -> None:
+        """Set what the owner may edit: title, while_answering."""
+        if fields:
+            type(self).objects.filter(pk=self.pk).update(**fields, updated_at=models.functions.Now())
+
     def record(self, kind: str, payload: dict[str, Any]) -> SessionEvent:
         """Number and keep one event, in the caller's transaction.
 

@@ -1,0 +1,60 @@
+"""What every view shares: whose rows, which id, which body."""
+
+from typing import Any, TypeVar, cast
+
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from chat.api.fields import parse_id
+from chat.refusals import Refusal
+from chat.strict_json import is_storable
+
+Row = TypeVar("Row", bound=Model)
+
+
+class JsonAnyway(DefaultContentNegotiation):
+    """There is only JSON: an Accept header changes nothing."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
+        return renderers[0], renderers[0].media_type
+
+
+class Endpoint(APIView):
+    """Looks up what the path names before it reads the body."""
+
+    content_negotiation_class = JsonAnyway
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if not all(
+            is_storable(text) for pair in request.query_params.lists() for text in (pair[0], *pair[1])
+        ):
+            raise Refusal("invalid_characters")
+
+    def body(self, accepted: type[Serializer[Any]]) -> dict[str, Any]:
+        serializer = accepted(data=self.request.data)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+def user_of(request: Request) -> User:
+    """The logged-in user; the permission classes let nobody else in."""
+    return cast("User", request.user)
+
+
+def find(rows: QuerySet[Row], text: str, noun: str, *, field: str | None = None) -> Row:
+    """The row with this id among `rows`, which are the user's own: others' rows are not there.
+
+    noun: names the refusal, `<noun>_not_found`.
+    """
+    pk = parse_id(text)
+    if pk is None:
+        raise Refusal("invalid_id", field=field)
+    found = rows.filter(pk=pk).first()
+    if found is None:
+        raise Refusal(f"{noun}_not_found", field=field)
+    return found

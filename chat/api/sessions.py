@@ -1,0 +1,88 @@
+"""Sessions: create, list, search, rename, delete."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ListField
+
+from chat import deleting
+from chat.api.answers import SessionAnswer, SessionPage
+from chat.api.documented import documented
+from chat.api.endpoint import Endpoint, find, user_of
+from chat.api.fields import Choice, Id, StrictSerializer, Text
+from chat.api.pagination import NewestFirst
+from chat.models import ChatMessage, Session
+from chat.models.session import WhileAnswering
+from chat.refusals import Refusal
+from chat.shapes import readable_sessions, session_shape
+
+
+class SessionBody(StrictSerializer):
+    title = Text(max_length=200, required=False)
+    agent = Id(required=False, allow_null=True)
+    project = Id(required=False, allow_null=True)
+    knowledge_bases = ListField(child=Id(), required=False)
+    while_answering = Choice(choices=WhileAnswering.values, required=False)
+
+
+class SessionsView(Endpoint):
+    @documented(
+        "sessions_list",
+        answer=SessionPage,
+        query={"search": "text in the title or in a message", "limit": "1 to 200", "cursor": "from next"},
+    )
+    def get(self, request: Request) -> Response:
+        sessions = _searched(Session.objects.visible_to(request.user), request.query_params.get("search", ""))
+        page = NewestFirst()
+        rows = page.paginate_queryset(readable_sessions(sessions), request, view=self) or []
+        return page.get_paginated_response([session_shape(session) for session in rows])
+
+    @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        session = Session.objects.start(user_of(request), **_fields(self.body(SessionBody)))
+        return Response(_shape(session), status.HTTP_201_CREATED)
+
+
+class SessionView(Endpoint):
+    @documented("sessions_read", answer=SessionAnswer)
+    def get(self, request: Request, session: str) -> Response:
+        return Response(_shape(own_session(request, session)))
+
+    @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
+    def patch(self, request: Request, session: str) -> Response:
+        found = own_session(request, session)
+        found.change(**_fields(self.body(SessionBody)))
+        return Response(_shape(found))
+
+    @documented("sessions_delete", statuses=(204,))
+    def delete(self, request: Request, session: str) -> Response:
+        deleting.delete_session(own_session(request, session))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def own_session(request: Request, pk: str) -> Session:
+    return find(Session.objects.visible_to(request.user), pk, "session")
+
+
+def _searched(sessions: QuerySet[Session], text: str) -> QuerySet[Session]:
+    if not text.strip():
+        return sessions
+    said = ChatMessage.objects.replies().filter(session__in=sessions, text__icontains=text)
+    return sessions.filter(Q(title__icontains=text) | Q(pk__in=said.values("session")))
+
+
+def _fields(body: dict[str, Any]) -> dict[str, Any]:
+    """What a session stores of the body; nothing it could refer to exists yet."""
+    for name in ("agent", "project"):
+        if body.pop(name, None) is not None:
+            raise Refusal(f"{name}_not_found", field=name)
+    if body.pop("knowledge_bases", None):
+        raise Refusal("knowledge_base_not_found", field="knowledge_bases")
+    return body
+
+
+def _shape(session: Session) -> dict[str, Any]:
+    return session_shape(readable_sessions(Session.objects.filter(pk=session.pk)).get())

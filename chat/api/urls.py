@@ -1,0 +1,35 @@
+"""Every route below /api/. Ids are checked by the views, so that a malformed one has its own answer."""
+
+from django.urls import path, re_path
+
+from chat.api.feedback import FeedbackView
+from chat.api.messages import MessagesView, SelectionView, TreeView
+from chat.api.models import ModelsView
+from chat.api.runs import PacketsView, RunCancellationView, RunView
+from chat.api.schema import AsyncApiView, SchemaView, not_found
+from chat.api.sessions import SessionsView, SessionView
+from chat.api.system_prompt import SystemPromptView
+from chat.api.tokens import TokenView
+from chat.api.turns import RegenerationsView, TurnCancellationView, TurnsView
+
+urlpatterns = [
+    path("auth/token/", TokenView.as_view()),
+    path("models/", ModelsView.as_view()),
+    path("sessions/", SessionsView.as_view()),
+    path("sessions/<str:session>/", SessionView.as_view()),
+    path("sessions/<str:session>/messages/", MessagesView.as_view()),
+    path("sessions/<str:session>/tree/", TreeView.as_view()),
+    path("sessions/<str:session>/turns/", TurnsView.as_view()),
+    path("messages/<str:message>/regenerations/", RegenerationsView.as_view()),
+    path("messages/<str:message>/selection/", SelectionView.as_view()),
+    path("messages/<str:message>/feedback/", FeedbackView.as_view()),
+    path("runs/<str:run>/", RunView.as_view()),
+    path("runs/<str:run>/packets/", PacketsView.as_view()),
+    path("runs/<str:run>/cancellation/", RunCancellationView.as_view()),
+    path("turns/<str:turn>/cancellation/", TurnCancellationView.as_view()),
+    path("system-prompt/", SystemPromptView.as_view()),
+    path("schema/", SchemaView.as_view()),
+    path("asyncapi.yaml", AsyncApiView.as_view()),
+    # Last, so that nothing below /api/ is redirected for want of a slash: a POST would lose its body.
+    re_path(r"", not_found),
+]

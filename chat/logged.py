@@ -1,0 +1,46 @@
+"""A run's packets for a reader who is not subscribed: from the log, or rebuilt when the log has expired."""
+
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from chat import protocol, replay
+from chat.models import Run
+from chat.shapes import message_shape
+from chat.stream import read_now, run_log
+
+# A snapshot that opens an attempt has seq 0; whoever asks from the beginning needs it.
+FROM_THE_BEGINNING: Final = 0
+
+
+class Logged(NamedTuple):
+    """lines: encoded packets, oldest first. complete: nothing will follow them."""
+
+    attempt: int
+    complete: bool
+    lines: list[bytes]
+
+
+def packets_after(run: Run, seq: int) -> Logged:
+    """run: from for_work(). The packets of its latest attempt after `seq`. Raises RedisError."""
+    held = read_now(run_log(run.turn.session_id, run.pk))
+    if held.lines and held.attempt >= run.attempt:
+        lines = [line for number, line in held.lines if number > seq or seq == FROM_THE_BEGINNING]
+        return Logged(held.attempt, held.last == run.last_seq, lines)
+    if run.is_live or run.last_seq is None:
+        return Logged(run.attempt, False, [])
+    return Logged(run.attempt, True, _rebuilt(run, seq, run.last_seq))
+
+
+def _rebuilt(run: Run, seq: int, last_seq: int) -> list[bytes]:
+    """Rebuilt packets are whole blocks, numbered anew: somebody who holds some of the live ones cannot go on
+    with them, and gets one snapshot instead."""
+    packets = replay.packets_of(run)
+    if seq == FROM_THE_BEGINNING:
+        return packets
+    if seq >= last_seq:
+        return []
+    stop = protocol.decode_log_entry(packets[-1])
+    message = message_shape(run.message)
+    snapshot = protocol.Snapshot(str(run.pk), run.attempt, last_seq - 1, message)
+    return [protocol.encode(snapshot), protocol.encode(structs.replace(stop, seq=last_seq))]
