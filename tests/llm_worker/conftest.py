@@ -1,0 +1,60 @@
+"""A runtime in this process, a scripted model server, and runs to carry out."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from chat.models import ChatMessage, ModelConfig, Run, Session, Turn
+from chat.tokens import count_tokens
+from llm_worker.runtime import Runtime
+from tests.upstream import Upstream
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with Upstream() as server:
+        yield server
+
+
+@pytest.fixture
+def runtime(transactional_db: None) -> Iterator[Runtime]:
+    runtime = Runtime()
+    runtime.start()
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture
+def ask(transactional_db: None, upstream: Upstream) -> Callable[..., list[Run]]:
+    """Alice asks, in the session she already has if one is given; returns the queued runs, one per model."""
+
+    def ask(text: str = "Hello?", *models: str, session: Session | None = None, **fields: object) -> list[Run]:
+        session = session or Session.objects.start(_alice())
+        parent = session.leaf
+        question = ChatMessage.objects.append(parent, role="user", text=text, token_count=count_tokens(text))
+        turn = Turn.objects.create(session=session, user_message=question)
+        deadline = timezone.now() + timedelta(seconds=settings.RUN_DEADLINE_S)
+        runs = []
+        for index, name in enumerate(models or ("scripted",)):
+            config, _ = ModelConfig.objects.get_or_create(name=name, defaults={"base_url": upstream.base_url})
+            answer = ChatMessage.objects.append(question, role="assistant")
+            given = {"deadline": deadline, **fields}
+            runs.append(
+                Run.objects.create(
+                    turn=turn, message=answer, model_config=config, model=name, model_index=index, **given
+                )
+            )
+        question.choose()
+        runs[0].message.choose()
+        session.point_at(runs[0].message)
+        return runs
+
+    return ask
+
+
+def _alice() -> object:
+    return get_user_model().objects.get_or_create(username="alice")[0]
