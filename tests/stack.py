@@ -1,199 +1,120 @@
-"""The real thing for end-to-end tests: Celery worker and web processes on the tests' services, killable one by one.
+"""The real thing for end-to-end tests: web and worker processes from the Procfile, beside the test's services.
 
-They share the test database, so a test that uses them needs `@pytest.mark.django_db(transaction=True)`.
+They use the database `turnwire` and Redis database 1; pytest-django's own test database and Redis database 0 are
+the in-process tests'. What the processes print is in `directory`, and shown when a test fails to see them ready.
 """
 
+import contextlib
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from django.db import connection
+import httpx2
 
+from config.embedded import find_suitable_port
 from tests.services import Services
 from tests.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent
-STARTED_WITHIN_S = 60
+READY_S = 60
 
 
-@dataclass
-class Server:
-    """One process of the stack. It can be killed, and started again on the same address."""
-
-    name: str
-    command: list[str]
-    environment: dict[str, str]
-    log: Path
-    is_ready: Callable[["Server"], bool]
-    process: subprocess.Popen[bytes] | None = None
-    log_read_from: int = 0
-
-    @property
-    def pid(self) -> int:
-        assert self.process is not None
-        return self.process.pid
-
-    def start(self) -> None:
-        """Returns when it is ready."""
-        self.log_read_from = self.log.stat().st_size if self.log.exists() else 0
-        with self.log.open("ab") as log:
-            # A group of its own: Ctrl-C in the test run must not reach it twice.
-            self.process = subprocess.Popen(
-                self.command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
-            )
-        limit = time.monotonic() + STARTED_WITHIN_S
-        while not self.is_ready(self):
-            assert self.process.poll() is None, (
-                f"{self.name} ended with {self.process.returncode}:\n{self.said()}"
-            )
-            assert time.monotonic() < limit, f"{self.name} is not ready:\n{self.said()}"
-            time.sleep(0.02)
-
-    def kill(self) -> None:
-        """kill -9."""
-        self.signal(signal.SIGKILL)
-        self.process.wait(30)
-
-    def terminate(self, timeout_s: float = 60) -> int:
-        """SIGTERM; the exit status."""
-        self.signal(signal.SIGTERM)
-        return self.process.wait(timeout_s)
-
-    def restart(self) -> None:
-        self.kill()
-        self.start()
-
-    def signal(self, number: signal.Signals) -> None:
-        os.kill(self.pid, number)
-
-    def said(self) -> str:
-        """Its log since it was last started."""
-        with self.log.open("rb") as log:
-            log.seek(self.log_read_from)
-            return log.read().decode("utf-8", "replace")
+def procfile() -> dict[str, str]:
+    lines = (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
+    return {name: command.strip() for name, _, command in (line.partition(":") for line in lines if line)}
 
 
-@dataclass
 class Stack:
-    """base_url: of the first web process, without a slash at the end."""
+    """One web process and any number of llm workers, each in a process group of its own."""
 
-    services: Services
-    upstream: Upstream
-    directory: Path
-    environment: dict[str, str] = field(default_factory=dict)
-    workers: list[Server] = field(default_factory=list)
-    webs: list[Server] = field(default_factory=list)
-    base_urls: list[str] = field(default_factory=list)
+    def __init__(self, services: Services, upstream: Upstream, models: str = "alpha,beta,gamma") -> None:
+        self.upstream = upstream
+        self.directory = services.directory / f"stack-{time.monotonic_ns()}"
+        (self.directory / "static").mkdir(parents=True)
+        self.port = find_suitable_port("127.0.0.1")
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.environment: dict[str, str] = {
+            **os.environ,
+            **services.environment(),
+            "REDIS_URL": services.valkey.url.removesuffix("/0") + "/1",
+            "DEBUG": "1",
+            "DATA_DIR": str(self.directory),
+            "PORT": str(self.port),
+            "LLM_BASE_URL": upstream.base_url,
+            "LLM_MODELS": models,
+            "LLM_CONCURRENCY": "50",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
 
-    @property
-    def base_url(self) -> str:
-        return self.base_urls[0]
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls, services: Services, upstream: Upstream, **more: str) -> Iterator["Stack"]:
+        """Migrated, with users alice and bob (password: their name), the models, one web and one worker."""
+        stack = cls(services, upstream, **more)
+        stack.manage("migrate", "--verbosity", "0")
+        stack.manage("sync_models")
+        for name in ("alice", "bob"):
+            stack.manage("create_user", name, "--password", name)
+        try:
+            stack.start("llm")
+            stack.start("web")
+            stack.wait_until_ready()
+            yield stack
+        finally:
+            stack.stop()
 
-    @property
-    def worker(self) -> Server:
-        return self.workers[0]
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"manage.py {arguments}: {done.stderr}"
+        return done.stdout
 
-    @property
-    def web(self) -> Server:
-        return self.webs[0]
+    def start(self, line: str, name: str | None = None, environment: Mapping[str, str] | None = None) -> None:
+        """Start the Procfile's `line` under `name` (its own by default)."""
+        name = name or line
+        with (self.directory / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                ["/bin/sh", "-c", f"exec {procfile()[line]}"],
+                cwd=ROOT, env={**self.environment, **(environment or {})},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
 
-    def start_worker(self, *, concurrency: int = 50, queues: str = "llm") -> Server:
-        number = len(self.workers) + 1
-        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-P", "threads", "-c", str(concurrency),
-                   "-Q", queues, "-n", f"worker{number}-{os.getpid()}@%h", "-l", "INFO",
-                   "--without-gossip", "--without-mingle", "--without-heartbeat"]  # fmt: skip
-        server = self._server(f"worker{number}", command, lambda server: " ready." in server.said())
-        self.workers.append(server)
-        server.start()
-        return server
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to the process itself, and wait for its end where it must end."""
+        self.processes[name].send_signal(number)
+        if number == signal.SIGKILL:
+            self.processes.pop(name).wait()
 
-    def start_web(self) -> Server:
-        number = len(self.webs) + 1
-        port = _free_port()
-        base_url = f"http://127.0.0.1:{port}"
-        command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1", "--port", str(port),
-                   "--ws", "websockets", "--ws-per-message-deflate", "false", "--loop", "uvloop",
-                   "--timeout-graceful-shutdown", "5"]  # fmt: skip
-        server = self._server(f"web{number}", command, lambda _: _answers(base_url))
-        self.webs.append(server)
-        self.base_urls.append(base_url)
-        server.start()
-        return server
+    def wait_until_ready(self) -> None:
+        limit = time.monotonic() + READY_S
+        while True:
+            with contextlib.suppress(httpx2.TransportError):
+                answer = httpx2.get(f"{self.base_url}/health/ready", timeout=5, trust_env=False)
+                if answer.status_code == 200 and "ready." in self.log("llm"):
+                    return
+            for name, process in self.processes.items():
+                assert process.poll() is None, f"{name} ended: {self.log(name)}"
+            assert time.monotonic() < limit, f"not ready: {self.log('web')} {self.log('llm')}"
+            time.sleep(0.05)
 
-    def wait_for(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
-        """What `condition` returns, once it is true."""
-        limit = time.monotonic() + timeout_s
-        while not (value := condition()):
-            assert time.monotonic() < limit, f"not within {timeout_s} s\n{self.said()}"
-            time.sleep(0.01)
-        return value
-
-    def said(self) -> str:
-        return "\n".join(f"--- {server.name}\n{server.said()}" for server in [*self.workers, *self.webs])
+    def log(self, name: str) -> str:
+        path = self.directory / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
 
     def stop(self) -> None:
-        running = [server for server in [*self.webs, *self.workers] if server.process.poll() is None]
-        for server in running:
-            server.kill()
-
-    def _server(self, name: str, command: list[str], is_ready: Callable[[Server], bool]) -> Server:
-        environment = {
-            **os.environ,
-            **self.services.environment(),
-            **_of_the_tests(self.services),
-            **self.environment,
-        }
-        environment["LLM_BASE_URL"] = self.upstream.base_url
-        return Server(name, command, environment, self.directory / f"{name}.log", is_ready)
-
-
-@contextmanager
-def stack(services: Services, directory: Path, *, workers: int = 1, webs: int = 1,
-          environment: dict[str, str] | None = None) -> Iterator[Stack]:  # fmt: skip
-    """Everything started; on the way out everything killed, and what the processes said printed for pytest."""
-    with Upstream() as upstream:
-        it = Stack(services, upstream, directory, environment or {})
-        try:
-            for _ in range(workers):
-                it.start_worker()
-            for _ in range(webs):
-                it.start_web()
-            yield it
-        finally:
-            it.stop()
-            print(it.said())
-
-
-def _of_the_tests(services: Services) -> dict[str, str]:
-    """The test database of this test run, and a DATA_DIR nobody else uses."""
-    name = str(connection.settings_dict["NAME"])
-    url = re.sub(r"/[^/?]+\?", f"/{name}?", services.postgres.url)
-    return {"DATABASE_URL": url, "DEBUG": "1", "DATA_DIR": str(services.directory / "data")}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _answers(base_url: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{base_url}/health/live", timeout=5):
-            return True
-    except urllib.error.HTTPError as error:
-        error.close()
-        return error.code < 500
-    except OSError:
-        return False
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.processes.clear()
