@@ -5,11 +5,12 @@ Postgres already holds that the run must happen; a lost message delays it, it do
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Final
+from typing import Any, Final
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from kombu.exceptions import ChannelError, OperationalError
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -21,6 +22,8 @@ from chat.refusals import Refusal
 
 # A send is refused within a second when Redis is away; connecting and the answer get half of it each.
 REACHABLE_TIMEOUT_S: Final = 0.4
+# What a broker that is away looks like.
+UNREACHABLE: Final = (OperationalError, RedisError, OSError)
 # One more try, at once: the broker was reachable a moment ago.
 PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0, "interval_max": 0.1}
 
@@ -66,3 +69,14 @@ def enqueue(run_id: str, queue: str) -> None:
         retry_policy=PUBLISH_RETRY,
         ignore_result=True,
     )
+
+
+def waiting(queue: str) -> int:
+    """How many messages the broker holds for this queue. Raises one of UNREACHABLE."""
+    with current_app.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=1, timeout=1)
+        channel: Any = connection.default_channel
+        try:
+            return int(channel.queue_declare(queue, passive=True).message_count)
+        except ChannelError:
+            return 0  # brokers forget empty queues

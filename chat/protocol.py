@@ -213,3 +213,8 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
     "worker_lost": ("The answer was interrupted too often.", True),
     "internal_error": ("Something went wrong on our side.", True),
 }
+
+
+def run_error(code: str) -> Error:
+    message, retryable = RUN_ERRORS[code]
+    return Error(code=code, message=message, retryable=retryable)

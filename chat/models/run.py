@@ -83,6 +83,8 @@ class Run(models.Model):
     deadline = models.DateTimeField()
 
     created_at = models.DateTimeField(auto_now_add=True)
+    # Since when it waits for a worker: made, handed over or taken from a dead owner.
+    queued_at = models.DateTimeField(db_default=Now())
     claimed_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     # The seq of `stop`, set in the transaction that ends the run; announced_at once `stop` is in the log.
@@ -142,6 +144,13 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk} ({self.model})"
+
+    # Mutators
+
+    def release(self, **fields: Any) -> bool:
+        """Put it back for another worker, as it was seen: False if it has moved on since."""
+        seen = Run.objects.filter(pk=self.pk, attempt=self.attempt, owner=self.owner, status=Status.RUNNING)
+        return bool(seen.move(Status.QUEUED, owner=None, lease_until=None, queued_at=Now(), **fields))
 
     # Queries
 

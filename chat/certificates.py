@@ -1,0 +1,71 @@
+"""Death certificates: who is alive, told by Postgres itself.
+
+Each worker process holds a session-level advisory lock under its owner number, on a connection of its own. kill -9,
+OOM and crashes close that connection and free the lock within a second, with no clock involved. Where locks are
+impossible (a pooler that shares sessions) or a host vanishes without closing anything, the lease remains.
+"""
+
+import secrets
+from typing import Any, Final
+
+import psycopg
+from django.db import connection
+
+# True in SQL while somebody holds the lock of the owner in `{owner}`. A one-key advisory lock is shown as two
+# halves, with objsubid 1.
+HELD_SQL: Final = """EXISTS (
+    SELECT 1 FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND ((classid::bigint << 32) | objid::bigint) = {owner})"""
+
+
+def new_owner() -> int:
+    """A number for this process: 62 random bits, never 0, so it fits a bigint and nobody else has it."""
+    return secrets.randbits(62) | 1
+
+
+def connect() -> psycopg.Connection[Any]:
+    """A connection outside the pool, in autocommit, whose loss is noticed within seconds."""
+    parameters = connection.get_connection_params()
+    parameters.pop("pool", None)
+    parameters |= {
+        "keepalives_idle": 2,
+        "keepalives_interval": 1,
+        "keepalives_count": 3,
+        "connect_timeout": 3,
+    }
+    return psycopg.connect(**parameters, autocommit=True)
+
+
+class Lock:
+    """One advisory lock, held for as long as its connection lives. Not thread-safe: one thread keeps it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def hold(self) -> bool:
+        """Take the lock, or check that it is still ours; False: somebody else has it.
+
+        Raises psycopg.OperationalError while Postgres is away; the next call connects again.
+        """
+        if self._connection is not None:
+            try:
+                self._connection.execute("SELECT 1")
+            except psycopg.OperationalError:
+                self.release()
+                raise
+            return True
+        fresh = connect()
+        row = fresh.execute("SELECT pg_try_advisory_lock(%s)", [self.number]).fetchone()
+        if row is None or not row[0]:
+            fresh.close()
+            return False
+        self._connection = fresh
+        return True
+
+    def release(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,14 @@
+"""Repair what crashes leave behind, until stopped. Two may run; one leads."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from chat.sweeper import Sweeper
+
+
+class Command(BaseCommand):
+    help = "Take over the runs of dead workers, wake what was lost, end what nobody ends; runs until stopped."
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
+        Sweeper().run()
