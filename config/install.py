@@ -70,7 +70,7 @@ def pip_install(lock: str) -> None:
     if stamped(stamp, wanted):
         return
     say("installing " + lock)
-    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "-q"]
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "-qq"]
     run([*command, "-r", str(ROOT / lock)])
     stamp.write_text(wanted)
 

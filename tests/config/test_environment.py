@@ -1,0 +1,122 @@
+"""Bad configuration is one line that names the variable, and status 78."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config import environment as env
+from tests.house import ROOT, House, free_port
+
+GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
+
+
+def read_settings(**environment: str) -> tuple[int, str]:
+    """A process of its own that reads the settings: (status, what it printed)."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import config.settings"], cwd=ROOT, capture_output=True, text=True, check=False,
+        env={"PATH": os.environ["PATH"], **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_good_environment_says_nothing() -> None:
+    assert read_settings(**GOOD) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEBUG", "maybe"),
+        ("PORT", "eighty"),
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "-1"),
+        ("PORT", "٨٠٨٠"),
+        ("DATABASE_URL", "mysql://localhost/x"),
+        ("DATABASE_URL", "not an address"),
+        ("REDIS_URL", "http://localhost"),
+        ("CELERY_BROKER_URL", "sqs://somewhere"),
+        ("LLM_BASE_URL", "api.example.com/v1"),
+        ("LLM_MODELS", "small:0"),
+        ("LLM_MODELS", ":8000"),
+        ("LLM_MODELS", "twice,twice:8000"),
+        ("LLM_WORKERS", "0"),
+        ("LLM_WORKERS", "two"),
+        ("LLM_CONCURRENCY", "1e3"),
+        ("MAX_LLM_CYCLES", "0"),
+        ("MAX_RUNS_PER_USER", "x"),
+        ("MAX_QUEUED_RUNS", "1.5"),
+        ("RUN_DEADLINE", "soon"),
+        ("DRAIN_GRACE", "-5"),
+        ("COMPRESSION_TRIGGER_RATIO", "75"),
+        ("COMPRESSION_TRIGGER_RATIO", "nan"),
+        ("RECENT_MESSAGES_RATIO", "0"),
+        ("LOG_LLM_REQUESTS", "perhaps"),
+        ("DATA_DIR", "/dev/null"),
+    ],
+)
+def test_a_bad_value_is_one_line_that_names_its_variable(name: str, value: str) -> None:
+    status, said = read_settings(**{**GOOD, name: value})
+    assert (status, said.startswith(f"{name}: "), len(said.splitlines())) == (78, True, 1), said
+
+
+def test_secrets_are_required_unless_debug() -> None:
+    assert read_settings(DATA_DIR="/nonexistent") == (78, "SECRET_KEY: is required unless DEBUG=1\n")
+    status, said = read_settings(DATA_DIR="/nonexistent", SECRET_KEY="x" * 60)
+    assert (status, said) == (78, "ALLOWED_HOSTS: is required unless DEBUG=1\n")
+
+
+def test_an_address_with_a_password_is_not_echoed() -> None:
+    _status, said = read_settings(**{**GOOD, "DATABASE_URL": "mysql://root:hunter2@localhost/x"})
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "environment"),
+    [
+        ("PORT", {"PORT": "eighty"}),
+        ("LLM_MODELS", {"LLM_BASE_URL": "http://127.0.0.1:9/v1"}),
+        ("LLM_BASE_URL", {"LLM_MODELS": "some-model"}),
+        ("HOST", {"HOST": "nowhere.invalid"}),
+        ("SECRET_KEY", {"ALLOWED_HOSTS": "example.org"}),
+        ("DATABASE_URL", {"DATABASE_URL": f"postgresql://somebody:hunter2@127.0.0.1:{free_port()}/x"}),
+        ("REDIS_URL", {"REDIS_URL": f"redis://:hunter2@127.0.0.1:{free_port()}/0"}),
+    ],
+)
+def test_make_run_refuses_before_anything_is_started(
+    tmp_path: Path, name: str, environment: dict[str, str]
+) -> None:
+    house = House(tmp_path, **environment)
+    status, said = house.run()
+    assert (status, said.startswith(f"{name}: "), len(said.splitlines())) == (78, True, 1), said
+    assert "hunter2" not in said
+    assert sorted(path.name for path in house.data.iterdir()) in (["lock"], ["lock", "secret_key"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ("one", {"one": 128_000}),
+        ("one:8000, two", {"one": 8000, "two": 128_000}),
+        ("llama3:8b", {"llama3:8b": 128_000}),
+        ("llama3:8b:32000", {"llama3:8b": 32_000}),
+    ],
+)
+def test_models_are_names_with_an_optional_window(
+    monkeypatch: pytest.MonkeyPatch, text: str, expected: dict[str, int]
+) -> None:
+    monkeypatch.setenv("LLM_MODELS", text)
+    assert env.models("LLM_MODELS") == expected
+    assert list(env.models("LLM_MODELS")) == list(expected), "the first is the default"
+
+
+def test_what_a_start_keeps_is_read_by_its_owner_alone_and_forgotten_by_the_next(tmp_path: Path) -> None:
+    env.keep(tmp_path, {"SECRET_KEY": "s"})
+    assert (tmp_path / env.KEPT).stat().st_mode & 0o777 == 0o600
+    assert env.kept(tmp_path) == {"SECRET_KEY": "s"}
+    env.forget(tmp_path)
+    assert env.kept(tmp_path) == {}

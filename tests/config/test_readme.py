@@ -1,0 +1,39 @@
+"""The README's table and the settings name the same variables."""
+
+import ast
+import re
+
+from chat.models import ModelConfig
+from tests.house import ROOT
+
+
+def variables_read() -> set[str]:
+    found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
+    for node in ast.walk(ast.parse((ROOT / "config" / "settings.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            owner, first = node.func.value, node.args[0]
+            if isinstance(owner, ast.Name) and owner.id == "env" and isinstance(first, ast.Constant):
+                found.add(str(first.value))
+    return found
+
+
+def variables_in_readme() -> set[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("## Configuration")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([A-Z_]+)`", table, re.MULTILINE))
+
+
+def test_every_variable_is_in_the_table_and_nothing_else_is() -> None:
+    assert variables_in_readme() == variables_read()
+
+
+def test_nothing_but_the_settings_reads_the_environment() -> None:
+    """Except config/, which has the process edges, and keys of models, whose variables are named by model rows."""
+    readers = {
+        str(path.relative_to(ROOT)): line.strip()
+        for package in ("chat", "llm_worker", "compression", "knowledge")
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "os.environ" in line and "api_key_env" not in line
+    }
+    assert readers == {}

@@ -1,0 +1,72 @@
+"""The demo model as the vendor SDK sees it."""
+
+import threading
+from collections.abc import Iterator
+
+import openai
+import pytest
+import uvicorn
+
+from config.embedded import find_suitable_port
+from demo.answers import NAME, answer_for, shortened
+from demo.server import application
+
+HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is *this* <b>a test</b>?"}]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[openai.OpenAI]:
+    port = find_suitable_port("127.0.0.1")
+    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=50) as client:
+        yield client
+    server.should_exit = True
+    thread.join()
+
+
+def test_it_says_which_models_it_has(client: openai.OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == [NAME]
+
+
+def test_its_answer_tells_how_to_configure_a_model_and_quotes_the_question(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(model=NAME, messages=HELLO)
+    text = answer.choices[0].message.content
+    assert all(word in text for word in ("LLM_BASE_URL", "LLM_API_KEY", "LLM_MODELS", "make local-model"))
+    assert r"Is \*this\* \<b\>a test\</b\>?" in text
+
+
+def test_a_stream_has_the_same_text_and_ends_with_usage(client: openai.OpenAI) -> None:
+    stream = client.chat.completions.create(
+        model="mock-120x0", messages=HELLO, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = list(stream)
+    texts = [
+        chunk.choices[0].delta.content for chunk in chunks if chunk.choices and chunk.choices[0].delta.content
+    ]
+    assert "".join(texts) == answer_for("mock-120x0", "").text
+    assert len(texts) == 120
+    assert chunks[-1].usage.completion_tokens == 120
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+
+
+def test_without_being_asked_a_stream_has_no_usage(client: openai.OpenAI) -> None:
+    chunks = list(client.chat.completions.create(model="mock-3x0", messages=HELLO, stream=True))
+    assert [chunk.usage for chunk in chunks if chunk.usage] == []
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"model": "demo"}, {"model": "demo", "messages": 3}, {"model": "demo", "messages": ["x"]}]
+)
+def test_nonsense_is_refused(client: openai.OpenAI, body: dict[str, object]) -> None:
+    with pytest.raises(openai.BadRequestError):
+        client.post("/chat/completions", body=body, cast_to=object)
+
+
+def test_a_rate_is_kept() -> None:
+    assert (len(answer_for("mock-50x20", "").pieces), answer_for("mock-50x20", "").pieces_per_s) == (50, 20)
+
+
+def test_a_long_question_is_cut_before_it_is_escaped() -> None:
+    assert shortened("*" * 500) == r"\*" * 200 + "…"

@@ -1,0 +1,77 @@
+"""Files, functions and parameter lists stay small enough to be read at once."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house import ROOT
+
+LINES_IN_A_FILE = 300
+LINES_IN_A_FUNCTION = 40
+PARAMETERS = 5
+NOT_OURS_TO_SPLIT = ("tests", "migrations", "static", "node_modules")
+
+
+def sources() -> list[Path]:
+    """Python files of the working tree; of a folder without git, those that are there."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
+    listed = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    paths = [ROOT / line for line in listed] or [
+        path for path in ROOT.rglob("*.py") if ".venv" not in path.parts
+    ]
+    return [
+        path
+        for path in paths
+        if path.exists() and not set(NOT_OURS_TO_SPLIT) & set(path.relative_to(ROOT).parts)
+    ]
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def test_there_are_sources() -> None:
+    assert len(sources()) > 20
+
+
+def test_a_file_fits_in_one_reading() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in sources()
+    }
+    assert {path: length for path, length in lengths.items() if length > LINES_IN_A_FILE} == {}
+
+
+def test_a_function_fits_on_a_screen() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}"
+        for path in sources()
+        for function in functions(path)
+        if (function.end_lineno or 0) - function.lineno + 1 > LINES_IN_A_FUNCTION
+    ]
+    assert long == []
+
+
+def test_parameters_that_travel_together_are_one_thing() -> None:
+    many = [
+        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}"
+        for path in sources()
+        for function in functions(path)
+        if len([p for p in function.args.args if p.arg not in ("self", "cls")])
+        + len(function.args.kwonlyargs)
+        > PARAMETERS
+    ]
+    assert many == []
+
+
+def test_only_the_managers_and_models_save() -> None:
+    savers = [
+        str(path.relative_to(ROOT))
+        for path in sources()
+        if ".save(" in path.read_text(encoding="utf-8") and "models" not in path.parts
+    ]
+    assert savers == []
