@@ -21,7 +21,9 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
         """
         with transaction.atomic():
             for name, window in windows.items():
-                self.get_or_create(name=name, defaults=ModelConfig.fields_for(name, window) | {"is_demo": demo})
+                self.get_or_create(
+                    name=name, defaults=ModelConfig.fields_for(name, window) | {"is_demo": demo}
+                )
             addressed = self.filter(is_demo=False, enabled=True).exclude(base_url="")
             demo_offered = demo and not addressed.exists()
             self.filter(is_demo=True).update(enabled=demo_offered)
