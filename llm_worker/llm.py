@@ -16,10 +16,9 @@ import aiohttp
 import httpx2
 import openai
 
-from llm_worker.chunks import deltas_of
 from llm_worker.context import LanguageModelInput
-from llm_worker.deltas import Delta, Finished, ModelFailed
-from llm_worker.sse import EventTooLong, Splitter
+from llm_worker.deltas import Delta, ModelFailed
+from llm_worker.reading import Reading
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +30,6 @@ LONGEST_RETRY_AFTER_S = 30.0
 CONNECT_TIMEOUT_S = 10.0
 # How long to wait, after [DONE], for the end of the body that lets the connection be used again.
 END_OF_BODY_S = 0.05
-DONE = b"[DONE]"
 # Local servers ask for no key, but the SDK insists on one.
 NO_KEY = "none"
 CODES_BY_STATUS = {
@@ -69,9 +67,10 @@ class Request:
 class LanguageModels:
     """Clients of all model servers this process talks to; lives on one event loop."""
 
-    def __init__(self, *, connections: int, silence_s: float) -> None:
+    def __init__(self, *, connections: int, silence_s: float, first_retry_s: float = FIRST_RETRY_S) -> None:
         """connections: how many requests may run at once.  silence_s: how long a server may send nothing."""
         self._connections = connections
+        self._first_retry_s = first_retry_s
         self._timeout = httpx2.Timeout(
             connect=CONNECT_TIMEOUT_S, read=silence_s, write=silence_s, pool=CONNECT_TIMEOUT_S
         )
@@ -98,32 +97,27 @@ class LanguageModels:
                 if started or not retries_left or not refused.may_pass:
                     logger.warning("%r failed: %s", request.model, refused.failure)
                     raise refused.failure from refused
-                wait_s = refused.wait_s(RETRIES - retries_left)
+                wait_s = refused.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
             else:
                 return
             await asyncio.sleep(wait_s)
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
-        started = finished = False
-        splitter = Splitter()
+        reading = Reading()
         try:
             async with self._open(request) as received:
                 async for piece in received:
-                    events = splitter.feed(piece)
-                    if DONE in events:
-                        yield _all_deltas(events[: events.index(DONE)])
+                    deltas = reading.take(piece)
+                    if reading.chunks:
+                        yield deltas
+                    if reading.failure:
+                        raise _Refused(reading.failure)
+                    if reading.is_done:
                         await _read_to_the_end(received)
                         return
-                    if events:
-                        deltas = _all_deltas(events)
-                        finished = finished or any(type(delta) is Finished for delta in deltas)
-                        started = True
-                        yield deltas
-        except (EventTooLong, ModelFailed) as error:
-            raise _Refused(_malformed(error)) from error
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError) as error:
-            raise _refused(error, started=started) from error
-        if not finished:
+            raise _refused(error, started=reading.chunks > 0) from error
+        if not reading.has_finished:
             raise _Refused(
                 ModelFailed("upstream_interrupted", "the stream ended in the middle"), may_pass=True
             )
@@ -182,10 +176,6 @@ async def _read_to_the_end(received: AsyncIterator[bytes]) -> None:
                 pass
 
 
-def _all_deltas(events: list[bytes]) -> list[Delta]:
-    return [delta for event in events for delta in deltas_of(event)]
-
-
 @dataclass
 class _Refused(Exception):
     """One attempt failed. may_pass: another one may succeed, if nothing was received yet."""
@@ -194,15 +184,11 @@ class _Refused(Exception):
     may_pass: bool = False
     retry_after_s: float | None = None
 
-    def wait_s(self, earlier_retries: int) -> float:
+    def wait_s(self, otherwise_s: float) -> float:
         if self.retry_after_s is not None:
             return self.retry_after_s
         # Up to a quarter less, so that runs that failed together do not come back together.
-        return FIRST_RETRY_S * 2.0**earlier_retries * random.uniform(0.75, 1.0)  # noqa: S311
-
-
-def _malformed(error: Exception) -> ModelFailed:
-    return error if isinstance(error, ModelFailed) else ModelFailed("upstream_malformed", str(error))
+        return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
 
 
 def _refused(error: Exception, *, started: bool) -> _Refused:

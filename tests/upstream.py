@@ -56,6 +56,7 @@ class Upstream:
         self.port = port
         self.rules: list[Rule] = []
         self.requests: list[Received] = []
+        self._peers: set[tuple[str, int]] = set()
         self._released: dict[str, asyncio.Event] = {}
         self._loop = asyncio.new_event_loop()
         self._stopping: asyncio.Event | None = None
@@ -65,6 +66,11 @@ class Upstream:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def connections(self) -> int:
+        """How many different connections the requests came by."""
+        return len(self._peers)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -93,6 +99,7 @@ class Upstream:
     def reset(self) -> None:
         self.rules.clear()
         self.requests.clear()
+        self._peers.clear()
         self._released = {}
 
     def wait_for(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
@@ -137,6 +144,7 @@ class Upstream:
         body = await request.json()
         received = Received(body, dict(request.headers))
         self.requests.append(received)
+        self._peers.add(request.transport.get_extra_info("peername"))
         rule = next((rule for rule in self.rules if rule.takes(body)), None)
         steps = rule.take(body) if rule else [{"text": f"You said: {last_user_text(body)}"}]
         try:

@@ -32,7 +32,9 @@ def runtime(transactional_db: None) -> Iterator[Runtime]:
 def ask(transactional_db: None, upstream: Upstream) -> Callable[..., list[Run]]:
     """Alice asks, in the session she already has if one is given; returns the queued runs, one per model."""
 
-    def ask(text: str = "Hello?", *models: str, session: Session | None = None, **fields: object) -> list[Run]:
+    def ask(
+        text: str = "Hello?", *models: str, session: Session | None = None, **fields: object
+    ) -> list[Run]:
         session = session or Session.objects.start(_alice())
         parent = session.leaf
         question = ChatMessage.objects.append(parent, role="user", text=text, token_count=count_tokens(text))

@@ -1,0 +1,199 @@
+"""What llm.py makes of model servers: of what they say, and of the many ways in which they do not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from llm_worker.context import Message
+from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
+from llm_worker.llm import LanguageModels, Model, Request
+from tests.upstream import Upstream
+
+QUESTION = [Message("S", "Be brief."), Message("U", "Why?")]
+ANSWER = {"text": "Because."}
+
+
+@pytest.fixture
+async def models() -> AsyncIterator[LanguageModels]:
+    models = LanguageModels(connections=10, silence_s=0.5, first_retry_s=0.001)
+    yield models
+    await models.close()
+
+
+def request(upstream: Upstream, **more: object) -> Request:
+    return Request(Model("scripted", upstream.base_url, **more), QUESTION, cache_key="session-1")
+
+
+async def answer(models: LanguageModels, asked: Request) -> list[Delta]:
+    return [delta async for deltas in models.stream(asked) for delta in deltas]
+
+
+async def test_a_request_carries_the_messages_the_key_and_asks_for_usage(models, upstream):
+    await answer(models, request(upstream, api_key="secret", max_output_tokens=99))
+    [received] = upstream.requests
+    assert received.body == {
+        "model": "scripted",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}],
+        "max_tokens": 99,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert received.headers["Authorization"] == "Bearer secret"
+
+
+async def test_the_session_is_the_cache_key_where_the_server_knows_one(models, upstream):
+    await answer(models, request(upstream, takes_prompt_cache_key=True))
+    assert upstream.requests[0].body["prompt_cache_key"] == "session-1"
+
+
+async def test_text_reasoning_usage_and_the_end_come_as_our_own_deltas(models, upstream):
+    upstream.reply(
+        {"delta": {"role": "assistant", "content": ""}},
+        {"reasoning": "One form. "},
+        {"reasoning": "Another.", "field": "reasoning"},
+        {"text": "Hi"},
+        {"text": " 🌊"},
+        {
+            "usage": {
+                "prompt_tokens": 40,
+                "completion_tokens": 12,
+                "prompt_tokens_details": {"cached_tokens": 32},
+                "completion_tokens_details": {"reasoning_tokens": 5},
+            }
+        },
+    )
+    assert await answer(models, request(upstream)) == [
+        ReasoningDelta("One form. "),
+        ReasoningDelta("Another."),
+        TextDelta("Hi"),
+        TextDelta(" 🌊"),
+        Finished("stop"),
+        Usage(40, 12, 32, 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        pytest.param('data: {"choices":[{"delta":{"content":"\\ud83d"}}]}\n\n', "\ud83d", id="half an emoji"),
+        pytest.param('data: {"choices":[{"delta":{"content":"\ud83d"}}]}\n\n', "���", id="not UTF-8"),
+        pytest.param('data: {"choices":[{"delta":{"content":"a"}}]}\r\n\r\n', "a", id="CR LF"),
+        pytest.param(': ping\n\nevent: x\ndata:{"choices":[{"delta":{"content":"a"}}]}\n\n', "a", id="noise"),
+        pytest.param('data: {"choices":[{"delta":\ndata: {"content":"a"}}]}\n\n', "a", id="two data lines"),
+    ],
+)
+async def test_odd_streams_are_understood(models, upstream, raw, text):
+    upstream.reply({"raw": raw})
+    assert await answer(models, request(upstream)) == [TextDelta(text), Finished("stop"), Usage(7, 0)]
+
+
+async def test_a_server_that_forgets_done_has_finished_when_it_says_so(models, upstream):
+    chunk = {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}
+    upstream.reply({"chunk": chunk}, {"finish": None})
+    assert await answer(models, request(upstream)) == [TextDelta("a"), Finished("stop")]
+
+
+async def test_connections_are_used_again(models, upstream):
+    for _ in range(3):
+        await answer(models, request(upstream))
+    assert upstream.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "requests"),
+    [
+        pytest.param({"status": 401}, "upstream_auth", 1, id="401"),
+        pytest.param({"status": 403}, "upstream_auth", 1, id="403"),
+        pytest.param({"status": 400}, "upstream_rejected", 1, id="400"),
+        pytest.param({"status": 404}, "upstream_rejected", 1, id="404"),
+        pytest.param(
+            {"status": 400, "body": {"error": {"code": "context_length_exceeded", "message": "x"}}},
+            "context_too_long", 1, id="context_length_exceeded",
+        ),
+        pytest.param({"status": 408}, "upstream_timeout", 1, id="408"),
+        pytest.param({"status": 429}, "upstream_rate_limited", 3, id="429"),
+        pytest.param({"status": 429, "retry_after": 0.01}, "upstream_rate_limited", 3, id="429 for a moment"),
+        pytest.param({"status": 429, "retry_after": 600}, "upstream_rate_limited", 1, id="429 for minutes"),
+        pytest.param({"status": 429, "retry_after": "soon"}, "upstream_rate_limited", 3, id="429 for nonsense"),
+        pytest.param({"status": 500}, "upstream_unavailable", 3, id="500"),
+        pytest.param({"status": 501}, "upstream_unavailable", 1, id="501"),
+        pytest.param({"status": 502}, "upstream_unavailable", 3, id="502"),
+        pytest.param({"status": 503}, "upstream_unavailable", 3, id="503"),
+        pytest.param({"status": 504}, "upstream_timeout", 1, id="504"),
+        pytest.param({"eof": "abort"}, "upstream_unavailable", 3, id="reset before the first chunk"),
+        pytest.param({"eof": "close"}, "upstream_unavailable", 3, id="EOF before the first chunk"),
+        pytest.param({"finish": None}, "upstream_interrupted", 3, id="an empty body"),
+        pytest.param({"hang": True}, "upstream_timeout", 3, id="silence"),
+        pytest.param({"raw": "data: {nonsense\n\n"}, "upstream_malformed", 1, id="not JSON"),
+        pytest.param({"raw": 'data: {"choices": 7}\n\n'}, "upstream_malformed", 1, id="not a chunk"),
+        pytest.param({"raw": "data: " + "[" * 100_000 + "\n\n"}, "upstream_malformed", 1, id="nested too deep"),
+        pytest.param({"long_line": 10 * 1024 * 1024}, "upstream_malformed", 1, id="10 MB of one line"),
+        pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", 1, id="error"),
+    ],
+)  # fmt: skip
+async def test_before_the_first_chunk(models, upstream, step, code, requests):
+    upstream.reply(step)
+    with pytest.raises(ModelFailed) as failed:
+        await answer(models, request(upstream, api_key="sk-secret"))
+    assert failed.value.code == code
+    assert len(upstream.requests) == requests
+    assert "sk-secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("step", "code"),
+    [
+        pytest.param({"eof": "abort"}, "upstream_interrupted", id="reset"),
+        pytest.param({"eof": "close"}, "upstream_interrupted", id="EOF"),
+        pytest.param({"finish": None}, "upstream_interrupted", id="an end without finish_reason"),
+        pytest.param({"hang": True}, "upstream_timeout", id="silence"),
+        pytest.param({"raw": "data: {nonsense\n\n"}, "upstream_malformed", id="not JSON"),
+        pytest.param({"long_line": 10 * 1024 * 1024}, "upstream_malformed", id="10 MB of one line"),
+        pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", id="error"),
+    ],
+)
+async def test_after_the_first_chunk_nothing_is_asked_again(models, upstream, step, code):
+    upstream.reply(ANSWER, step)
+    received: list[Delta] = []
+
+    async def read() -> None:
+        async for deltas in models.stream(request(upstream)):
+            received.extend(deltas)
+
+    with pytest.raises(ModelFailed) as failed:
+        await read()
+    assert (failed.value.code, received, len(upstream.requests)) == (code, [TextDelta("Because.")], 1)
+
+
+@pytest.mark.parametrize(
+    "step", [{"status": 503}, {"status": 429, "retry_after": 0.01}, {"eof": "abort"}, {"hang": True}]
+)
+async def test_a_passing_failure_is_not_noticed(models, upstream, step):
+    upstream.reply(step, times=2)
+    upstream.reply(ANSWER)
+    assert (await answer(models, request(upstream)))[0] == TextDelta("Because.")
+
+
+async def test_a_server_that_is_not_there_is_unavailable(models):
+    with pytest.raises(ModelFailed, match="upstream_unavailable"):
+        await answer(models, Request(Model("scripted", "http://127.0.0.1:9/v1"), QUESTION))
+
+
+async def test_an_address_that_is_none_is_unavailable(models):
+    with pytest.raises(ModelFailed, match="upstream_unavailable"):
+        await answer(models, Request(Model("scripted", "http://[broken/v1"), QUESTION))
+
+
+async def test_a_refusal_is_shown_and_named(models, upstream):
+    upstream.reply({"refusal": "I would rather not."})
+    said = await answer(models, request(upstream))
+    assert said[:3] == [TextDelta("I would rather not."), Finished("refusal"), Finished("content_filter")]
+
+
+async def test_closing_the_stream_closes_the_connection(models, upstream):
+    upstream.reply(ANSWER, {"hang": True})
+    stream = models.stream(request(upstream))
+    assert await anext(stream) == [TextDelta("Because.")]
+    await stream.aclose()
+    await asyncio.to_thread(upstream.wait_for, lambda: upstream.requests[0].ended == "disconnected")
