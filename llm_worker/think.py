@@ -14,6 +14,7 @@ class ThinkSplitter:
     def __init__(self) -> None:
         self._state: Literal["beginning", "thinking", "after", "answering"] = "beginning"
         self._held = ""
+        self._has_thought = False
 
     def feed(self, text: str) -> Iterator[tuple[Kind, str]]:
         if self._state == "answering":
@@ -36,12 +37,15 @@ class ThinkSplitter:
     def _begin(self) -> Iterator[tuple[Kind, str]]:
         start = self._held.lstrip()
         if start.startswith(OPEN):
-            self._state, self._held = "thinking", start[len(OPEN) :].lstrip("\n")
+            self._state, self._held = "thinking", start[len(OPEN) :]
         elif not OPEN.startswith(start):
             self._state = "answering"
             yield "text", self._take(len(self._held))
 
     def _think(self) -> Iterator[tuple[Kind, str]]:
+        if not self._has_thought:
+            self._held = self._held.lstrip("\n")  # the line of the tag is no thought
+            self._has_thought = bool(self._held)
         end = self._held.find(CLOSE)
         safe = end if end >= 0 else len(self._held) - _possible_tag(self._held)
         if safe:
