@@ -13,6 +13,7 @@ A reply is a list of steps, each a dict with one of these keys:
     finish                 the finish_reason (default "stop"); None: neither finish, usage nor [DONE]
     refusal                finish_reason content_filter with a refusal and no text
     pause_s, hang, wait    sleep; for ever; until released by that name (`release("name")`, POST /release)
+    silent                 not even headers, for ever; the first step
     status                 an HTTP error instead of a stream, with `retry_after`, `body`
     eof                    close the connection here, in the middle
 """
@@ -150,6 +151,8 @@ class Upstream:
         try:
             if steps and "status" in steps[0]:
                 return _error(steps[0], received)
+            if steps and "silent" in steps[0]:
+                await asyncio.Event().wait()
             return await self._stream(request, steps, received)
         except (asyncio.CancelledError, ConnectionError):
             if received.ended is None:
