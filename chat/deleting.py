@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from chat import revocation
 from chat.cancelling import cancel_run
 from chat.models import Run, Session
 from chat.redis_client import sync_redis
@@ -28,7 +29,7 @@ def delete_session(session: Session) -> None:
         locked = Session.objects.select_for_update().filter(pk=session.pk).first()
         if locked is None:
             raise Refusal("session_not_found")
-        runs = list(Run.objects.filter(turn__session=locked).values_list("pk", flat=True))
+        runs = list(Run.objects.filter(turn__session=locked))
         locked.delete()
     _forget(session.pk, runs)
 
@@ -43,9 +44,12 @@ def _stop_runs(session_id: Any) -> None:
         time.sleep(POLL_S)
 
 
-def _forget(session_id: Any, runs: list[Any]) -> None:
-    logs = [event_log(session_id), *(run_log(session_id, run) for run in runs)]
+def _forget(session_id: Any, runs: list[Run]) -> None:
+    logs = [event_log(session_id), *(run_log(session_id, run.pk) for run in runs)]
+    keys = [key for log in logs for key in (log.meta, log.entries)]
+    # A worker that did not end its run in time still needs to be told: that key expires by itself.
+    keys += [revocation.key(session_id, run.pk) for run in runs if not run.is_live]
     try:
-        sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
+        sync_redis().delete(*keys)
     except RedisError as error:
         logger.warning("session %s: its keys are left to expire: %s", session_id, error)

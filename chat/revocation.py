@@ -24,16 +24,16 @@ logger = logging.getLogger(__name__)
 def revoke(session_id: Any, run_id: Any) -> None:
     """Ask whoever executes this run, now or later, to stop. Raises RedisError."""
     with sync_redis().pipeline(transaction=True) as pipe:
-        pipe.set(_key(session_id, run_id), 1, ex=TTL_S)
+        pipe.set(key(session_id, run_id), 1, ex=TTL_S)
         pipe.publish(CONTROL_CHANNEL, str(run_id))
         pipe.execute()
 
 
 async def is_revoked(session_id: Any, run_id: Any) -> bool:
-    return bool(await async_redis().exists(_key(session_id, run_id)))
+    return bool(await async_redis().exists(key(session_id, run_id)))
 
 
-def _key(session_id: Any, run_id: Any) -> str:
+def key(session_id: Any, run_id: Any) -> str:
     return f"turnwire:{{{session_id}}}:run:{run_id}:revoked"
 
 

@@ -180,4 +180,10 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
-SPECTACULAR_SETTINGS = {"TITLE": "Turnwire", "VERSION": "0.1.0", "OAS_VERSION": "3.1.0", "SCHEMA_PATH_PREFIX": "/api/"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Turnwire",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "ENUM_NAME_OVERRIDES": {"RunStatus": "chat.api.answers.STATUSES", "ToolCallStatus": "chat.api.answers.CALL_STATUSES"},
+}

@@ -10,6 +10,7 @@ from chat.models.tool_call import ToolCallStatus
 from chat.states import Status
 
 STATUSES = [str(status) for status in Status]
+CALL_STATUSES = ToolCallStatus.values
 ROLES = ["root", "user", "assistant", "summary"]
 
 
@@ -67,7 +68,7 @@ class ToolCallAnswer(Answer):
     name = serializers.CharField()
     arguments = serializers.DictField()
     response = serializers.CharField()
-    status = serializers.ChoiceField(choices=ToolCallStatus.values)
+    status = serializers.ChoiceField(choices=CALL_STATUSES)
     turn_number = serializers.IntegerField()
     tab_index = serializers.IntegerField()
     text_before = serializers.CharField(required=False)
