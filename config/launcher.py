@@ -62,8 +62,10 @@ class Launcher:
         env.forget(self.directory)
         if not any(os.environ.get(name) for name in ("SECRET_KEY", "DEBUG", "ALLOWED_HOSTS")):
             self.decide(DEBUG="1")
-        if env.switch("DEBUG") and not os.environ.get("SECRET_KEY"):
-            self.decide(SECRET_KEY=kept_secret(self.directory / "secret_key"))
+        if env.switch("DEBUG"):
+            self.decide(DEBUG="1")
+            if not os.environ.get("SECRET_KEY"):
+                self.decide(SECRET_KEY=kept_secret(self.directory / "secret_key"))
         from config import settings
 
         self.settings = settings
@@ -87,8 +89,9 @@ class Launcher:
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
         env.keep(self.directory, kept)
         self.run_to_end("config.prepare", arguments)
-        for number in range(1, self.settings.LLM_WORKERS + 1):
-            self.supervisor.start(programs.llm(number, self.values, self.settings.DRAIN_GRACE_S))
+        llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
+        for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):
+            self.supervisor.start(program)
         self.run_to_end("config.consuming", [])
         self.supervisor.start(
             programs.web({**self.values, "HOST": self.settings.HOST, "PORT": str(self.settings.PORT)})

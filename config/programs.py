@@ -14,9 +14,13 @@ from config.supervisor import Program
 
 ROOT = Path(__file__).resolve().parents[1]
 # Started in this order, stopped in the opposite one.
-SERVICES, VALKEY, MODEL, LLM, WEB = range(5)
+POSTGRES, VALKEY, MODEL, WORKERS, WEB = range(5)
 # A worker hands its runs over within 5 s of the end of its grace; the rest is room for a busy machine.
 HANDOVER_S = 10.0
+# Said by Celery and uvicorn at every start, to people who can do nothing about it.
+QUIET = {
+    "PYTHONWARNINGS": "ignore:You're running the worker,ignore:The `websockets` implementation is deprecated"
+}
 
 
 def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
@@ -39,7 +43,7 @@ def postgres(server: Server) -> Program:
         "postgres",
         server.command,
         {**os.environ, **server.environment},
-        SERVICES,
+        POSTGRES,
         server.user,
         signal.SIGINT,
         30.0,
@@ -54,17 +58,28 @@ def model(server: ModelServer) -> Program:
     return Program(server.name, server.command, environment(server.environment), MODEL, stop_grace_s=3.0)
 
 
-def llm(number: int, values: Mapping[str, str], drain_grace_s: int) -> Program:
-    command = in_shell(procfile()["llm"])
-    # Celery tells root at every start that it is root; the whole instance is.
-    values = {"PYTHONWARNINGS": "ignore:You're running the worker", **values}
-    return Program(
-        f"llm.{number}", command, environment(values), LLM, stop_grace_s=drain_grace_s + HANDOVER_S
-    )
+def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) -> list[Program]:
+    """Every line of the Procfile but web; `llm` as often as asked for."""
+    found = []
+    for name, command in procfile().items():
+        count = llm_workers if name == "llm" else 1
+        for number in range(1, count + 1 if name != "web" else 1):
+            label = f"{name}.{number}" if count > 1 else name
+            patience_s = drain_grace_s + HANDOVER_S
+            found.append(
+                Program(
+                    label,
+                    in_shell(command),
+                    environment({**QUIET, **values}),
+                    WORKERS,
+                    stop_grace_s=patience_s,
+                )
+            )
+    return found
 
 
 def web(values: Mapping[str, str]) -> Program:
-    return Program("web", in_shell(procfile()["web"]), environment(values), WEB)
+    return Program("web", in_shell(procfile()["web"]), environment({**QUIET, **values}), WEB)
 
 
 def once(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:

@@ -8,6 +8,8 @@ NAME = "demo"
 READING_SPEED = 60.0
 MOCK = re.compile(r"mock-(\d{1,6})x(\d{1,6})", re.ASCII)
 QUOTED_CHARACTERS = 200
+# What our workers add to a message; a reader did not write it.
+SUFFIX = re.compile(r"\s*<sent_at>[^<]*</sent_at>\s*$")
 
 GUIDE = """\
 **No model is configured**, so this is the built-in demo. I cannot think, but everything around me is real: \
@@ -73,7 +75,7 @@ def mock_pieces(count: int) -> Iterator[str]:
 
 def shortened(question: str) -> str:
     """One line that Markdown shows as it is written."""
-    line = " ".join(question.split())
+    line = " ".join(SUFFIX.sub("", question).split())
     ending = "…" if len(line) > QUOTED_CHARACTERS else ""
     return re.sub(r"([\\`*_{}\[\]<>#|!~&])", r"\\\1", line[:QUOTED_CHARACTERS]) + ending
 

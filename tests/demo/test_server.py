@@ -70,3 +70,7 @@ def test_a_rate_is_kept() -> None:
 
 def test_a_long_question_is_cut_before_it_is_escaped() -> None:
     assert shortened("*" * 500) == r"\*" * 200 + "…"
+
+
+def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
+    assert shortened("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 PROCESSES = {
     "web": ("uvicorn",),
     "llm": ("celery", "-Q llm"),
+    "sweeper": ("sweep_runs",),
     "valkey": ("valkey-server",),
     "postgres": ("postgres", "-D"),
     "demo": ("-m demo",),
@@ -63,7 +64,7 @@ def answering(house: House, name: str) -> bool:
                 with psycopg.connect(house.kept()["DATABASE_URL"], connect_timeout=5) as connection:
                     return connection.execute("SELECT count(*) FROM auth_user").fetchone() is not None
             case _:
-                return len(house.children(*PROCESSES[name])) == 2
+                return len(house.children(*PROCESSES[name])) == (2 if name == "llm" else 1)
     except (redis.RedisError, psycopg.Error):
         return False
 
