@@ -17,6 +17,8 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "invalid_id": (400, "This is not an id."),
     "invalid_pagination": (400, "The page does not exist or its size is not accepted."),
     "invalid_cursor": (400, "The cursor is not valid."),
+    "unknown_type": (400, "There is no such command."),
+    "unsupported_frame": (400, "Binary frames are not accepted."),
     "unknown_field": (400, "There is no such field."),
     "field_required": (400, "The field is required."),
     "body_too_large": (413, "The body is too large."),

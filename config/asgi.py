@@ -1,8 +1,14 @@
-"""HTTP for every server that speaks ASGI."""
+"""HTTP and websockets for every server that speaks ASGI."""
 
 import os
 
+from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_asgi_application()
+# First: it sets Django up, which chat.routing needs when it is imported.
+http = get_asgi_application()
+
+from chat.routing import websockets  # noqa: E402
+
+application = ProtocolTypeRouter({"http": http, "websocket": websockets})

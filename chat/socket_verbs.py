@@ -1,0 +1,37 @@
+"""What a socket's commands change, with the very verbs of the REST API. Synchronous; run in threads."""
+
+from typing import Any
+from uuid import UUID
+
+from chat import cancelling, commands, turns
+from chat.api.turns import turn_request
+from chat.models import Run, Session, Turn
+from chat.refusals import Refusal
+
+
+def send(user: Any, members: commands.Members) -> dict[str, Any]:
+    """Start a turn; the members but `session` are the body of POST turns."""
+    session = Session.objects.visible_to(user).filter(pk=commands.identifier(members, "session")).first()
+    if session is None:
+        raise Refusal("session_not_found")
+    body = {name: value for name, value in members.items() if name != "session"}
+    return {"type": "accepted", **turns.start(session, turn_request(body)).shape()}
+
+
+def stop(user: Any, members: commands.Members) -> dict[str, Any]:
+    """Stop the run or the turn that is named."""
+    noun, pk = commands.stop(members)
+    return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
+
+
+def _stop_run(user: Any, run: UUID) -> dict[str, Any]:
+    if not Run.objects.visible_to(user).filter(pk=run).exists():
+        raise Refusal("run_not_found")
+    return {"type": "stopping", "run": str(run), "status": cancelling.cancel_run(run).status}
+
+
+def _stop_turn(user: Any, turn: UUID) -> dict[str, Any]:
+    found = Turn.objects.filter(session__owner=user, pk=turn).first()
+    if found is None:
+        raise Refusal("turn_not_found")
+    return {"type": "stopping", "turn": str(turn), "status": cancelling.cancel_turn(found).status}
