@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.signals import user_logged_in
 from knox.models import AuthToken
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
@@ -40,5 +41,7 @@ class TokenView(Endpoint):
         user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends want its own
         if user is None:
             raise Refusal("invalid_credentials")
+        # Forgets the wrong passwords before it, and keeps last_login true.
+        user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
         _, token = AuthToken.objects.create(user)
         return Response({"token": token})
