@@ -97,7 +97,7 @@ class Stack:
         while True:
             with contextlib.suppress(httpx2.TransportError):
                 answer = httpx2.get(f"{self.base_url}/health/ready", timeout=5, trust_env=False)
-                if answer.status_code == 200 and "ready." in self.log("llm"):
+                if answer.status_code == 200:
                     return
             for name, process in self.processes.items():
                 assert process.poll() is None, f"{name} ended: {self.log(name)}"
