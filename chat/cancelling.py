@@ -52,6 +52,13 @@ def cancel_turn(turn: Turn) -> Cancelled:
     return Cancelled(turn_status([one.status for one in cancelled]), all(one.had_ended for one in cancelled))
 
 
+def interrupt(turn: Turn) -> None:
+    """Stop a turn and what it waits for, the newest first, so that none of them is woken in between."""
+    cancel_turn(turn)
+    if turn.after is not None and turn.after.ended_at is None:
+        interrupt(turn.after)
+
+
 def turn_status(statuses: Iterable[str]) -> str:
     """stopping while any run is live (a stop was asked for), else how the turn ended."""
     found = set(statuses)

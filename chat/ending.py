@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models.functions import Now
 
-from chat import events
+from chat import events, waiting
 from chat.models import ChatMessage, Run, Session, Turn
 from chat.protocol import Error, StopReason
 from chat.states import Status
@@ -99,6 +99,7 @@ def _end_turn(session: Session, turn: Turn) -> None:
     Turn.objects.filter(pk=turn.pk).update(ended_at=Now())
     events.record(session, "overall_stop", {"turn": str(turn.pk), "stop_reason": reason})
     events.push_on_commit(session.pk)
+    waiting.release(turn)
 
 
 def _run_fields(end: End) -> dict[str, Any]:

@@ -7,17 +7,18 @@ are enqueued after the commit, in that order. Who may touch the session is decid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import dynamic_context, enqueueing, events
+from chat import cancelling, dynamic_context, enqueueing, events, waiting
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
+from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
-from chat.states import LIVE
 from chat.tokens import count_tokens
 from chat.turn_request import Place, TurnRequest, check_models
 
@@ -63,7 +64,7 @@ def start(session: Session, request: TurnRequest) -> Started:
         if earlier:
             return earlier
         models = _resolve(request.models)
-        parent = _parent(session, request.parent)
+        parent, after = _place(session, request.parent)
         question = ChatMessage.objects.append(
             parent,
             role=Role.USER,
@@ -73,7 +74,7 @@ def start(session: Session, request: TurnRequest) -> Started:
             request_digest=request.digest() if request.client_message_id else "",
         )
         context = dynamic_context.build(request.additional_context)
-        return _answer(session, question, models, dynamic_context=context)
+        return _answer(session, question, models, after=after, dynamic_context=context)
 
 
 def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> Started:
@@ -85,7 +86,8 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
     enqueueing.check_reachable()
     with transaction.atomic():
         session = _lock(message.session)
-        return _answer(session, message, _resolve(models))
+        after = _wait_for(session, message.parent or session.root)
+        return _answer(session, message, _resolve(models), after=after)
 
 
 def select(message: ChatMessage) -> Session:
@@ -141,32 +143,42 @@ def _resolve(names: tuple[str, ...] | None) -> list[ModelConfig]:
     return [found[name] for name in names]
 
 
-def _parent(session: Session, wanted: Any) -> ChatMessage:
+def _place(session: Session, wanted: Any) -> tuple[ChatMessage, Turn | None]:
+    """The parent of a new message, and the turn that must end before it is answered."""
     if wanted is None:
-        return session.root
+        return session.root, None
     if wanted is Place.TIP:
         tip = session.leaf or session.root
-        return _finished(tip, "turn_in_progress")
-    parent = session.messages.select_related("run").filter(pk=wanted).first()
+        return tip, _wait_for(session, tip)
+    parent = session.messages.select_related("run__turn__after").filter(pk=wanted).first()
     if parent is None:
         raise Refusal("parent_not_found", field="parent")
-    return _finished(parent, "parent_in_progress")
-
-
-def _finished(
-    parent: ChatMessage, otherwise: Literal["turn_in_progress", "parent_in_progress"]
-) -> ChatMessage:
     if parent.role not in (Role.ROOT, Role.ASSISTANT):
         raise Refusal("role_order", field="parent")
-    run = parent.answered_by
-    if run is not None and run.status in LIVE:
-        raise Refusal(otherwise, field="parent" if otherwise == "parent_in_progress" else None)
-    return parent
+    if waiting.blocker(parent):
+        raise Refusal("parent_in_progress", field="parent")
+    return parent, None
 
 
-def _answer(session: Session, question: ChatMessage, models: list[ModelConfig], **run_fields: Any) -> Started:
-    """A turn with one queued run per model; the first model's answer becomes the tip."""
-    turn = Turn.objects.create(session=session, user_message=question)
+def _wait_for(session: Session, above: ChatMessage) -> Turn | None:
+    """What while_answering makes of an answer that is still being written."""
+    blocker = waiting.blocker(above)
+    if blocker and session.while_answering == WhileAnswering.REJECT:
+        raise Refusal("turn_in_progress")
+    if blocker and session.while_answering == WhileAnswering.INTERRUPT:
+        # After the commit: whoever is refused for another reason must not have stopped anything.
+        transaction.on_commit(partial(cancelling.interrupt, blocker), robust=True)
+    return blocker
+
+
+def _answer(
+    session: Session, question: ChatMessage, models: list[ModelConfig], after: Turn | None, **run_fields: Any
+) -> Started:
+    """A turn with one queued run per model; the first model's answer becomes the tip.
+
+    after: the turn that is waited for; its end wakes the workers.
+    """
+    turn = Turn.objects.create(session=session, user_message=question, after=after)
     deadline = timezone.now() + timedelta(seconds=settings.RUN_DEADLINE_S)
     runs = [
         Run.objects.create(
@@ -189,7 +201,8 @@ def _answer(session: Session, question: ChatMessage, models: list[ModelConfig], 
     started = Started(turn, runs)
     events.record(session, "turn_started", started.shape())
     events.push_on_commit(session.pk)
-    enqueueing.enqueue_on_commit(runs)
+    if after is None:
+        enqueueing.enqueue_on_commit(runs)
     return started
 
 

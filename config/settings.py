@@ -155,7 +155,7 @@ if not DEBUG:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
-# Wrong passwords, counted per user name and address in Postgres (docs/decisions/0004-login-throttle.md). Only
+# Wrong passwords, counted per user name and address in Postgres (docs/decisions/0011-login-throttle.md). Only
 # failures count, a success forgets them, and tries during the pause do not prolong it.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 8
