@@ -11,6 +11,8 @@ import aiohttp
 import msgspec
 
 TOKEN = re.compile(r" t([0-9a-f]{16})")
+# The run's own end, not that of the turn, which may follow in a later frame.
+STOP = re.compile(r'"type": ?"stop"')
 # Nothing a benchmark asks for takes this long; a run that does is broken.
 ANSWER_TIMEOUT_S = 120.0
 
@@ -42,9 +44,9 @@ class Answer:
             if not self.first_ns:
                 self.first_ns = now
                 self.begun.set()
-        if '"stop_reason"' in frame:
-            self.ended_ns = self.ended_ns or now
-        elif '"accepted"' in frame:
+        if '"stop_reason"' in frame and STOP.search(frame):
+            self.ended_ns = now
+        if '"accepted"' in frame:
             self.accepted_ns = now
             self.run = run_of(frame)
         if '"error"' in frame:
