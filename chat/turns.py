@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import cancelling, dynamic_context, enqueueing, events, waiting
+from chat import admission, cancelling, dynamic_context, enqueueing, events, waiting
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
@@ -55,6 +55,7 @@ def start(session: Session, request: TurnRequest) -> Started:
     if earlier:
         return earlier
     _refuse_what_does_not_exist_yet(request)
+    admission.check(session, len(request.models or (1,)))
     enqueueing.check_reachable()
     token_count = count_tokens(request.text)
     with transaction.atomic():
@@ -83,6 +84,7 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
         raise Refusal("role_order", "Only a user message can be answered again.")
     if models is not None:
         check_models(models)
+    admission.check(message.session, len(models or (1,)))
     enqueueing.check_reachable()
     with transaction.atomic():
         session = _lock(message.session)

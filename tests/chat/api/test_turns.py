@@ -208,6 +208,30 @@ class TestWhileAnswering:
         assert str(Turn.objects.get(pk=again["turn"]).after_id) == first["turn"]
 
 
+class TestAdmission:
+    @pytest.mark.parametrize(
+        ("limit", "code"), [("MAX_RUNS_PER_USER", "too_many_runs"), ("MAX_QUEUED_RUNS", "queue_full")]
+    )
+    def test_past_the_limit_one_is_told_to_come_back(
+        self, client: APIClient, session: str, settings: Any, limit: str, code: str
+    ) -> None:
+        setattr(settings, limit, 2)
+        started = cast.send(client, session, models=["quick", "deep"]).json()
+        response = cast.send(client, session, "again")
+        assert (response.status_code, response.json()["code"]) == (429, code)
+        assert int(response["Retry-After"]) > 0
+        cast.finish(started["runs"][0]["id"])
+        assert cast.send(client, session, "again").status_code == 202
+
+    def test_others_are_not_concerned_by_ones_own_limit(
+        self, client: APIClient, session: str, settings: Any
+    ) -> None:
+        settings.MAX_RUNS_PER_USER = 1
+        cast.send(client, session)
+        bob = cast.user("bob")
+        assert cast.send(cast.client_of(bob), Session.objects.start(bob).pk).status_code == 202
+
+
 class TestRepeats:
     def test_the_same_client_message_id_starts_one_turn(self, client: APIClient, session: str) -> None:
         first = cast.send(client, session, client_message_id="m1", models=["deep"])

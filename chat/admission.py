@@ -1,0 +1,19 @@
+"""How many answers may be in progress: per user, and waiting for a worker altogether.
+
+A limit against floods, not a quota: it is looked at before the transaction, and two sends at once may pass it.
+"""
+
+from django.conf import settings
+
+from chat.models import Run, Session
+from chat.refusals import Refusal
+from chat.states import Status
+
+
+def check(session: Session, wanted: int) -> None:
+    """Refuse `wanted` more runs past MAX_RUNS_PER_USER or MAX_QUEUED_RUNS."""
+    own = Run.objects.live().filter(turn__session__owner=session.owner_id)
+    if own.count() + wanted > settings.MAX_RUNS_PER_USER:
+        raise Refusal("too_many_runs")
+    if Run.objects.filter(status=Status.QUEUED).count() + wanted > settings.MAX_QUEUED_RUNS:
+        raise Refusal("queue_full")
