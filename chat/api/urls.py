@@ -6,7 +6,7 @@ from chat.api.feedback import FeedbackView
 from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
 from chat.api.runs import PacketsView, RunCancellationView, RunView
-from chat.api.schema import AsyncApiView, SchemaView, not_found
+from chat.api.schema import AsyncApiView, DocsView, SchemaView, not_found
 from chat.api.sessions import SessionsView, SessionView
 from chat.api.system_prompt import SystemPromptView
 from chat.api.tokens import TokenView
@@ -28,7 +28,8 @@ urlpatterns = [
     path("runs/<str:run>/cancellation/", RunCancellationView.as_view()),
     path("turns/<str:turn>/cancellation/", TurnCancellationView.as_view()),
     path("system-prompt/", SystemPromptView.as_view()),
-    path("schema/", SchemaView.as_view()),
+    path("schema/", SchemaView.as_view(), name="schema"),
+    path("docs/", DocsView.as_view()),
     path("asyncapi.yaml", AsyncApiView.as_view()),
     # Last, so that nothing below /api/ is redirected for want of a slash: a POST would lose its body.
     re_path(r"", not_found),

@@ -1,6 +1,9 @@
 """The contract in machine-readable form says what the code does."""
 
+import re
 from collections.abc import Iterator
+from contextlib import closing
+from html import unescape
 from typing import Any, get_args
 
 import msgspec
@@ -104,3 +107,16 @@ def test_both_are_served_to_anybody(db: None, path: str, kind: str) -> None:
     assert response.status_code == 200
     assert kind in response["Content-Type"]
     assert yaml.safe_load(response.content)["info"]["version"]
+
+
+def test_the_docs_page_needs_nothing_inline_and_nothing_foreign(db: None) -> None:
+    response = Client().get("/api/docs/")
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert "<style" not in page
+    assert "<script>" not in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+    assert "unsafe-inline" not in response["Content-Security-Policy"]
+    for address in re.findall(r"(?:src|href)=\"([^\"]+)\"", page):
+        with closing(Client().get(unescape(address))) as found:
+            assert found.status_code == 200
