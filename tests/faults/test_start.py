@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 PROCESSES = {
     "web": ("uvicorn",),
     "llm": ("celery", "-Q llm"),
-    "sweeper": ("sweep_runs",),
     "valkey": ("valkey-server",),
     "postgres": ("postgres", "-D"),
     "demo": ("-m demo",),
