@@ -99,7 +99,9 @@ DATABASES["default"]["OPTIONS"] |= {
 # --- Redis and Celery --------------------------------------------------------------------------------------
 
 REDIS_URL = env.url("REDIS_URL", "redis://localhost:6379/0", schemes=("redis", "rediss", "unix"))
-CELERY_BROKER_URL = env.url("CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix"))
+CELERY_BROKER_URL = env.url(
+    "CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix")
+)
 LLM_CONCURRENCY = env.whole_number("LLM_CONCURRENCY", 200, low=1, high=10_000)
 LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 
@@ -189,5 +191,8 @@ SPECTACULAR_SETTINGS = {
     # Served from our own origin; the page needs no inline script and no inline style.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "ENUM_NAME_OVERRIDES": {"RunStatus": "chat.api.answers.STATUSES", "ToolCallStatus": "chat.api.answers.CALL_STATUSES"},
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatus": "chat.api.answers.STATUSES",
+        "ToolCallStatus": "chat.api.answers.CALL_STATUSES",
+    },
 }
