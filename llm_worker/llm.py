@@ -10,7 +10,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import httpx2
@@ -124,9 +124,20 @@ class LanguageModels:
 
     @asynccontextmanager
     async def _open(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        create = self._client(request.model).chat.completions.with_streaming_response.create
-        async with create(**_parameters(request)) as response:
-            yield response.http_response.aiter_bytes()
+        # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
+        response = await self._client(request.model).post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            body=_body(request),
+            # Small events gain nothing from compression, and a compressing server would hold them back.
+            options={"headers": {"Accept": "text/event-stream", "Accept-Encoding": "identity"}},
+            stream=True,
+            stream_cls=openai.AsyncStream[Any],
+        )
+        try:
+            yield cast("httpx2.Response", response).aiter_bytes()
+        finally:
+            await cast("httpx2.Response", response).aclose()
 
     def _client(self, model: Model) -> openai.AsyncOpenAI:
         place = (model.base_url, model.api_key)
@@ -149,19 +160,17 @@ def wire_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
     return [{"role": message.role, "content": message.text} for message in messages]
 
 
-def _parameters(request: Request) -> dict[str, Any]:
-    parameters: dict[str, Any] = {
+def _body(request: Request) -> dict[str, Any]:
+    body: dict[str, Any] = {
         "model": request.model.name,
         "messages": wire_messages(request.messages),
         _max_tokens_name(request.model): request.model.max_output_tokens,
         "stream": True,
         "stream_options": {"include_usage": True},
-        # Small events gain nothing from compression, and a compressing server would hold them back.
-        "extra_headers": {"Accept-Encoding": "identity"},
     }
     if request.model.takes_prompt_cache_key and request.cache_key:
-        parameters["prompt_cache_key"] = request.cache_key
-    return parameters
+        body["prompt_cache_key"] = request.cache_key
+    return body
 
 
 def _max_tokens_name(model: Model) -> str:
