@@ -1,0 +1,34 @@
+"""What the wire names, a worker has; and what a later release adds to a message is ignored."""
+
+from chat.protocol import TASK_NAMES
+from chat.states import Status
+from config.celery import app
+
+
+def test_every_declared_task_is_registered():
+    app.loader.import_default_modules()
+    assert set(TASK_NAMES) <= set(app.tasks)
+
+
+def test_settings_keep_the_promises_of_the_queue():
+    conf = app.conf
+    assert conf.task_acks_late
+    assert conf.task_reject_on_worker_lost
+    assert conf.worker_disable_prefetch
+    assert conf.worker_prefetch_multiplier == 1
+    assert conf.result_backend is None
+    assert conf.accept_content == ["json"]
+    assert conf.broker_transport_options["visibility_timeout"] >= 1800
+
+
+def test_a_task_message_may_say_more_than_we_know(transactional_db, ask):
+    from llm_worker import runtime
+    from llm_worker.tasks import run_turn
+
+    [run] = ask()
+    try:
+        run_turn(run_id=str(run.pk), priority="from a later release")
+    finally:
+        runtime.stop_current()
+    run.refresh_from_db()
+    assert run.status == Status.COMPLETED
