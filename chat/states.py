@@ -20,7 +20,15 @@ MOVES: dict[Status, frozenset[Status]] = {
     Status.QUEUED: frozenset({Status.RUNNING, Status.STOPPED, Status.FAILED}),
     Status.RUNNING: frozenset(
         # running to running: another worker takes over an expired lease
-        {Status.RUNNING, Status.COMPLETED, Status.FAILED, Status.STOPPED, Status.STOPPING, Status.WAITING, Status.QUEUED}
+        {
+            Status.RUNNING,
+            Status.COMPLETED,
+            Status.FAILED,
+            Status.STOPPED,
+            Status.STOPPING,
+            Status.WAITING,
+            Status.QUEUED,
+        }
     ),
     Status.STOPPING: frozenset({Status.STOPPED}),
     Status.WAITING: frozenset({Status.QUEUED, Status.STOPPED}),
