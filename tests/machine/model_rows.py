@@ -1,0 +1,172 @@
+"""One run's row and message as the database keeps them, in memory: claim, lease, fence, end, sweep. Pure.
+
+A re-statement of chat/models/run.py, chat/ending.py and chat/sweeping.py, to be checked beside them.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from chat import protocol as p
+from chat.ending import STOP_REASONS
+from chat.states import TERMINAL, Status, sources
+from chat.subscribing import Substitute
+from tests.faults.recorded import Database
+from tests.machine.model import ModelLog
+
+NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
+MAX_FAILURES: Final = 3
+SESSION, TURN, RUN, ANSWER = "session", "turn", "run", "answer"
+
+
+@dataclass
+class State:
+    """What everybody may read of the row."""
+
+    status: Status = Status.QUEUED
+    attempt: int = 0
+    last_seq: int | None = None
+    announced: bool = False
+    text: str = ""
+    saved_seq: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in TERMINAL
+
+
+class ModelRows:
+    session, run = SESSION, RUN
+    may_lose_the_log = True
+
+    def __init__(self, log: ModelLog) -> None:
+        self.log = log
+        self.row = State()
+        self.failures = 0
+        self.lease_expired = False
+
+    @property
+    def state(self) -> State:
+        return self.row
+
+    def claim(self) -> int | None:
+        row = self.row
+        if row.status != Status.QUEUED and not (row.status == Status.RUNNING and self.lease_expired):
+            return None
+        row.status, row.saved_seq, self.lease_expired = Status.RUNNING, 0, False
+        row.attempt += 1
+        return row.attempt
+
+    def beat(self, attempt: int) -> Status | None:
+        """Extend the lease; None: it is not ours any more."""
+        if attempt != self.row.attempt or self.row.status not in (Status.RUNNING, Status.STOPPING):
+            return None
+        self.lease_expired = False
+        return self.row.status
+
+    def expire(self) -> None:
+        self.lease_expired = True
+
+    def checkpoint(self, attempt: int, text: str, seq: int) -> bool:
+        if attempt != self.row.attempt or self.row.status != Status.RUNNING:
+            return False
+        self.row.text, self.row.saved_seq = text, seq
+        return True
+
+    def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool:
+        if self.refuses(attempt) or self.row.status not in sources(status):
+            return False
+        self.row.status, self.row.text, self.row.last_seq = status, text, last_seq
+        self.row.saved_seq = last_seq
+        return True
+
+    def refuses(self, attempt: int) -> bool:
+        """The fence."""
+        return attempt != self.row.attempt
+
+    def announce(self) -> None:
+        self.row.announced = True
+
+    def stop(self) -> None:
+        if self.row.status == Status.QUEUED:
+            self._end_orphan(Status.STOPPED)
+        elif self.row.status == Status.RUNNING:
+            self.row.status = Status.STOPPING
+
+    def sweep(self) -> None:
+        if self.row.has_ended:
+            if not self.row.announced:
+                self._say_end()
+        elif self.lease_expired and self.row.status == Status.STOPPING:
+            self._end_orphan(Status.STOPPED)
+        elif self.lease_expired and self.row.status == Status.RUNNING:
+            self.failures += 1
+            if self.failures >= MAX_FAILURES:
+                self._end_orphan(Status.FAILED)
+            else:
+                self.row.status = Status.QUEUED
+
+    def substitute(self) -> Substitute | None:
+        """What a client gets when the log does not hold what it lacks."""
+        row = self.row
+        if not row.has_ended:
+            if not row.saved_seq:
+                return None
+            return Substitute(row.attempt, row.saved_seq, [self._snapshot(row.saved_seq)])
+        assert row.last_seq is not None
+        return Substitute(row.attempt, row.last_seq, self._ending())
+
+    def rows(self) -> Database:
+        row = self.row
+        ended_at = NOON if row.has_ended else None
+        announced_at = NOON if row.announced else None
+        run = {
+            "id": RUN, "turn_id": TURN, "message_id": ANSWER, "model": "model", "model_index": 0,
+            "status": row.status, "attempt": row.attempt, "failures": self.failures, "last_seq": row.last_seq,
+            "deadline": NOON + timedelta(minutes=15), "ended_at": ended_at, "announced_at": announced_at,
+        }  # fmt: skip
+        told = {"session_id": SESSION, "payload": {"turn": TURN}}
+        return Database(
+            runs=[run],
+            messages=[
+                _message("root", "root", None),
+                _message("question", "user", "root", "Why?"),
+                _message(ANSWER, "assistant", "question", row.text),
+            ],
+            turns=[
+                {"id": TURN, "session_id": SESSION, "user_message_id": "question", "ended_at": announced_at}
+            ],
+            events=[told | {"n": 1, "kind": "turn_started"}]
+            + ([told | {"n": 2, "kind": "overall_stop"}] if row.announced else []),
+        )
+
+    def _end_orphan(self, status: Status) -> None:
+        """Whoever ends a run without its worker takes the next attempt and writes its whole log."""
+        self.row.attempt += 1
+        if self.commit_end(self.row.attempt, status, self.row.text, 1):
+            self._say_end()
+
+    def _say_end(self) -> None:
+        """Complete the log of the attempt that ended, whatever it lacks. Nothing is said twice."""
+        row = self.row
+        assert row.last_seq is not None
+        lines = self._ending()
+        first = row.last_seq - len(lines) + 1
+        if self.log.append(row.attempt, first, lines, first).outcome == "gap":
+            self.log.empty()
+            self.log.append(row.attempt, first, lines, first)
+        self.announce()
+
+    def _ending(self) -> list[bytes]:
+        row = self.row
+        assert row.last_seq is not None
+        stop = p.Stop(stop_reason=STOP_REASONS[row.status])
+        packet = p.Packet(SESSION, RUN, row.attempt, row.last_seq, p.Placement(), stop)
+        return [self._snapshot(row.last_seq - 1), p.encode(packet)]
+
+    def _snapshot(self, seq: int) -> bytes:
+        return p.encode(p.Snapshot(RUN, self.row.attempt, seq, {"text": self.row.text}))
+
+
+def _message(pk: str, role: str, parent: str | None, text: str = "") -> dict[str, object]:
+    return {"id": pk, "session_id": SESSION, "role": role, "parent_id": parent, "text": text, "reasoning": ""}

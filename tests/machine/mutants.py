@@ -1,0 +1,62 @@
+"""The three promises everything rests on, broken one at a time: what the checks are checked with."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chat import stream
+from tests.machine.model import ModelLog
+from tests.machine.model_rows import ModelRows
+from tests.machine.real import UnfencedRows as UnfencedRealRows
+from tests.machine.real import real_world
+from tests.machine.world import World
+
+
+class UnfencedLog(ModelLog):
+    def refuses(self, attempt: int, held: int) -> bool:
+        return False
+
+
+class UnfencedRows(ModelRows):
+    def refuses(self, attempt: int) -> bool:
+        return False
+
+
+class LogThatTakesRepeats(ModelLog):
+    """Numbers what it gets itself, as a plain XADD does."""
+
+    def new(self, first: int, lines: Sequence[bytes], last: int) -> tuple[int, Sequence[bytes]]:
+        return last + 1, lines
+
+
+def modelled(log: ModelLog, rows: type[ModelRows] = ModelRows, **mistake: bool) -> World:
+    return World(log, rows(log), **mistake)
+
+
+MODELS: dict[str, Callable[[], World]] = {
+    "no fence in the log": lambda: modelled(UnfencedLog()),
+    "no fence in the database": lambda: modelled(ModelLog(), UnfencedRows),
+    "appends are not idempotent": lambda: modelled(LogThatTakesRepeats()),
+    "the log is read before the subscription is confirmed": lambda: modelled(
+        ModelLog(), waits_for_confirmation=False
+    ),
+}
+
+
+REAL: dict[str, Callable[[Any], World]] = {
+    "no fence in the log": lambda owner: real_world(owner, script=script_without("fence")),
+    "no fence in the database": lambda owner: real_world(owner, UnfencedRealRows),
+    "appends are not idempotent": lambda owner: real_world(owner, script=script_without("idempotence")),
+    "the log is read before the subscription is confirmed": lambda owner: real_world(
+        owner, waits_for_confirmation=False
+    ),
+}
+
+
+def script_without(promise: str) -> str:
+    """The append script with one line changed."""
+    before, after = {
+        "fence": ("if current and attempt < current then return {1, last} end", ""),
+        "idempotence": ("local skip = last + 1 - first", "first = last + 1\nlocal skip = 0"),
+    }[promise]
+    assert stream.APPEND.count(before) == 1, f"the script has changed: {before}"
+    return stream.APPEND.replace(before, after)

@@ -1,0 +1,185 @@
+"""The world's log and rows over Valkey and Postgres: the project's own functions behind the model's names."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from django.db import connection
+from django.db.models.functions import Now
+from psycopg.conninfo import make_conninfo
+
+from chat import turns
+from chat.cancelling import cancel_run
+from chat.ending import End, announce, commit_end
+from chat.joining import Cursor, parse_header
+from chat.models import ChatMessage, Run, Session
+from chat.redis_client import sync_redis
+from chat.states import Status
+from chat.stream import (
+    APPEND,
+    Appended,
+    LogSlice,
+    append_arguments,
+    appended,
+    position_now,
+    read_now,
+    run_log,
+)
+from chat.subscribing import Substitute, substitute
+from chat.sweeping import sweep
+from chat.turn_request import TurnRequest
+from llm_worker.lease import extend
+from tests.faults.recorded import Database, load
+from tests.machine.model import Hear, Publication
+from tests.machine.model_rows import State
+from tests.machine.world import World
+
+OWNERS = count(1, 2)
+PATIENCE_S = 30
+
+
+class RealLog:
+    """script: the append script, or one with a mistake."""
+
+    def __init__(self, session: str, run: str, script: str = APPEND) -> None:
+        self.log = run_log(session, run)
+        self.script = script
+        self.subscriptions: dict[Hear, Any] = {}
+
+    @property
+    def position(self) -> Cursor | None:
+        return position_now(self.log)
+
+    def append(self, attempt: int, first: int, lines: list[bytes], base: int) -> Appended:
+        command = append_arguments(self.log, attempt, first, lines, base)
+        return appended(sync_redis().eval(self.script, 2, *command))
+
+    def read(self, after: Cursor | None) -> LogSlice:
+        return read_now(self.log, after)
+
+    def empty(self) -> None:
+        sync_redis().delete(self.log.meta, self.log.entries)
+
+    def subscribe(self, hear: Hear) -> None:
+        """Returns with Valkey's confirmation."""
+        pubsub: Any = sync_redis().pubsub()
+        pubsub.subscribe(self.log.channel)
+        assert _next(pubsub)["type"] == "subscribe"
+        self.subscriptions[hear] = pubsub
+
+    def unsubscribe(self, hear: Hear) -> None:
+        pubsub = self.subscriptions.pop(hear, None)
+        if pubsub:
+            pubsub.close()
+
+    def catch_up(self) -> None:
+        """Hand on all that has been published: what comes before the answer to a ping."""
+        for hear, pubsub in self.subscriptions.items():
+            pubsub.ping()
+            while (message := _next(pubsub))["type"] != "pong":
+                payload = message["data"]
+                end = payload.index(b"\n")
+                name, header = parse_header(payload, end)
+                if name == self.log.name:
+                    hear(Publication(header, payload[end + 1 :].split(b"\n")))
+
+    def close(self) -> None:
+        for hear in list(self.subscriptions):
+            self.unsubscribe(hear)
+
+
+class RealRows:
+    """One run of a new session of `owner`."""
+
+    def __init__(self, owner: Any) -> None:
+        session = Session.objects.start(owner)
+        run = turns.start(session, TurnRequest(text="Why?")).runs[0]
+        self.session, self.run, self.pk = str(session.pk), str(run.pk), run.pk
+        self.row = Run.objects.filter(pk=run.pk)
+        self.owners: dict[int, int] = {}
+
+    @property
+    def state(self) -> State:
+        run = self.row.select_related("message").get()
+        return State(
+            Status(run.status),
+            run.attempt,
+            run.last_seq,
+            run.announced_at is not None,
+            run.message.text,
+            run.saved_seq,
+        )
+
+    @property
+    def may_lose_the_log(self) -> bool:
+        # See test_an_end_is_said_once_though_redis_was_emptied: until then these are left out.
+        state = self.state
+        return state.announced or not state.has_ended
+
+    def claim(self) -> int | None:
+        owner = next(OWNERS)
+        run = Run.objects.claim(self.pk, owner)
+        if run is None:
+            return None
+        self.owners[run.attempt] = owner
+        return run.attempt
+
+    def beat(self, attempt: int) -> Status | None:
+        held, status = extend(self.owners[attempt], [self.pk]).get(self.run, (None, None))
+        return Status(status) if status and held == attempt else None
+
+    def expire(self) -> None:
+        self.row.filter(lease_until__isnull=False).update(lease_until=Now() - timedelta(seconds=1))
+
+    def checkpoint(self, attempt: int, text: str, seq: int) -> bool:
+        saved = self.row.filter(attempt=attempt, status=Status.RUNNING).update(saved_seq=seq)
+        if saved:
+            ChatMessage.objects.filter(run=self.pk).update(text=text)
+        return bool(saved)
+
+    def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool:
+        return commit_end(self.pk, attempt, End(status, last_seq=last_seq, text=text))
+
+    def announce(self) -> None:
+        announce(self.pk)
+
+    def stop(self) -> None:
+        cancel_run(self.pk)
+
+    def sweep(self) -> None:
+        """A sweep that comes long after whatever happened."""
+        self.row.filter(ended_at__isnull=False, announced_at__isnull=True).update(
+            ended_at=Now() - timedelta(minutes=1)
+        )
+        sweep(trust_certificates=False)
+
+    def substitute(self) -> Substitute | None:
+        return substitute(self.run)
+
+    def rows(self) -> Database:
+        return load(_database_url(), [self.session])
+
+
+class UnfencedRows(RealRows):
+    def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool:
+        return super().commit_end(self.state.attempt, status, text, last_seq)
+
+
+def real_world(
+    owner: Any, rows: Callable[[Any], RealRows] = RealRows, script: str = APPEND, **mistake: bool
+) -> World:
+    made = rows(owner)
+    return World(RealLog(made.session, made.run, script), made, **mistake)
+
+
+def _next(pubsub: Any) -> dict[str, Any]:
+    message: dict[str, Any] | None = pubsub.get_message(timeout=PATIENCE_S)
+    assert message is not None, "Valkey says nothing"
+    return message
+
+
+def _database_url() -> str:
+    """Of the tests' own database."""
+    return make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])

@@ -1,0 +1,182 @@
+"""A subscriber of one run, in steps that others can come between: ask, confirm, join, deliver, compare, cut.
+
+Decides with chat/joining.py; writes the frames that a client would see into socket logs for the checker.
+"""
+
+from collections import deque
+from enum import Enum, auto
+from typing import Any, Protocol
+
+from msgspec import json
+
+from chat.joining import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.stream import LogSlice
+from chat.subscribing import Substitute
+from tests.faults.recorded import SocketLog
+from tests.machine.model import Hear, Publication
+from tests.machine.model_rows import State
+
+
+class Phase(Enum):
+    AWAY = auto()
+    ASKED = auto()  # SUBSCRIBE is on its way
+    CONFIRMED = auto()  # publications are kept for it; the log has not been read
+    LIVE = auto()
+
+
+class Rows(Protocol):
+    session: str
+    run: str
+
+    @property
+    def state(self) -> State: ...
+
+    def substitute(self) -> Substitute | None: ...
+
+
+class Log(Protocol):
+    @property
+    def position(self) -> Cursor | None: ...
+
+    def subscribe(self, hear: Hear) -> None: ...
+
+    def unsubscribe(self, hear: Hear) -> None: ...
+
+    def read(self, after: Cursor | None) -> LogSlice: ...
+
+
+class Tab:
+    """waits_for_confirmation: False is the mistake of reading the log before the subscription counts."""
+
+    def __init__(self, log: Log, rows: Rows, *, waits_for_confirmation: bool = True) -> None:
+        self.log = log
+        self.rows = rows
+        self.waits = waits_for_confirmation
+        self.phase = Phase.AWAY
+        self.sockets: list[SocketLog] = []
+        self.position = Position()
+        self.arriving: deque[Publication] = deque()
+        self.has_joined = False
+        self.has_stopped = False
+        self.lacks_something = False  # a publication was dropped: it may lag until it is healed
+        self.clock = 0.0
+
+    # Connecting
+
+    def ask(self) -> None:
+        if self.phase is Phase.AWAY:
+            cursor = self.position.cursor
+            named = {} if cursor == START else {self.rows.run: {"attempt": cursor.attempt, "seq": cursor.seq}}
+            self.sockets.append(SocketLog([], cursors=named))
+            self._show(
+                {"type": "subscribed", "session": self.rows.session, "n": 0, "runs": [{"run": self.rows.run}]}
+            )
+            self.phase, self.has_joined, self.lacks_something = Phase.ASKED, False, False
+
+    def confirm(self) -> None:
+        """From now on publications are kept for it."""
+        if self.phase is Phase.ASKED:
+            self.log.subscribe(self._hear)
+            self.phase = Phase.LIVE if self.has_joined else Phase.CONFIRMED
+
+    def join(self) -> None:
+        """Read the log after the cursor; then live."""
+        ready = (Phase.CONFIRMED,) if self.waits else (Phase.ASKED, Phase.CONFIRMED)
+        if self.phase in ready and not self.has_joined:
+            self.has_joined = True
+            self.heal()
+            if self.phase is Phase.CONFIRMED:
+                self.phase = Phase.LIVE
+
+    def cut(self) -> None:
+        self.phase = Phase.AWAY
+        self.log.unsubscribe(self._hear)
+        self.arriving.clear()
+
+    # Publications
+
+    def drop(self) -> None:
+        """Lose what was published last of what has not arrived."""
+        if self.arriving:
+            self.arriving.pop()
+            self.lacks_something = True
+
+    def deliver(self) -> None:
+        if self.phase is Phase.LIVE and self.arriving:
+            self._take(self.arriving.popleft())
+
+    def compare(self) -> None:
+        """What is done after a silence: a lost last publication is noticed here."""
+        if self.phase is Phase.LIVE and not self.arriving:
+            at = self.log.position
+            if at is None or at > self.position.cursor or self.rows.state.has_ended:
+                self.heal()
+
+    def lag(self) -> str | None:
+        """Why it has missed something that nobody dropped; None if it has not."""
+        at = self.log.position
+        if self.phase is not Phase.LIVE or self.arriving or self.lacks_something or self.has_stopped:
+            return None
+        return (
+            f"stands at {self.position.cursor}, the log at {at}" if at and at > self.position.cursor else None
+        )
+
+    def heal(self) -> None:
+        """Catch up from the log, or from the rows if it does not reach back."""
+        self.lacks_something = False
+        if self.has_stopped:
+            return
+        cursor = self.position.cursor
+        held = self.log.read(None if cursor == START else cursor)
+        step = _judge_slice(cursor, held)
+        state = self.rows.state
+        # Redis was emptied after the end, and then a late or frozen producer wrote what it remembers.
+        has_lost_the_end = state.announced and (held.attempt, held.last) < (state.attempt, state.last_seq)
+        if step.verdict is Verdict.GAP or has_lost_the_end:
+            self._replace()
+        elif step.verdict is not Verdict.DUPLICATE:
+            self.position.cursor = Cursor(held.attempt, held.lines[-1][0])
+            self._announce(step)
+            self._show_lines([line for _, line in held.lines])
+
+    def _hear(self, publication: Publication) -> None:
+        self.arriving.append(publication)
+
+    def _take(self, publication: Publication) -> None:
+        if self.has_stopped:
+            return
+        step = self.position.take(publication.header)
+        if step.verdict is Verdict.GAP:
+            self.heal()
+        elif step.verdict is not Verdict.DUPLICATE:
+            self._announce(step)
+            self._show_lines(publication.lines[step.skip :])
+
+    def _replace(self) -> None:
+        found = self.rows.substitute()
+        if found and Cursor(found.attempt, found.seq) > self.position.cursor:
+            self.position.cursor = Cursor(found.attempt, found.seq)
+            self._show_lines(found.lines)
+
+    def _announce(self, step: Step) -> None:
+        if step.verdict is Verdict.RESET:
+            attempt = self.position.cursor.attempt
+            self._show({"type": "reset", "run": self.rows.run, "attempt": attempt, "reason": "new_attempt"})
+
+    def _show_lines(self, lines: list[bytes]) -> None:
+        for line in lines:
+            frame = json.decode(line)
+            self._show(frame)
+            self.has_stopped = frame["type"] == "packet" and frame["obj"]["type"] == "stop"
+
+    def _show(self, frame: dict[str, Any]) -> None:
+        self.clock += 1
+        self.sockets[-1].frames.append((self.clock, frame))
+
+
+def _judge_slice(cursor: Cursor, held: LogSlice) -> Step:
+    """As chat/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
+    if held.lines:
+        return judge(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
+    is_there = held.attempt and held.attempt >= cursor.attempt
+    return Step(Verdict.DUPLICATE if is_there else Verdict.GAP)

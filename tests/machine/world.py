@@ -1,0 +1,295 @@
+"""One run, the workers that claim it, its log, its row, and tabs that watch: everything that can happen to them.
+
+Every action is total (where it is impossible it does nothing), so that any sequence is a history. The log and the
+rows are given: in memory (model.py, model_rows.py) or real (real.py). Emitting is chat/outlet.py's in both.
+"""
+
+from collections import deque
+from typing import Any, Final, Protocol
+
+from chat import protocol as p
+from chat.ending import STOP_REASONS
+from chat.outlet import Outlet
+from chat.states import Status
+from chat.stream import Appended
+from tests.faults.history import ClientLog, History, Violation, check
+from tests.faults.recorded import Database
+from tests.machine import tab
+
+HERE: Final = p.Placement()
+TABS: Final = 2
+MAX_WORKERS: Final = 4
+# What settling may take before it counts as never ending.
+PATIENCE_ROUNDS: Final = 60
+# Keys, attempt, first, base, TTL, channel, name: what comes before the lines in an append's arguments.
+ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 8
+
+# name -> how often, relative to the others.
+ACTIONS: Final = {
+    "claim": 6, "say": 24, "append": 20, "checkpoint": 3, "beat": 3, "finish": 1, "announce": 3, "sweep": 4,
+    "ask": 12, "confirm": 12, "join": 12, "deliver": 24, "compare": 4,
+    "kill": 2, "expire": 3, "stop": 0.3, "append_unanswered": 5, "repeat_append": 5, "drop": 8, "cut": 8,
+    "empty": 1.5,
+}  # fmt: skip
+# What breaks something: a cut point.
+CUTS: Final = frozenset(
+    {"kill", "expire", "stop", "append_unanswered", "repeat_append", "drop", "cut", "empty"}
+)
+
+
+class Log(tab.Log, Protocol):
+    def append(self, attempt: int, first: int, lines: list[bytes], base: int) -> Appended: ...
+
+    def empty(self) -> None: ...
+
+    def catch_up(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Rows(tab.Rows, Protocol):
+    @property
+    def may_lose_the_log(self) -> bool: ...
+
+    def claim(self) -> int | None: ...
+
+    def beat(self, attempt: int) -> Status | None: ...
+
+    def expire(self) -> None: ...
+
+    def checkpoint(self, attempt: int, text: str, seq: int) -> bool: ...
+
+    def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool: ...
+
+    def announce(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def sweep(self) -> None: ...
+
+    def rows(self) -> Database: ...
+
+
+class Worker:
+    """One attempt in a process's memory."""
+
+    def __init__(self, attempt: int, outlet: Outlet, text: str = "") -> None:
+        self.attempt = attempt
+        self.outlet = outlet
+        self.text = text
+        self.has_committed = False
+        self.must_stop = False
+
+
+class Carrier:
+    """An outlet's publisher: the world asks the outlets itself."""
+
+    def has_news(self, outlet: Outlet, *, urgent: bool) -> None: ...
+
+    def forget(self, outlet: Outlet) -> None: ...
+
+
+class World:
+    def __init__(self, log: Log, rows: Rows, *, waits_for_confirmation: bool = True) -> None:
+        self.log = log
+        self.rows = rows
+        self.tabs = [tab.Tab(log, rows, waits_for_confirmation=waits_for_confirmation) for _ in range(TABS)]
+        self.workers: list[Worker] = []
+        self.earlier: deque[list[Any]] = deque(maxlen=8)
+        self.words = 0
+        self.cuts = 0
+        self.newest_logged = 0
+        self.violations: list[Violation] = []
+
+    def do(self, action: str, choice: int = 0) -> None:
+        """choice: which worker, tab or earlier append, modulo how many there are."""
+        getattr(self, action)(choice)
+        self.log.catch_up()
+        self.cuts += action in CUTS
+        self._look_at_the_log()
+
+    # Workers
+
+    def claim(self, choice: int) -> None:
+        """A new attempt; every third one that finds saved text goes on from there."""
+        kept = self.rows.state.text
+        attempt = self.rows.claim()
+        if attempt is None:
+            return
+        outlet = Outlet(p.RunAddress(self.rows.session, self.rows.run, attempt), Carrier(), lambda: None)
+        goes_on = bool(kept) and choice % 3 == 0
+        if goes_on:
+            outlet.open_with(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
+        # Also after a snapshot, and so in one append with it: see test_a_snapshot_published_alone_may_be_missed.
+        outlet.emit(HERE, p.RunStart(model="model"))
+        self.workers = [*self.workers, Worker(attempt, outlet, kept if goes_on else "")][-MAX_WORKERS:]
+
+    def say(self, choice: int) -> None:
+        worker = self._worker(choice)
+        if worker and not worker.has_committed and not worker.must_stop:
+            self.words += 1
+            word = f"{self.words}@{worker.attempt} "
+            worker.text += word
+            worker.outlet.emit(HERE, p.MessageDelta(text=word))
+
+    def append(self, choice: int) -> None:
+        self._append(self._worker(choice), is_answered=True)
+
+    def append_unanswered(self, choice: int) -> None:
+        """It arrived, but the answer did not: the same is sent again."""
+        self._append(self._worker(choice), is_answered=False)
+
+    def repeat_append(self, choice: int) -> None:
+        """An earlier append arrives once more, whoever sent it and whatever happened since."""
+        if self.earlier:
+            self._send(self.earlier[choice % len(self.earlier)])
+
+    def checkpoint(self, choice: int) -> None:
+        worker = self._worker(choice)
+        if worker and not worker.has_committed:
+            self.rows.checkpoint(worker.attempt, worker.text, worker.outlet.settle())
+
+    def beat(self, choice: int) -> None:
+        """It learns of a stop. That the run is lost it does not notice: a frozen process would not either."""
+        worker = self._worker(choice)
+        if worker and self.rows.beat(worker.attempt) == Status.STOPPING:
+            worker.must_stop = True
+
+    def finish(self, choice: int) -> None:
+        worker = self._worker(choice)
+        if worker and not worker.has_committed:
+            self._end(worker)
+
+    def announce(self, choice: int) -> None:
+        worker = self._worker(choice)
+        if worker and worker.has_committed and not worker.outlet.has_more:
+            self.rows.announce()
+            self.workers.remove(worker)
+
+    def kill(self, choice: int) -> None:
+        worker = self._worker(choice)
+        if worker:
+            self.workers.remove(worker)
+
+    # The database's clock, the user, the sweeper, Redis
+
+    def expire(self, _: int) -> None:
+        self.rows.expire()
+
+    def stop(self, _: int) -> None:
+        self.rows.stop()
+
+    def sweep(self, _: int) -> None:
+        self.rows.sweep()
+
+    def empty(self, _: int) -> None:
+        if self.rows.may_lose_the_log:
+            self.newest_logged = 0
+            self.log.empty()
+
+    # Tabs
+
+    def ask(self, choice: int) -> None:
+        self._tab(choice).ask()
+
+    def confirm(self, choice: int) -> None:
+        self._tab(choice).confirm()
+
+    def join(self, choice: int) -> None:
+        self._tab(choice).join()
+        self._look_at(self._tab(choice))
+
+    def deliver(self, choice: int) -> None:
+        self._tab(choice).deliver()
+        self._look_at(self._tab(choice))
+
+    def drop(self, choice: int) -> None:
+        self._tab(choice).drop()
+
+    def cut(self, choice: int) -> None:
+        self._tab(choice).cut()
+
+    def compare(self, choice: int) -> None:
+        self._tab(choice).compare()
+
+    # The end
+
+    def settle(self) -> list[Violation]:
+        """Let everything come to its end, with nothing more broken on the way; all that was violated."""
+        for _ in range(PATIENCE_ROUNDS):
+            if self.rows.state.announced and not self.workers:
+                break
+            self._work_on()
+        self.log.catch_up()
+        for each in self.tabs:
+            each.ask()
+            each.confirm()
+            each.join()
+            for _ in range(len(each.arriving)):
+                each.deliver()
+            each.compare()
+            each.sockets[-1].open_at_end = True
+        self.log.close()
+        clients = [ClientLog(f"tab {number}", each.sockets) for number, each in enumerate(self.tabs)]
+        return self.violations + check(History(clients, self.rows.rows())).violations
+
+    def _work_on(self) -> None:
+        for worker in list(self.workers):
+            if not worker.has_committed:
+                self._end(worker)
+            while worker in self.workers and worker.outlet.has_more:
+                self._append(worker, is_answered=True)
+            if worker in self.workers and worker.has_committed:
+                self.announce(self.workers.index(worker))
+        if not self.workers:
+            self.rows.expire()
+            self.rows.sweep()
+            self.claim(1)
+        self._look_at_the_log()
+
+    def _end(self, worker: Worker) -> None:
+        """Commit, fenced; then `stop` is emitted. A run that is stopping can only end as stopped."""
+        ends = [Status.STOPPED] if worker.must_stop else [Status.COMPLETED, Status.STOPPED]
+        last_seq = worker.outlet.settle() + 1
+        for status in ends:
+            if status == Status.STOPPED and self.rows.state.status != Status.STOPPING:
+                continue
+            if self.rows.commit_end(worker.attempt, status, worker.text, last_seq):
+                worker.has_committed = True
+                worker.outlet.emit(HERE, p.Stop(stop_reason=STOP_REASONS[status]))
+                return
+        self.workers.remove(worker)
+
+    def _append(self, worker: Worker | None, *, is_answered: bool) -> None:
+        arguments = worker.outlet.next_append() if worker else []
+        if worker and arguments:
+            self.earlier.append(arguments)
+            reply = self._send(arguments)
+            if is_answered:
+                worker.outlet.confirm(reply)
+                if worker.outlet.is_stale:
+                    self.workers.remove(worker)
+
+    def _send(self, arguments: list[Any]) -> Appended:
+        attempt, first, base = arguments[ATTEMPT], arguments[FIRST], arguments[BASE]
+        return self.log.append(attempt, first, arguments[LINES:], base)
+
+    def _look_at(self, one: tab.Tab) -> None:
+        lag = one.lag()
+        if lag:
+            self._broken("I5", f"{lag}: it missed what nobody dropped")
+
+    def _look_at_the_log(self) -> None:
+        at = self.log.position
+        if at and at.attempt < self.newest_logged:
+            self._broken("I3", f"the log went back from attempt {self.newest_logged} to {at.attempt}")
+        self.newest_logged = max(self.newest_logged, at.attempt if at else 0)
+
+    def _broken(self, invariant: str, evidence: str) -> None:
+        self.violations.append(Violation(invariant, {"run": self.rows.run}, evidence))
+
+    def _worker(self, choice: int) -> Worker | None:
+        return self.workers[choice % len(self.workers)] if self.workers else None
+
+    def _tab(self, choice: int) -> tab.Tab:
+        return self.tabs[choice % len(self.tabs)]

@@ -1,0 +1,172 @@
+"""A run, its log and its readers under everything that can happen to them: I2-I6, in a model and for real.
+
+The same world (tests/machine/world.py) over a pure model of the log and the rows, and over Valkey and Postgres;
+and with its promises broken one at a time, when the checks must notice.
+"""
+
+import os
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from chat.joining import Cursor, Header, Position, Verdict
+from tests.chat.cast import model, user
+from tests.machine.drive import first_caught, live_through
+from tests.machine.model import ModelLog
+from tests.machine.mutants import MODELS, REAL, modelled
+from tests.machine.real import real_world
+from tests.machine.world import ACTIONS, World
+
+CUT_POINTS = 100_000
+REAL_HISTORIES = 10
+CHOICES = st.integers(0, 7)
+# No shrinking: what fails is replayed by its seed, and mutants fail on purpose.
+QUICK = settings(
+    max_examples=150, stateful_step_count=60, deadline=None, database=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+def seed_of_this_run() -> int:
+    return int(os.environ.get("TURNWIRE_SEED") or random.SystemRandom().randrange(2**32))
+
+
+class RunMachine(RuleBasedStateMachine):
+    """Every action is total, so every order of them is a history; it is judged when it has settled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = self.new_world()
+
+    def new_world(self) -> World:
+        return modelled(ModelLog())
+
+    @rule(actions=st.lists(st.tuples(st.sampled_from(list(ACTIONS)), CHOICES), min_size=1, max_size=4))
+    def anything(self, actions: list[tuple[str, int]]) -> None:
+        for action, choice in actions:
+            self.world.do(action, choice)
+
+    @rule(choice=CHOICES)
+    def claim_say_and_append(self, choice: int) -> None:
+        for action in ("claim", "say", "append"):
+            self.world.do(action, choice)
+
+    @rule(choice=CHOICES)
+    def connect_while_something_is_said(self, choice: int) -> None:
+        for action in ("ask", "join", "say", "append", "confirm", "join", "deliver"):
+            self.world.do(action, choice)
+
+    @rule(choice=CHOICES, count=st.integers(1, 5))
+    def say_append_and_deliver(self, choice: int, count: int) -> None:
+        for action in ("say", "append", "deliver") * count:
+            self.world.do(action, choice)
+
+    @rule(choice=CHOICES)
+    def lose_the_owner(self, choice: int) -> None:
+        """Killed or frozen; either way the run is taken over."""
+        for action in (("kill",) if choice % 2 else ()) + ("expire", "sweep", "claim"):
+            self.world.do(action, choice)
+
+    @rule()
+    def a_frozen_owner_ends_it_after_the_takeover(self) -> None:
+        for action in ("claim", "say", "expire", "sweep", "claim", "finish", "append"):
+            self.world.do(action, 0)
+
+    @invariant()
+    def nothing_was_missed_and_the_log_never_goes_back(self) -> None:
+        assert not self.world.violations, self.world.violations
+
+    def teardown(self) -> None:
+        violations = self.world.settle()
+        assert not violations, violations
+
+
+def test_no_order_of_events_breaks_the_model() -> None:
+    run_state_machine_as_test(RunMachine, settings=QUICK)
+
+
+def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    first = seed = seed_of_this_run()
+    cuts = 0
+    while cuts < CUT_POINTS:
+        world = modelled(ModelLog())
+        violations = live_through(world, seed)
+        assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
+        cuts += world.cuts
+        seed += 1
+    with capsys.disabled():
+        print(f"\n{cuts} random cut points in {seed - first} histories, 0 violations, TURNWIRE_SEED={first}")
+
+
+@pytest.mark.parametrize("mistake", MODELS)
+def test_the_checks_notice_when_a_promise_of_the_model_is_broken(mistake: str) -> None:
+    caught = first_caught(MODELS[mistake], range(500))
+    assert caught is not None
+
+
+@pytest.mark.parametrize("mistake", MODELS)
+def test_the_machine_notices_when_a_promise_of_the_model_is_broken(mistake: str) -> None:
+    class BrokenMachine(RunMachine):
+        def new_world(self) -> World:
+            return MODELS[mistake]()
+
+    with pytest.raises(AssertionError, match="invariant="):
+        run_state_machine_as_test(
+            BrokenMachine, settings=settings(QUICK, max_examples=3000, derandomize=True)
+        )
+
+
+@pytest.fixture
+def alice(transactional_db: None) -> Any:
+    model("alpha", is_default=True)
+    return user("alice")
+
+
+def test_no_order_of_events_breaks_valkey_and_postgres(alice: Any) -> None:
+    class RealMachine(RunMachine):
+        def new_world(self) -> World:
+            return real_world(alice)
+
+    run_state_machine_as_test(RealMachine, settings=settings(QUICK, max_examples=5, stateful_step_count=20))
+
+
+def test_random_cut_points_of_valkey_and_postgres_break_nothing(
+    alice: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, cuts = seed_of_this_run(), 0
+    for seed in range(first, first + REAL_HISTORIES):
+        world = real_world(alice)
+        violations = live_through(world, seed)
+        assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
+        cuts += world.cuts
+    with capsys.disabled():
+        print(f"\n{cuts} random cut points for real, 0 violations, TURNWIRE_SEED={first}")
+
+
+@pytest.mark.parametrize("mistake", REAL)
+def test_the_checks_notice_when_a_promise_of_valkey_or_postgres_is_broken(mistake: str, alice: Any) -> None:
+    """By a history that breaks the model when the same promise is broken there."""
+    seed, _ = first_caught(MODELS[mistake], range(500)) or pytest.fail("the model's checks notice nothing")
+    assert first_caught(lambda: REAL[mistake](alice), range(seed, seed + 20))
+
+
+@pytest.mark.xfail(strict=True, reason="the sweeper announces an end anew, under the next attempt")
+def test_an_end_is_said_once_though_redis_was_emptied(alice: Any) -> None:
+    """Its worker said `stop` and died before announcing it; then the log was lost, and the sweeper came."""
+    world = real_world(alice)
+    for action in ("claim", "say", "ask", "confirm", "join", "finish", "append", "deliver", "kill"):
+        world.do(action)
+    world.log.empty()
+    world.do("sweep")
+    assert not world.settle()
+
+
+@pytest.mark.xfail(strict=True, reason="a header does not tell whether its attempt is opened by a snapshot")
+def test_a_snapshot_published_alone_may_be_missed() -> None:
+    """The publication of seq 0 was lost; what follows must be healed from the log, or the snapshot's text is."""
+    position = Position(Cursor(1, 3))
+    assert position.take(Header(attempt=2, first=1, last=1)).verdict is Verdict.GAP
