@@ -74,9 +74,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def disconnect(self, code: int) -> None:  # noqa: ARG002
         """Ends what this socket held. A disconnect is never a stop."""
         self.is_closing = True
-        for subscription in self.subscriptions.values():
-            subscription.close()
-        self.subscriptions.clear()
+        self._unsubscribe_all()
         if self.writer:
             self.writer.close()
         if self.rechecking:
@@ -87,6 +85,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if self.is_closing:
             return
         self.is_closing = True
+        # At once: a client that does not read may take long to learn why.
+        self._unsubscribe_all()
         if self.writer:
             await self.writer.finish()
         await self.close(code=code)
@@ -140,6 +140,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if subscription:
             subscription.close()
         self._answer(command, {"type": "unsubscribed", "session": str(session)})
+
+    def _unsubscribe_all(self) -> None:
+        for subscription in self.subscriptions.values():
+            subscription.close()
+        self.subscriptions.clear()
 
     async def _is_still_logged_in(self) -> bool:
         user = await in_thread(self.credentials.user)

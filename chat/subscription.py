@@ -48,6 +48,12 @@ class Subscription:
     async def open(self, user: Any, since: int | None, cursors: Mapping[UUID, Cursor]) -> dict[str, Any]:
         """Join; returns the reply, which the caller queues before it calls begin(). Raises Refusal, RedisError."""
         seen = await in_thread(view, user, UUID(self.session), list(cursors))
+        return await self.join(seen, since, cursors)
+
+    async def join(
+        self, seen: SessionView, since: int | None, cursors: Mapping[UUID, Cursor]
+    ) -> dict[str, Any]:
+        """open() for a session that has been looked up."""
         by_run = {str(run): cursor for run, cursor in cursors.items()}
         for row in seen.runs:
             _check(by_run.get(row.run, START), row)

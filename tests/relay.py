@@ -11,13 +11,20 @@ class Relay:
     """Listens on a loopback port of its own. cut() closes every connection and refuses new ones until mend()."""
 
     def __init__(self) -> None:
+        # Kept: a test may point the settings at the relay itself.
+        self._target = urlsplit(settings.REDIS_URL)
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self.port = 0
+        # Cleared: what comes from that side waits here.
+        self.commands = asyncio.Event()
+        self.replies = asyncio.Event()
+        self.commands.set()
+        self.replies.set()
 
     @property
     def url(self) -> str:
-        address = urlsplit(settings.REDIS_URL)
+        address = self._target
         credentials, _, _ = address.netloc.rpartition("@")
         at = f"{credentials}@" if credentials else ""
         return f"redis://{at}127.0.0.1:{self.port}{address.path if address.scheme == 'redis' else '/0'}"
@@ -36,23 +43,24 @@ class Relay:
             await asyncio.sleep(0.001)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        address = urlsplit(settings.REDIS_URL)
+        address = self._target
         if address.scheme == "unix":
             there, back = await asyncio.open_unix_connection(address.path)
         else:
             there, back = await asyncio.open_connection(address.hostname, address.port)
         self._writers |= {writer, back}
         try:
-            await asyncio.gather(_pump(reader, back), _pump(there, writer))
+            await asyncio.gather(_pump(reader, back, self.commands), _pump(there, writer, self.replies))
         finally:
             for each in (writer, back):
                 each.transport.abort()
                 self._writers.discard(each)
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, may_pass: asyncio.Event) -> None:
     with contextlib.suppress(ConnectionError, OSError):
         while data := await reader.read(65536):
+            await may_pass.wait()
             writer.write(data)
             await writer.drain()
     writer.transport.abort()
