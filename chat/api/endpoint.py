@@ -4,6 +4,7 @@ from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
+from django.http import HttpRequest
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
@@ -27,6 +28,14 @@ class Endpoint(APIView):
     """Looks up what the path names before it reads the body."""
 
     content_negotiation_class = JsonAnyway
+    metadata_class = None  # OPTIONS would describe objects without looking whose they are
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        # DRF takes a request without a length for one without a body; a chunked one has no length. What it
+        # says is not used: the parser reads what is there, up to its own limit.
+        if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):
+            request.META["CONTENT_LENGTH"] = "1"
+        return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

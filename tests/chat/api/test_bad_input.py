@@ -5,6 +5,8 @@ import uuid
 from typing import Any
 
 import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.core.asgi import get_asgi_application
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Run
@@ -105,6 +107,7 @@ BAD: list[Any] = [
     pytest.param("get", "/api/nowhere/", None, 404, "not_found", None, id="unknown path"),
     pytest.param("post", "/api/sessions", {}, 404, "not_found", None, id="no slash"),
     pytest.param("put", SESSIONS, {}, 405, "method_not_allowed", None, id="unknown method"),
+    pytest.param("options", SESSION, None, 405, "method_not_allowed", None, id="OPTIONS"),
     pytest.param("post", "/api/auth/token/", {"username": "alice"}, 400, "field_required", "password", id="no password"),
     pytest.param("post", "/api/auth/token/", {"username": "a", "password": "b"}, 401, "invalid_credentials", None, id="wrong password"),
     pytest.param("get", "/api/system-prompt/", None, 403, "permission_denied", None, id="not staff"),
@@ -202,3 +205,28 @@ def test_without_any_model_nothing_is_stored(client: APIClient, session: str) ->
     ModelConfig.objects.update(enabled=False)
     assert cast.send(client, session).json()["code"] == "models_invalid"
     assert cast.texts(client, session) == []
+
+
+async def test_a_body_in_chunks_is_read(db: None) -> None:
+    """As a server sees it: without a length."""
+    app = ApplicationCommunicator(
+        get_asgi_application(),
+        {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/auth/token/",
+            "query_string": b"",
+            "headers": [
+                (b"host", b"localhost"),
+                (b"content-type", b"application/json"),
+                (b"transfer-encoding", b"chunked"),
+            ],
+        },
+    )
+    for chunk in (b'{"user', b'name":"alice"}'):
+        await app.send_input({"type": "http.request", "body": chunk, "more_body": True})
+    await app.send_input({"type": "http.request", "body": b"", "more_body": False})
+    assert (await app.receive_output(30))["status"] == 400
+    error = json.loads((await app.receive_output(30))["body"])
+    await app.wait(30)
+    assert (error["code"], error["field"]) == ("field_required", "password")
