@@ -25,7 +25,7 @@ from bench.subjects import Subject, System
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = (
-    "relay_100", "relay_5", "throughput", "first_token_1", "first_token_100", "stop", "long_history",
+    "relay_100", "stream_100", "relay_5", "throughput", "first_token_1", "first_token_100", "stop", "long_history",
 )  # fmt: skip
 # A single measurement takes seconds; one that takes this long hangs.
 LIMIT_S = 240.0
@@ -52,6 +52,7 @@ def measures(
     upstream = scenarios.Upstream(http, stack.upstream)
     return {
         "relay_100": lambda subject: scenarios.relay(subject, 100),
+        "stream_100": lambda subject: scenarios.stream(subject, 100),
         "relay_5": lambda subject: scenarios.relay(subject, 5),
         "throughput": scenarios.throughput,
         "first_token_1": lambda subject: scenarios.first_token(subject, upstream, 0),

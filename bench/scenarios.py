@@ -20,11 +20,14 @@ RAMP_S = 2.0
 # What follows the last token (the run's end is stored and announced) belongs to the relay's cost.
 SETTLE_S = 0.5
 RELAY, RELAY_TOKENS = "mock-200x50", 200
+# Longer, so that starting is over well before the first one ends.
+STREAM, STREAM_TOKENS = "mock-500x50", 500
+STREAM_RAMP_S = 4.0
 THROUGHPUT, THROUGHPUT_TOKENS = "mock-2000x0", 2000
 BACKGROUND, BACKGROUND_TOKENS = "mock-400x50", 400
 PROBE, PROBE_TOKENS = "mock-5x50", 5
 ENDLESS = "mock-60000x50"
-MODELS = [RELAY, THROUGHPUT, BACKGROUND, PROBE, ENDLESS]
+MODELS = [RELAY, STREAM, THROUGHPUT, BACKGROUND, PROBE, ENDLESS]
 
 
 @dataclass
@@ -59,35 +62,29 @@ async def close(conversations: Sequence[Conversation]) -> None:
 
 
 async def relay(subject: Subject, runs: int) -> Figures:
-    """Processor time per 1,000 tokens, from the first question to the last stored answer, and each token's delay.
-
-    `steady_…` counts only the time in which all runs were streaming.
-    """
+    """Processor time per 1,000 tokens, from the first question to the last stored answer, and each token's delay."""
     conversations = await opened(subject, runs)
-    before = {name: cpu_s(group) for name, group in {**subject.relay, **subject.beside}.items()}
-
-    async def ask(number: int) -> Answer:
-        await asyncio.sleep(RAMP_S * number / runs)
-        return await conversations[number].asked(RELAY, RELAY_TOKENS)
-
-    async with Meter(subject.relay) as meter:
-        answers = await asyncio.gather(*map(ask, range(runs)))
-        await asyncio.sleep(SETTLE_S)
-    after = {name: cpu_s(group) for name, group in {**subject.relay, **subject.beside}.items()}
+    groups = {**subject.relay, **subject.beside}
+    before = {name: cpu_s(group) for name, group in groups.items()}
+    answers = await spread(conversations, RAMP_S, RELAY, RELAY_TOKENS)
+    await asyncio.sleep(SETTLE_S)
+    after = {name: cpu_s(group) for name, group in groups.items()}
     await close(conversations)
     thousands = runs * RELAY_TOKENS / 1000
     used = {name: (after[name] - before[name]) * 1000 / thousands for name in before}
-    delays = [delay for answer in answers for delay in answer.delays_ms()]
     return {
         "cpu": sum(used[name] for name in subject.relay),
         **{f"cpu_{name}": value for name, value in used.items()},
-        **steady(answers, meter),
-        "delay_p50": percentile(delays, 50),
-        "delay_p99": percentile(delays, 99),
+        **delays(answers),
     }
 
 
-def steady(answers: Sequence[Answer], meter: Meter) -> Figures:
+async def stream(subject: Subject, runs: int) -> Figures:
+    """Processor time per 1,000 tokens while all runs stream: what a token costs, without what a turn costs."""
+    conversations = await opened(subject, runs)
+    async with Meter(subject.relay) as meter:
+        answers = await spread(conversations, STREAM_RAMP_S, STREAM, STREAM_TOKENS)
+    await close(conversations)
     begin_ns = max(answer.first_ns for answer in answers)
     end_ns = min(answer.ended_ns for answer in answers)
     inside = [sample for sample in meter.samples if begin_ns <= sample.at_ns <= end_ns]
@@ -95,8 +92,30 @@ def steady(answers: Sequence[Answer], meter: Meter) -> Figures:
         return {}
     first, last = inside[0], inside[-1]
     tokens = sum(first.at_ns < seen <= last.at_ns for answer in answers for seen in answer.seen_ns)
-    used = {name: (last.used_s[name] - first.used_s[name]) * 1e6 / max(1, tokens) for name in first.used_s}
-    return {"steady_cpu": sum(used.values()), **{f"steady_cpu_{name}": value for name, value in used.items()}}
+    used = {name: (last.used_s[name] - first.used_s[name]) * 1e6 / tokens for name in first.used_s}
+    return {
+        "cpu": sum(used.values()),
+        **{f"cpu_{name}": value for name, value in used.items()},
+        **delays(answers),
+    }
+
+
+async def spread(
+    conversations: Sequence[Conversation], ramp_s: float, model: str, tokens: int
+) -> list[Answer]:
+    """Everybody asks once, one after the other within `ramp_s`; returns when all have their answer."""
+
+    async def ask(number: int) -> Answer:
+        await asyncio.sleep(ramp_s * number / len(conversations))
+        return await conversations[number].asked(model, tokens)
+
+    return await asyncio.gather(*map(ask, range(len(conversations))))
+
+
+def delays(answers: Sequence[Answer]) -> Figures:
+    """From a token's birth to its receipt."""
+    milliseconds = [delay for answer in answers for delay in answer.delays_ms()]
+    return {"delay_p50": percentile(milliseconds, 50), "delay_p99": percentile(milliseconds, 99)}
 
 
 async def throughput(subject: Subject, runs: int = 20) -> Figures:
