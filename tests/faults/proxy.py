@@ -1,6 +1,7 @@
 """A TCP proxy in a thread of its own, to break the network between two processes on purpose.
 
-    with Proxy("127.0.0.1", 6379) as proxy:
+    with Proxy.before(redis_url) as proxy:
+        start(REDIS_URL=proxy.url)       # the same address, through the proxy
         proxy.blackhole()                # nothing arrives, nothing closes: a cut cable
         proxy.blackhole(TO_SERVER)       # one direction only
         proxy.delay(0.2, TO_CLIENT)
@@ -18,10 +19,12 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 TO_SERVER: Final = "to_server"
 TO_CLIENT: Final = "to_client"
 BOTH: Final = (TO_SERVER, TO_CLIENT)
+DEFAULT_PORTS: Final = {"http": 80, "redis": 6379, "postgres": 5432, "postgresql": 5432}
 CHUNK_BYTES: Final = 64 * 1024
 # How far a held-back direction reads ahead of what it forwards: as a kernel's buffers would.
 MAX_HELD_CHUNKS: Final = 16
@@ -48,19 +51,36 @@ class Link:
 
 
 class Proxy:
-    """Forwards what connects to `port` to (host, target_port)."""
+    """Forwards what connects to `port` on loopback to the target: (host, port), or the path of a Unix socket."""
 
-    def __init__(self, host: str, target_port: int, port: int = 0) -> None:
-        self.host = host
-        self.target_port = target_port
-        self.port = port
+    def __init__(self, target: tuple[str, int] | str, url: str = "") -> None:
+        self.target = target
+        self.port = 0
         self.lines = {direction: Line() for direction in BOTH}
         self.accepted = 0
+        self._url = url
         self._links: set[Link] = set()
         self._server: asyncio.Server | None = None
         self._changed: asyncio.Condition
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="proxy")
+
+    @classmethod
+    def before(cls, url: str) -> Self:
+        """What a URL leads to: http, redis, or postgresql, also with a directory of sockets as its host."""
+        parts = urlsplit(url)
+        (directory,) = parse_qs(parts.query).get("host", [""])
+        if directory:
+            return cls(f"{directory}/.s.PGSQL.{parts.port or 5432}", url)
+        return cls((parts.hostname or "127.0.0.1", parts.port or DEFAULT_PORTS[parts.scheme]), url)
+
+    @property
+    def url(self) -> str:
+        """The URL given to before(), through this proxy."""
+        parts = urlsplit(self._url)
+        login, at, _ = parts.netloc.rpartition("@")
+        query = [(name, value) for name, value in parse_qsl(parts.query) if name != "host"]
+        return parts._replace(netloc=f"{login}{at}127.0.0.1:{self.port}", query=urlencode(query)).geturl()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -129,7 +149,7 @@ class Proxy:
 
     async def _listen(self) -> None:
         if self._server is None:
-            self._server = await asyncio.start_server(self._accept, self.host, self.port, backlog=1024)
+            self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, backlog=1024)
             self.port = self._server.sockets[0].getsockname()[1]
 
     async def _stop_listening(self) -> None:
@@ -164,13 +184,18 @@ class Proxy:
         try:
             # A cut cable carries no SYN either: the server hears of the connection when it is healed.
             await self._until_open(self.lines[TO_SERVER])
-            server_reader, link.server = await asyncio.open_connection(self.host, self.target_port)
+            server_reader, link.server = await self._connect()
             await self._forward_both(link, reader, server_reader)
         except (OSError, asyncio.CancelledError):
             _abort(writer)
             _abort(link.server)
         finally:
             self._links.discard(link)
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self.target, str):
+            return await asyncio.open_unix_connection(self.target)
+        return await asyncio.open_connection(*self.target)
 
     async def _forward_both(
         self, link: Link, from_client: asyncio.StreamReader, from_server: asyncio.StreamReader

@@ -5,9 +5,12 @@ import threading
 import time
 from collections.abc import Iterator
 
+import psycopg
 import pytest
+import redis
 
 from tests.faults.proxy import TO_CLIENT, TO_SERVER, Proxy
+from tests.services import Services
 
 # How long silence is watched before it counts as silence.
 SILENCE_S = 0.3
@@ -50,7 +53,7 @@ def echo() -> Iterator[Echo]:
 
 @pytest.fixture
 def proxy(echo: Echo) -> Iterator[Proxy]:
-    with Proxy("127.0.0.1", echo.port) as proxy:
+    with Proxy(("127.0.0.1", echo.port)) as proxy:
         yield proxy
 
 
@@ -182,5 +185,15 @@ def test_a_refusal_leaves_what_is_connected(proxy: Proxy, client: socket.socket)
 
 
 def test_a_server_that_is_away_ends_the_connection() -> None:
-    with Proxy("127.0.0.1", 1) as nobody, connected(nobody) as client, pytest.raises(ConnectionResetError):
+    with Proxy(("127.0.0.1", 1)) as nobody, connected(nobody) as client, pytest.raises(ConnectionResetError):
         client.recv(1)
+
+
+def test_it_stands_before_valkey_and_postgres(services: Services) -> None:
+    with Proxy.before(services.valkey.url) as proxy, redis.Redis.from_url(proxy.url) as client:
+        assert client.ping()
+        assert proxy.accepted == 1
+    with Proxy.before(services.postgres.url) as proxy:
+        with psycopg.connect(proxy.url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert proxy.accepted >= 1
