@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from chat import revocation
 from chat.cancelling import cancel_run
-from chat.models import ModelConfig, Run, SessionEvent, SystemPrompt
+from chat.models import ChatMessage, ModelConfig, Run, SessionEvent, SystemPrompt
 from chat.packets import Shown, fold
 from chat.protocol import Packet, decode_log_entry
 from chat.states import Status
 from chat.stream import read_now, run_log
+from llm_worker.prepare import load_branch
 from llm_worker.runtime import Runtime
 from tests.upstream import Upstream
 
@@ -345,3 +346,18 @@ def test_the_beat_extends_the_lease(deliver, ask, upstream):
     upstream.release("the beat")
     assert future.result(60) is True
     ended(run, Status.COMPLETED)
+
+
+def test_the_branch_is_the_one_the_tree_says(ask):
+    [first] = ask("One")
+    [second] = ask("Two", session=first.turn.session)
+    ask("Elsewhere", session=first.turn.session)
+    tree = ChatMessage.objects.branch_to(second.turn.user_message).replies()
+    loaded = load_branch(second)
+    assert [entry.id for entry in loaded] == [str(message.pk) for message in tree]
+    assert [(entry.role, entry.text) for entry in loaded] == [
+        ("user", "One"),
+        ("assistant", ""),
+        ("user", "Two"),
+    ]
+    assert [entry.sent_at for entry in loaded] == [message.sent_at for message in tree]
