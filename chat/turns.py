@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import admission, cancelling, dynamic_context, enqueueing, events, waiting
+from chat import admission, cancelling, dynamic_context, editing, enqueueing, events, waiting
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
@@ -100,6 +100,7 @@ def select(message: ChatMessage) -> Session:
         session = _lock(message.session)
         _make_path_current(message)
         session.point_at(list(ChatMessage.objects.current_path_from(message).only("id"))[-1])
+        editing.tell(session)
     return session
 
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
-from chat import deleting
+from chat import deleting, editing
 from chat.api.answers import SessionAnswer, SessionPage
 from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find, user_of
@@ -54,7 +54,7 @@ class SessionView(Endpoint):
     @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
     def patch(self, request: Request, session: str) -> Response:
         found = own_session(request, session)
-        found.change(**_fields(self.body(SessionBody)))
+        editing.edit(found, _fields(self.body(SessionBody)))
         return Response(_shape(found))
 
     @documented("sessions_delete", statuses=(204,))

@@ -26,7 +26,9 @@ class TurnBody(StrictSerializer):
     models = ModelNames(required=False)
     files = ListField(child=Id(), required=False)
     forced_tool = Text(required=False, allow_null=True)
-    client_message_id = Text(required=False, allow_null=True, max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS)
+    client_message_id = Text(
+        required=False, allow_null=True, allow_blank=False, max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS
+    )
     additional_context = Text(required=False, allow_null=True, max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)
 
 

@@ -70,6 +70,7 @@ BAD: list[Any] = [
     pytest.param("post", TURNS, turn(files=["x"]), 400, "invalid_id", "files.0", id="malformed file"),
     pytest.param("post", TURNS, turn(forced_tool="hammer"), 400, "tool_unknown", "forced_tool", id="unknown tool"),
     pytest.param("post", TURNS, turn(client_message_id="x" * 101), 400, "invalid_value", "client_message_id", id="long client_message_id"),
+    pytest.param("post", TURNS, turn(client_message_id=""), 400, "invalid_value", "client_message_id", id="empty client_message_id"),
     pytest.param("post", TURNS, turn(additional_context="x" * 8001), 400, "invalid_value", "additional_context", id="long context"),
     pytest.param("post", "/api/sessions/x/turns/", b"broken", 400, "invalid_id", None, id="the path comes before the body"),
     pytest.param("post", f"/api/sessions/{ABSENT}/turns/", b"broken", 404, "session_not_found", None, id="absent session before the body"),

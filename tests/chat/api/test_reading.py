@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from chat import protocol
 from chat.api import answers
-from chat.models import Run
+from chat.models import Run, SessionEvent
 from chat.models.tool_call import ToolCall
 from chat.redis_client import sync_redis
 from chat.states import Status
@@ -62,6 +62,14 @@ class TestSessions:
         response = client.patch(f"/api/sessions/{session}/", {"title": "New"}, format="json")
         assert (response.status_code, response.json()["title"]) == (200, "New")
         assert results(client) == ["New"]
+
+    def test_other_tabs_hear_of_a_change(self, client: APIClient, session: str) -> None:
+        client.patch(f"/api/sessions/{session}/", {"title": "New"}, format="json")
+        question = cast.talk(client, session)["user_message"]
+        client.post(f"/api/messages/{question}/selection/")
+        told = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
+        assert [event.payload["title"] for event in told] == ["New", "New"]
+        assert told[1].payload["leaf"] == str(cast.current_tip(session).pk)
 
     def test_an_empty_patch_changes_nothing(self, client: APIClient, session: str) -> None:
         before = client.get(f"/api/sessions/{session}/").json()
