@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from chat import ending
 from chat.models import Run
 from chat.outlet import StaleAttempt
-from chat.protocol import RUN_ERRORS, Error, RunAddress
+from chat.protocol import Error, RunAddress, run_error
 from chat.publisher import Publisher
 from chat.revocation import is_revoked
 from chat.states import Status
@@ -92,15 +92,15 @@ class Attempt:
         if self._cut == "stopped":
             return Status.STOPPED, None
         if self._cut == "deadline":
-            return Status.FAILED, error_of("deadline_exceeded")
+            return Status.FAILED, run_error("deadline_exceeded")
         failure = answering.exception()
         if failure is None:
             return Status.COMPLETED, None
         if isinstance(failure, ModelFailed):
             logger.info("run %s failed: %s", self.run.pk, failure)
-            return Status.FAILED, error_of(failure.code)
+            return Status.FAILED, run_error(failure.code)
         logger.error("run %s broke", self.run.pk, exc_info=failure)
-        return Status.FAILED, error_of("internal_error")
+        return Status.FAILED, run_error("internal_error")
 
     async def _end(self, status: Status, error: Error | None) -> None:
         """Commit, then say `stop`, then announce; a crash in between is completed from the database."""
@@ -143,8 +143,3 @@ class Attempt:
             attempt=self.run.attempt,
             model_index=self.run.model_index,
         )
-
-
-def error_of(code: str) -> Error:
-    message, retryable = RUN_ERRORS[code]
-    return Error(code=code, message=message, retryable=retryable)

@@ -1,7 +1,9 @@
 """A runtime in this process, a scripted model server, and runs to carry out."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -26,6 +28,13 @@ def runtime(transactional_db: None) -> Iterator[Runtime]:
     runtime.start()
     yield runtime
     runtime.stop()
+
+
+@pytest.fixture
+def deliver(runtime: Runtime) -> Any:
+    """Delivers a run as a Celery thread would; the future says whether it was ours to take."""
+    with ThreadPoolExecutor(20) as threads:
+        yield lambda run: threads.submit(runtime.run, str(run.pk))
 
 
 @pytest.fixture
