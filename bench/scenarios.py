@@ -85,7 +85,7 @@ async def stream(subject: Subject, runs: int) -> Figures:
     async with Meter(subject.relay) as meter:
         answers = await spread(conversations, STREAM_RAMP_S, STREAM, STREAM_TOKENS)
     await close(conversations)
-    begin_ns = max(answer.first_ns for answer in answers)
+    begin_ns = max(answer.sent_ns for answer in answers)
     end_ns = min(answer.ended_ns for answer in answers)
     inside = [sample for sample in meter.samples if begin_ns <= sample.at_ns <= end_ns]
     if len(inside) < 2:
