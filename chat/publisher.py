@@ -11,8 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from hiredis import pack_command
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from chat.outlet import Outlet, StaleAttempt
 from chat.protocol import RunAddress
@@ -160,11 +161,22 @@ class Publisher:
             return await self._evalsha(commands)
 
     async def _evalsha(self, commands: list[list[Any]]) -> list[Any]:
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for command in commands:
-                pipe.execute_command("EVALSHA", _SHA, 2, *command)
-            # raise_on_error would put the command, and with it what a model said, into the exception's text.
-            replies = await pipe.execute(raise_on_error=False)
+        """All commands in one write. On a bare connection, packed by hiredis: a Pipeline packs and unpacks in
+        Python, which was half of what publishing cost."""
+        if not commands:
+            return []
+        pool = self._redis.connection_pool
+        connection = await pool.get_connection()  # type: ignore[no-untyped-call]
+        are_all_read = False
+        try:
+            packed = b"".join([pack_command(("EVALSHA", _SHA, 2, *command)) for command in commands])
+            await connection.send_packed_command([packed], check_health=False)
+            replies = [await _reply(connection) for _ in commands]
+            are_all_read = True
+        finally:
+            if not are_all_read:  # what is still to be read would be taken for the answer to something else
+                await connection.disconnect(nowait=True)
+            await pool.release(connection)
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply
@@ -175,3 +187,10 @@ class Publisher:
             if outlet.has_more:
                 self._dirty[outlet] = None
                 self._news.set()
+
+
+async def _reply(connection: Any) -> Any:
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
