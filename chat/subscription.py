@@ -27,6 +27,8 @@ from chat.threads import in_thread
 
 HEAL_COUNT: Final = 64
 RETRY_S: Final = 0.25
+# The socket's next command waits behind this one: with Redis away a stop must not wait for long.
+JOIN_S = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ class Subscription:
         by_run = {str(run): cursor for run, cursor in cursors.items()}
         for row in seen.runs:
             _check(by_run.get(row.run, START), row)
-        await self._hub.join(self.session, self)
+        await self._join_channel()
         held = await positions([run_log(self.session, row.run) for row in seen.runs])
         self._place(seen, since, by_run)
         runs = [_listed(row, at) for row, at in zip(seen.runs, held, strict=True)]
@@ -116,6 +118,13 @@ class Subscription:
             task.add_done_callback(self._healing.discard)
 
     # Joining
+
+    async def _join_channel(self) -> None:
+        try:
+            async with asyncio.timeout(JOIN_S):
+                await self._hub.join(self.session, self)
+        except TimeoutError:
+            raise Refusal("stream_unavailable") from None
 
     def _place(self, seen: SessionView, since: int | None, cursors: Mapping[str, Cursor]) -> None:
         now = self._loop.time()

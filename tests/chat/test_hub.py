@@ -9,10 +9,12 @@ import pytest
 import pytest_asyncio
 from msgspec import json
 
+from chat import subscription
 from chat.hub import Hub
 from chat.joining import Cursor
 from chat.outbox import Outbox
 from chat.redis_client import async_redis, close_async_redis
+from chat.refusals import Refusal
 from chat.stream import Log, append, run_log
 from chat.subscribing import RunRow, SessionView
 from chat.subscription import Subscription
@@ -165,6 +167,20 @@ async def test_a_broken_connection_comes_back_and_everybody_is_healed(hub, relay
         assert await follower.until(4) == [1, 2, 3, 4]
         await follower.publish(5, 5)
         assert await follower.until(5) == [1, 2, 3, 4, 5]
+
+
+async def test_with_redis_away_subscribing_is_refused_and_works_again_later(hub, relay, monkeypatch):
+    monkeypatch.setattr(subscription, "JOIN_S", 0.2)
+    await relay.cut()
+    follower = Follower(hub)
+    with pytest.raises(Refusal, match="stream_unavailable"):
+        await follower.join()
+    follower.subscription.close()
+    monkeypatch.setattr(subscription, "JOIN_S", LIMIT_S)
+    await relay.mend()
+    await follower.join()
+    await follower.publish(1, 2)
+    assert await follower.until(2) == [1, 2]
 
 
 @pytest.mark.parametrize("side", ["commands", "replies"])
