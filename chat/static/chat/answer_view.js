@@ -57,11 +57,11 @@ export class AnswerView {
   }
 
   #footer() {
-    const button = (label, action) => h("button", { type: "button", class: "quiet", onclick: action }, label);
+    const button = (label, action, look = "quiet") => h("button", { type: "button", class: look, onclick: action }, label);
     this.switch = new SiblingSwitch(this.actions.select);
     this.again = button("Regenerate", () => this.actions.regenerate(this.shown.message));
-    this.stop = button("Stop", () => this.actions.stopRun(this.now.run));
-    this.choose = button("Continue with this one", () => this.actions.select(this.shown.message.id));
+    this.stop = button("Stop", () => this.actions.stopRun(this.now.run), "small");
+    this.choose = button("Continue with this one", () => this.actions.select(this.shown.message.id), "small");
     this.chosen = h("span", { class: "chosen" }, "The conversation continues here");
     return h("footer", {}, this.switch.element, this.again, this.stop, this.choose, this.chosen);
   }

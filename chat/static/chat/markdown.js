@@ -24,6 +24,8 @@ purify.setConfig({
     "a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i input li ol p pre s strong table tbody td th thead tr ul"
   ).split(" "),
   ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled"],
+  // Every other attribute's value would have to look like an address.
+  ADD_URI_SAFE_ATTR: ["align", "checked", "class", "disabled", "start", "title", "type"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,

