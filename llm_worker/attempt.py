@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from django.utils import timezone
@@ -37,6 +37,8 @@ class Services:
     database: Database
     publisher: Publisher
     models: Models
+    # A hundred runs that begin together must not open a hundred Redis connections for one question each.
+    redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
 
 class Attempt:
@@ -84,7 +86,8 @@ class Attempt:
 
     async def _is_revoked(self) -> bool:
         try:
-            return await is_revoked(self.run.turn.session_id, self.run.pk)
+            async with self._services.redis_questions:
+                return await is_revoked(self.run.turn.session_id, self.run.pk)
         except RedisError:
             return False  # the row says so too, and the next beat reads it
 
