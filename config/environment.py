@@ -8,7 +8,7 @@ process with one line that names the variable and status 78 (EX_CONFIG of sysexi
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -99,6 +99,15 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
 def names(name: str, default: str = "") -> list[str]:
     """A comma-separated list, blanks dropped, order kept."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def choices(name: str, allowed: Collection[str]) -> dict[str, str]:
+    """`key=value` pairs, comma-separated; each value one of `allowed`."""
+    pairs = dict(part.partition("=")[::2] for part in names(name))
+    for value in pairs.values():
+        if value not in allowed:
+            fail(name, f"{value!r} is not one of {', '.join(sorted(allowed))}")
+    return pairs
 
 
 def models(name: str) -> dict[str, int]:

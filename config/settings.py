@@ -118,6 +118,8 @@ DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
 RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
+# Where tests end or freeze a real process (chat/fault_points.py).
+FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
 
 # --- Web ---------------------------------------------------------------------------------------------------

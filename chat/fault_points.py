@@ -1,0 +1,33 @@
+"""Places where a test may end or freeze a real process: before and after each step that others can see.
+
+Off unless FAULT_POINTS names a place: `after_claim=kill` or `before_append=stop`, comma-separated. `kill` is kill -9
+of this process, `stop` is SIGSTOP (a frozen host); the test continues it from outside.
+"""
+
+import os
+import signal
+from typing import Final, Literal
+
+from django.conf import settings
+
+Point = Literal[
+    "after_claim",  # the run is ours, nothing has been said
+    "before_append",  # packets are about to go to the log
+    "after_append",  # they are in the log
+    "before_checkpoint",
+    "after_checkpoint",
+    "before_finish",  # everything is streamed, nothing is committed
+    "after_finish",  # the end is committed, `stop` is not in the log
+    "before_announce",  # `stop` is in the log
+    "after_announce",  # the task is not acknowledged
+]
+SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
+_ARMED: Final[dict[str, signal.Signals]] = {
+    point: SIGNALS[action] for point, action in settings.FAULT_POINTS.items()
+}
+
+
+def reach(point: Point) -> None:
+    """Do what is armed for this point: nothing, in production."""
+    if _ARMED and point in _ARMED:
+        os.kill(os.getpid(), _ARMED[point])
