@@ -57,7 +57,10 @@ class Database:
 
 @dataclass
 class History:
-    """All that is known of one stretch of work, which must be over: every accepted turn had time to end."""
+    """All that is known of one stretch of work, which must be over: every accepted turn had time to end.
+
+    Upstream calls are matched to runs by model and question: questions should differ.
+    """
 
     clients: list[ClientLog]
     database: Database
