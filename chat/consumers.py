@@ -1,5 +1,5 @@
-"""The websocket: reads commands, answers each, and closes. What it pushes is subscription.py; writing is a task
-of its own (writer.py), so that a slow screen never blocks a stop.
+"""The websocket: reads commands, answers each, and closes. What it pushes is socket/subscription.py; writing is a task
+of its own (socket/writer.py), so that a slow screen never blocks a stop.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
-from chat import commands, identity, socket_verbs
-from chat.allowance import Allowance
 from chat.api.errors import describe
 from chat.hub import current_hub
-from chat.outbox import Outbox
 from chat.protocol import CloseCode, encode
 from chat.refusals import Refusal
-from chat.subscription import Subscription
+from chat.socket import commands, identity, verbs
+from chat.socket.allowance import Allowance
+from chat.socket.outbox import Outbox
+from chat.socket.subscription import Subscription
+from chat.socket.writer import Writer
 from chat.threads import in_thread
-from chat.writer import Writer
 
 RECHECK_S: Final = 60.0
 # Sessions one socket may follow at once.
@@ -111,9 +111,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case "unsubscribe":
                 self._unsubscribe(command)
             case "send":
-                self._answer(command, await in_thread(socket_verbs.send, self.user, command.members))
+                self._answer(command, await in_thread(verbs.send, self.user, command.members))
             case "stop":
-                self._answer(command, await in_thread(socket_verbs.stop, self.user, command.members))
+                self._answer(command, await in_thread(verbs.stop, self.user, command.members))
             case _:
                 raise Refusal("not_found", "This is not available here yet.")
 

@@ -8,10 +8,10 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from chat import revocation
-from chat.cancelling import cancel_run
 from chat.models import Run, Session
 from chat.redis_client import sync_redis
 from chat.refusals import Refusal
+from chat.runs.cancelling import cancel_run
 from chat.stream import event_log, run_log
 
 logger = logging.getLogger(__name__)

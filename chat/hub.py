@@ -1,17 +1,17 @@
 """Everything this web process hears from Redis, handed to the sockets that asked for it, as the bytes it came in.
 
 One pub/sub connection per process; a channel is held while any socket wants its session. The hub reads
-headers, never packets. Where each subscriber stands, and healing, is subscription.py.
+headers, never packets. Where each subscriber stands, and healing, is socket/subscription.py.
 """
 
 import asyncio
 from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
-from chat.joining import Header, parse_header
-from chat.pubsub import PubSubLink
+from chat.log.joining import Header, parse_header
+from chat.socket.pubsub import PubSubLink
+from chat.socket.watch import Watch
 from chat.stream import session_channel
-from chat.watch import Watch
 
 # How `stop` looks at the end of a publication; a text that quotes it has its quotes escaped.
 _STOP: Final = b'"obj":{"type":"stop",'

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from chat.live import progress
+from chat.log.live import progress
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, ToolCall
 from chat.states import Status
 

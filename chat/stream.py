@@ -7,7 +7,7 @@ business of whoever appends it; delivery to sockets is hub.py.
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from chat.joining import Cursor
+from chat.log.joining import Cursor
 from chat.redis_client import async_redis, sync_redis
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The verbs that make a turn: start, regenerate, select. Stopping one is chat/cancelling.py.
+"""The verbs that make a turn: start, regenerate, select. Stopping one is chat/runs/cancelling.py.
 
 Each is one short transaction under the session's lock, with no I/O inside; the event is pushed and the tasks
 are enqueued after the commit, in that order. Who may touch the session is decided by the caller.
@@ -15,10 +15,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import admission, cancelling, dynamic_context, editing, enqueueing, events, waiting
+from chat import dynamic_context, editing, events
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
+from chat.runs import admission, cancelling, enqueueing, waiting
 from chat.tokens import count_tokens
 from chat.turn_request import Place, TurnRequest, check_models
 

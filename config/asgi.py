@@ -6,9 +6,9 @@ from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# First: it sets Django up, which chat.routing needs when it is imported.
+# First: it sets Django up, which chat.socket.routing needs when it is imported.
 http = get_asgi_application()
 
-from chat.routing import websockets  # noqa: E402
+from chat.socket.routing import websockets  # noqa: E402
 
 application = ProtocolTypeRouter({"http": http, "websocket": websockets})

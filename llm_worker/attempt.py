@@ -9,12 +9,12 @@ from typing import Literal
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from chat import ending
+from chat.log.outlet import StaleAttempt
+from chat.log.publisher import Publisher
 from chat.models import Run
-from chat.outlet import StaleAttempt
 from chat.protocol import Error, RunAddress, run_error
-from chat.publisher import Publisher
 from chat.revocation import is_revoked
+from chat.runs import ending
 from chat.states import Status
 from llm_worker.database import Database
 from llm_worker.deltas import ModelFailed

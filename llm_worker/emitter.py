@@ -14,7 +14,7 @@ from llm_worker.think import Kind, ThinkSplitter
 
 
 class Outlet(Protocol):
-    """What an emitter needs of chat.outlet.Outlet."""
+    """What an emitter needs of chat.log.outlet.Outlet."""
 
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
 

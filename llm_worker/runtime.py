@@ -13,8 +13,8 @@ from typing import Any
 import uvloop
 from django.conf import settings
 
+from chat.log.publisher import Publisher
 from chat.models import Run
-from chat.publisher import Publisher
 from chat.redis_client import async_redis, close_async_redis
 from chat.revocation import RevocationListener
 from chat.tokens import count_tokens

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from chat.joining import Cursor, Header, Position, Verdict
+from chat.log.joining import Cursor, Header, Position, Verdict
 from tests.chat.cast import model, user
 from tests.machine.drive import first_caught, live_through
 from tests.machine.model import ModelLog

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 
-from chat.enqueueing import ping
+from chat.runs.enqueueing import ping
 
 UNAVAILABLE: Final = (DatabaseError, PoolTimeout, RedisError)
 

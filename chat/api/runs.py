@@ -6,14 +6,14 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat import cancelling
 from chat.api.answers import PacketsAnswer, RunAnswer, StatusAnswer
 from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find
 from chat.api.turns import cancelled
-from chat.logged import packets_after
+from chat.log.logged import packets_after
 from chat.models import Run
 from chat.refusals import Refusal
+from chat.runs import cancelling
 from chat.shapes import run_shape
 
 

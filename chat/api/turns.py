@@ -7,16 +7,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
-from chat import cancelling, turns
+from chat import turns
 from chat.api.answers import StartedAnswer, StatusAnswer
 from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find, user_of
 from chat.api.fields import Id, ModelNames, StrictSerializer, Text
 from chat.api.messages import own_message
 from chat.api.sessions import own_session
-from chat.cancelling import Cancelled
 from chat.models import Turn
 from chat.refusals import Refusal
+from chat.runs import cancelling
+from chat.runs.cancelling import Cancelled
 from chat.turn_request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, MAX_CLIENT_MESSAGE_ID_CHARACTERS, TurnRequest
 
 

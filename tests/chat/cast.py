@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from chat.ending import End, announce, commit_end
 from chat.models import ChatMessage, ModelConfig, Run, Session
+from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from chat import certificates
+from chat.runs import certificates
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

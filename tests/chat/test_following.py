@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from knox.models import AuthToken
 
 from chat import protocol as p
-from chat.ending import End, announce, commit_end
 from chat.hub import current_hub
+from chat.log.publisher import Publisher
 from chat.models import ModelConfig, Run, Session
-from chat.publisher import Publisher
 from chat.redis_client import async_redis
+from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
 from chat.stream import run_log
 from tests import sockets

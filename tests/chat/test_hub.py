@@ -9,15 +9,15 @@ import pytest
 import pytest_asyncio
 from msgspec import json
 
-from chat import subscription
 from chat.hub import Hub
-from chat.joining import Cursor
-from chat.outbox import Outbox
+from chat.log.joining import Cursor
 from chat.redis_client import async_redis, close_async_redis
 from chat.refusals import Refusal
+from chat.socket import subscription
+from chat.socket.outbox import Outbox
+from chat.socket.subscribing import RunRow, SessionView
+from chat.socket.subscription import Subscription
 from chat.stream import Log, append, run_log
-from chat.subscribing import RunRow, SessionView
-from chat.subscription import Subscription
 from tests.relay import Relay
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat import protocol as p
-from chat.joining import START, Cursor, Header, Position, Step, Verdict, judge, parse_header
+from chat.log.joining import START, Cursor, Header, Position, Step, Verdict, judge, parse_header
 from chat.packets import Blocks, fold
 
 FORWARD, DUPLICATE, GAP = Step(Verdict.FORWARD), Step(Verdict.DUPLICATE), Step(Verdict.GAP)
@@ -92,7 +92,7 @@ def test_text_at_any_cursor_joined_with_the_packets_after_it_is_the_whole_text(r
 
 
 class Reader:
-    """What one subscriber does with publications: the same few lines as chat/subscription.py, without I/O."""
+    """What one subscriber does with publications: the same few lines as chat/socket/subscription.py, without I/O."""
 
     def __init__(self, log: list[bytes], cursor: int) -> None:
         self.log = log

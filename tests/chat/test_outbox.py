@@ -2,7 +2,7 @@
 
 import asyncio
 
-from chat.outbox import FRAME_BYTES, MAX_BYTES, MAX_PACKETS, Outbox
+from chat.socket.outbox import FRAME_BYTES, MAX_BYTES, MAX_PACKETS, Outbox
 
 
 def overflowing() -> tuple[Outbox, list[str]]:

@@ -8,9 +8,9 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from chat import protocol as p
-from chat.outlet import MAX_DELTA_CHARACTERS, StaleAttempt
+from chat.log.outlet import MAX_DELTA_CHARACTERS, StaleAttempt
+from chat.log.publisher import Publisher
 from chat.packets import fold
-from chat.publisher import Publisher
 from chat.redis_client import async_redis, close_async_redis
 from chat.stream import append, read, run_log
 from tests.relay import Relay

@@ -9,12 +9,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from chat import certificates, enqueueing, events, protocol, stream
-from chat.ending import End, commit_end
+from chat import events, protocol, stream
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.redis_client import sync_redis
+from chat.runs import certificates, enqueueing
+from chat.runs.ending import End, commit_end
+from chat.runs.sweeping import MAX_FAILURES, sweep
 from chat.states import Status
-from chat.sweeping import MAX_FAILURES, sweep
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AGES = timedelta(hours=1)

@@ -3,8 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from chat import revocation
-from chat.cancelling import cancel_run
 from chat.models import Run
+from chat.runs.cancelling import cancel_run
 from chat.states import Status
 from tests.llm_worker.outcomes import ended, overall_stops, stopped, wait_for_text
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from chat.joining import Cursor, Header
+from chat.log.joining import Cursor, Header
 from chat.stream import Appended, LogSlice
 
 

@@ -1,6 +1,6 @@
 """One run's row and message as the database keeps them, in memory: claim, lease, fence, end, sweep. Pure.
 
-A re-statement of chat/models/run.py, chat/ending.py and chat/sweeping.py, to be checked beside them.
+A re-statement of chat/models/run.py, chat/runs/ending.py and chat/runs/sweeping.py, to be checked beside them.
 """
 
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from chat import protocol as p
-from chat.ending import STOP_REASONS
+from chat.runs.ending import STOP_REASONS
+from chat.socket.subscribing import Substitute
 from chat.states import TERMINAL, Status, sources
-from chat.subscribing import Substitute
 from tests.faults.recorded import Database
 from tests.machine.model import ModelLog
 

@@ -11,11 +11,13 @@ from django.db.models.functions import Now
 from psycopg.conninfo import make_conninfo
 
 from chat import turns
-from chat.cancelling import cancel_run
-from chat.ending import End, announce, commit_end
-from chat.joining import Cursor, parse_header
+from chat.log.joining import Cursor, parse_header
 from chat.models import ChatMessage, Run, Session
 from chat.redis_client import sync_redis
+from chat.runs.cancelling import cancel_run
+from chat.runs.ending import End, announce, commit_end
+from chat.runs.sweeping import sweep
+from chat.socket.subscribing import Substitute, substitute
 from chat.states import Status
 from chat.stream import (
     APPEND,
@@ -27,8 +29,6 @@ from chat.stream import (
     read_now,
     run_log,
 )
-from chat.subscribing import Substitute, substitute
-from chat.sweeping import sweep
 from chat.turn_request import TurnRequest
 from llm_worker.lease import extend
 from tests.faults.recorded import Database, load

@@ -1,6 +1,6 @@
 """A subscriber of one run, in steps that others can come between: ask, confirm, join, deliver, compare, cut.
 
-Decides with chat/joining.py; writes the frames that a client would see into socket logs for the checker.
+Decides with chat/log/joining.py; writes the frames that a client would see into socket logs for the checker.
 """
 
 from collections import deque
@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from msgspec import json
 
-from chat.joining import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.log.joining import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.socket.subscribing import Substitute
 from chat.stream import LogSlice
-from chat.subscribing import Substitute
 from tests.faults.recorded import SocketLog
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
@@ -175,7 +175,7 @@ class Tab:
 
 
 def _judge_slice(cursor: Cursor, held: LogSlice) -> Step:
-    """As chat/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
+    """As chat/socket/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
     if held.lines:
         return judge(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
     is_there = held.attempt and held.attempt >= cursor.attempt

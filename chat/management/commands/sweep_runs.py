@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chat.sweeper import Sweeper
+from chat.runs.sweeper import Sweeper
 
 
 class Command(BaseCommand):

@@ -91,7 +91,7 @@ def test_every_answer_names_its_request(db: None, sent: str, kept: bool) -> None
 
 
 def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, settings: Any) -> None:
-    from chat import enqueueing
+    from chat.runs import enqueueing
 
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     enqueueing._impatient.cache_clear()
@@ -111,7 +111,7 @@ def test_ready_when_everything_is_there(db: None) -> None:
 
 
 def test_not_ready_without_redis(db: None, settings: Any) -> None:
-    from chat import enqueueing
+    from chat.runs import enqueueing
 
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     enqueueing._impatient.cache_clear()

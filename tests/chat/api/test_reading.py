@@ -118,7 +118,7 @@ class TestMessages:
         run = cast.send(client, session).json()["runs"][0]["id"]
         claimed = Run.objects.claim(run, owner=1)
         assert claimed
-        from chat.ending import End, commit_end
+        from chat.runs.ending import End, commit_end
 
         error = protocol.Error("upstream_timeout", "Too slow.", retryable=True)
         commit_end(run, claimed.attempt, End(Status.FAILED, 5, text="Half", error=error))

@@ -14,8 +14,9 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
-from chat import commands, protocol
+from chat import protocol
 from chat.api.schema import ASYNCAPI
+from chat.socket import commands
 from chat.turn_request import TurnRequest
 from tests.chat.api.test_ownership import patterns
 

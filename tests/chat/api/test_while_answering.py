@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from chat.ending import End, announce, commit_end
 from chat.models import Run, Turn
+from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
 from tests.chat import cast
 from tests.chat.broker import queued_run_ids

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
-from chat.feed import Feed
 from chat.protocol import encode
+from chat.socket.feed import Feed
+from chat.socket.subscribing import ended_among, queue_positions
 from chat.stream import Log, event_log, positions, run_log
-from chat.subscribing import ended_among, queue_positions
 from chat.threads import in_thread
 
 if TYPE_CHECKING:
-    from chat.subscription import Subscription
+    from chat.socket.subscription import Subscription
 
 logger = logging.getLogger(__name__)
 

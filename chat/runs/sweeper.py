@@ -13,10 +13,10 @@ import psycopg
 from django.db import DatabaseError, close_old_connections
 from redis.exceptions import RedisError
 
-from chat.certificates import Lock
 from chat.protocol import CONTROL_CHANNEL
 from chat.redis_client import sync_redis
-from chat.sweeping import sweep
+from chat.runs.certificates import Lock
+from chat.runs.sweeping import sweep
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from chat.outbox import Outbox
+from chat.socket.outbox import Outbox
 
 # One frame of a 60 Hz screen: nobody sees what is written more often.
 BUSY_S: Final = 0.016

@@ -15,7 +15,7 @@ from hiredis import pack_command
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from chat.outlet import Outlet, StaleAttempt
+from chat.log.outlet import Outlet, StaleAttempt
 from chat.protocol import RunAddress
 from chat.stream import APPEND, appended
 

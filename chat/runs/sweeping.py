@@ -12,11 +12,12 @@ from django.db.models import BooleanField, F, Max, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from chat import enqueueing, events
-from chat.certificates import HELD_SQL
+from chat import events
 from chat.models import Run, SessionEvent
-from chat.orphans import Orphan, say_end
 from chat.protocol import DEFAULT_QUEUE, run_error
+from chat.runs import enqueueing
+from chat.runs.certificates import HELD_SQL
+from chat.runs.orphans import Orphan, say_end
 from chat.states import Status
 from chat.stream import event_log, position_now
 
@@ -51,7 +52,7 @@ class Swept:
 
 
 def sweep(*, trust_certificates: bool) -> Swept:
-    """One pass. trust_certificates: whether a free lock means death (chat/certificates.py)."""
+    """One pass. trust_certificates: whether a free lock means death (chat/runs/certificates.py)."""
     done = Swept()
     for run in dead(trust_certificates=trust_certificates).for_work():
         _take_over(run, done)

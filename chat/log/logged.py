@@ -4,7 +4,8 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from chat import protocol, replay
+from chat import protocol
+from chat.log import replay
 from chat.models import Run
 from chat.shapes import message_shape
 from chat.stream import read_now, run_log

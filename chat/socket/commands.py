@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from chat.joining import Cursor
+from chat.log.joining import Cursor
 from chat.refusals import Refusal
 from chat.strict_json import decode
 

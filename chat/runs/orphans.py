@@ -13,9 +13,9 @@ from django.db.models import F
 from redis.exceptions import RedisError
 
 from chat import packets, protocol
-from chat.ending import STOP_REASONS, End, announce, commit_end
-from chat.joining import Cursor
+from chat.log.joining import Cursor
 from chat.models import ChatMessage, Run
+from chat.runs.ending import STOP_REASONS, End, announce, commit_end
 from chat.shapes import message_shape
 from chat.states import Status
 from chat.stream import append_now, position_now, run_log

@@ -3,10 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from chat import cancelling, commands, turns
+from chat import turns
 from chat.api.turns import turn_request
 from chat.models import Run, Session, Turn
 from chat.refusals import Refusal
+from chat.runs import cancelling
+from chat.socket import commands
 
 
 def send(user: Any, members: commands.Members) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models.functions import Now
 
-from chat.enqueueing import enqueue_on_commit
 from chat.models import ChatMessage, Run, Turn
+from chat.runs.enqueueing import enqueue_on_commit
 from chat.states import Status
 
 

@@ -11,9 +11,9 @@ from uuid import UUID
 from django.db.models import Q
 
 from chat import protocol as p
+from chat.log.replay import packets_of
 from chat.models import ChatMessage, Run, Session
 from chat.refusals import Refusal
-from chat.replay import packets_of
 from chat.shapes import message_shape
 from chat.states import LIVE, Status
 

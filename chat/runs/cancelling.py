@@ -8,10 +8,10 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from chat import revocation
-from chat.ending import overall_stop_reason
 from chat.models import Run, Turn
-from chat.orphans import Orphan
 from chat.refusals import Refusal
+from chat.runs.ending import overall_stop_reason
+from chat.runs.orphans import Orphan
 from chat.states import LIVE, TERMINAL, Status
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from chat.joining import START, Cursor, Position
+from chat.log.joining import START, Cursor, Position
 
 
 @dataclass(eq=False, slots=True)

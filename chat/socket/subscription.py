@@ -16,13 +16,13 @@ from redis.exceptions import RedisError
 
 from chat import protocol as p
 from chat.events import frames_after
-from chat.feed import Feed, Feeds
 from chat.hub import Hub, Publication, ends_with_stop
-from chat.joining import START, Cursor, Header, Position, Step, Verdict, judge
-from chat.outbox import Outbox
+from chat.log.joining import START, Cursor, Header, Position, Step, Verdict, judge
 from chat.refusals import Refusal
+from chat.socket.feed import Feed, Feeds
+from chat.socket.outbox import Outbox
+from chat.socket.subscribing import RunRow, SessionView, substitute, view
 from chat.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
-from chat.subscribing import RunRow, SessionView, substitute, view
 from chat.threads import in_thread
 
 HEAL_COUNT: Final = 64

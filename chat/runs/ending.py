@@ -11,9 +11,10 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models.functions import Now
 
-from chat import events, waiting
+from chat import events
 from chat.models import ChatMessage, Run, Session, Turn
 from chat.protocol import Error, StopReason
+from chat.runs import waiting
 from chat.states import Status
 from chat.tokens import count_tokens
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from redis.exceptions import RedisError
 
 from chat import packets, protocol
-from chat.joining import Cursor
+from chat.log.joining import Cursor
 from chat.models import Run
 from chat.stream import LogSlice, read_now, run_log
 
