@@ -6,7 +6,7 @@ Lists are built with a constant number of queries, however long the branch.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -16,6 +16,10 @@ from chat.models import ChatMessage, ModelConfig, Role, Run, Session, ToolCall
 from chat.states import Status
 
 Shape = dict[str, Any]
+# A run's life, in order.
+RUN_MOMENTS: Final = (
+    "created_at", "queued_at", "claimed_at", "beat_at", "lease_until", "deadline", "ended_at", "announced_at",
+)  # fmt: skip
 
 
 def readable_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
@@ -93,6 +97,9 @@ def run_shape(run: Run) -> Shape:
         "model_index": run.model_index,
         "status": run.status,
         "attempt": run.attempt,
+        "failures": run.failures,
+        # A string: JavaScript's numbers are too small for it.
+        "owner": str(run.owner) if run.owner is not None else None,
         "usage": {
             "prompt_tokens": run.prompt_tokens,
             "completion_tokens": run.completion_tokens,
@@ -101,6 +108,7 @@ def run_shape(run: Run) -> Shape:
         },
         "time_to_first_token_ms": run.time_to_first_token_ms,
         "cycles": run.cycles,
+        **{name: _moment(getattr(run, name)) for name in RUN_MOMENTS},
     }
     return shape | _error(run)
 
@@ -108,6 +116,10 @@ def run_shape(run: Run) -> Shape:
 def iso(moment: datetime) -> str:
     """ISO 8601, UTC."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return iso(moment) if moment else None
 
 
 def _message(message: ChatMessage) -> Shape:

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 
 from chat.log.outlet import StaleAttempt
 from chat.log.publisher import Publisher
+from chat.metrics import counted
 from chat.models import Run
 from chat.protocol import Error, RunAddress, run_error
 from chat.revocation import is_revoked
@@ -54,6 +55,7 @@ class Attempt:
         self._emitter = Emitter(self._outlet, self._state, run.model_index, self._loop.time)
         self._answering: asyncio.Task[None] | None = None
         self._cut: Cut | None = None
+        self._cut_at = 0.0
 
     async def carry_out(self) -> None:
         """Answer and end the run; or stop working on it, if it is not ours any more."""
@@ -73,7 +75,7 @@ class Attempt:
     def cut(self, reason: Cut) -> None:
         """End the answer here, even while the upstream is silent. The first reason counts; after the end, none."""
         if self._cut is None and self._answering and not self._answering.done():
-            self._cut = reason
+            self._cut, self._cut_at = reason, self._loop.time()
             self._answering.cancel()
 
     async def _answer(self) -> None:
@@ -114,6 +116,7 @@ class Attempt:
         self._emitter.stop(end.stop_reason)
         with suppress(StaleAttempt):
             await self._outlet.flush()
+            counted.stop_said(self._cut, self._loop.time() - self._cut_at)
             await self._services.database.call(ending.announce, self.run.pk)
 
     async def _commit(self, end: ending.End) -> ending.End | None:
@@ -122,6 +125,7 @@ class Attempt:
         # A stop may come while the last words are written: a run that is stopping can only end as stopped.
         for offered in (end, replace(end, status=Status.STOPPED, error=None)):
             if await call(ending.commit_end, self.run.pk, self.run.attempt, offered):
+                counted.run_ended(self.run.model, offered)
                 return offered
         return None
 

@@ -149,10 +149,20 @@ class RunAnswer(Answer):
     model_index = serializers.IntegerField()
     status = serializers.ChoiceField(choices=STATUSES)
     attempt = serializers.IntegerField()
+    failures = serializers.IntegerField()
+    owner = serializers.CharField(allow_null=True)
     error = RunErrorAnswer(required=False)
     usage = UsageAnswer()
     time_to_first_token_ms = serializers.IntegerField(allow_null=True)
     cycles = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    queued_at = serializers.DateTimeField()
+    claimed_at = serializers.DateTimeField(allow_null=True)
+    beat_at = serializers.DateTimeField(allow_null=True)
+    lease_until = serializers.DateTimeField(allow_null=True)
+    deadline = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    announced_at = serializers.DateTimeField(allow_null=True)
 
 
 class PacketsAnswer(Answer):

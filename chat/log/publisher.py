@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from chat.log.outlet import Outlet, StaleAttempt
+from chat.metrics.counted import APPEND_S
 from chat.protocol import RunAddress
 from chat.stream import APPEND, appended
 
@@ -145,7 +146,8 @@ class Publisher:
     async def _drain(self, batch: list[Outlet]) -> None:
         """Send each outlet's next append in one pipeline; those with more to say are taken again."""
         asked = [(outlet, command) for outlet in batch if (command := outlet.next_append())]
-        replies = await self._append([command for _, command in asked])
+        with APPEND_S.time():
+            replies = await self._append([command for _, command in asked])
         for (outlet, _), reply in zip(asked, replies, strict=True):
             outlet.confirm(appended(reply))
             if outlet.has_more:

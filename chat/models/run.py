@@ -32,9 +32,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         One UPDATE on the database clock, so of any number of deliveries exactly one gets the run.
         """
         claimable = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
-        free = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
         claimed = (
-            self.filter(pk__in=self.model.objects.filter(free, pk=run_id).values("pk"))
+            self.filter(pk__in=self.model.objects.unblocked().filter(pk=run_id).values("pk"))
             .filter(claimable)
             .update(
                 status=Status.RUNNING,
@@ -55,6 +54,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def live(self) -> Self:
         return self.filter(status__in=LIVE)
+
+    def unblocked(self) -> Self:
+        """Without those whose turn waits for another one to end."""
+        return self.filter(Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False))
 
     def for_work(self) -> Self:
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")

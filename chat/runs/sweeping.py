@@ -4,7 +4,7 @@ time, that nobody ends, whose end nobody announced. Everything here may run twic
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
 from chat import events
+from chat.metrics import counted
 from chat.models import Run, SessionEvent
 from chat.protocol import DEFAULT_QUEUE, run_error
 from chat.runs import enqueueing
@@ -66,6 +67,8 @@ def sweep(*, trust_certificates: bool) -> Swept:
         done.pushed = _push_events()
     except enqueueing.UNREACHABLE as error:
         logger.warning("Redis is away, the next sweep goes on: %s", error)
+    repairs = asdict(done)
+    counted.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
     return done
 
 
@@ -101,10 +104,8 @@ def _overdue() -> Any:
 
 def _unclaimed() -> QuerySet[Run]:
     """Queued for a while. Turns that wait for another are not: nothing is wrong with them."""
-    free = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
-    return Run.objects.filter(free, status=Status.QUEUED, queued_at__lt=Now() - UNCLAIMED_FOR).select_related(
-        "model_config"
-    )
+    old = Run.objects.unblocked().filter(status=Status.QUEUED, queued_at__lt=Now() - UNCLAIMED_FOR)
+    return old.select_related("model_config")
 
 
 def _wake(runs: Iterable[Run]) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from chat.metrics.tally import keep_pushing
 from chat.runs.sweeper import Sweeper
 
 
@@ -11,4 +12,5 @@ class Command(BaseCommand):
     help = "Take over the runs of dead workers, wake what was lost, end what nobody ends; runs until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
+        keep_pushing("sweeper")
         Sweeper().run()

@@ -1,0 +1,46 @@
+"""GET /metrics, for Prometheus: numbers of the whole deployment, whichever web process answers. Outside /api/."""
+
+from collections.abc import Iterator
+from typing import get_args
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, Metric, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
+
+from chat.metrics import tally
+from chat.metrics.gauges import gauges
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    """No login: there are only numbers and the names of models and queues. It answers without Redis or Postgres, too."""
+    return HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_LATEST)
+
+
+class Everything(Collector):
+    def collect(self) -> Iterator[Metric]:
+        stored = gauges()
+        yield _up("postgres", is_up=bool(stored))
+        yield from stored
+        try:
+            counted = [*tally.sums(), *_processes()]
+        except RedisError:
+            counted = []
+        yield _up("redis", is_up=bool(counted))
+        yield from counted
+
+
+def _up(name: str, *, is_up: bool) -> Metric:
+    return GaugeMetricFamily(f"turnwire_{name}_up", f"Whether web reaches {name}.", value=float(is_up))
+
+
+def _processes() -> list[Metric]:
+    present = tally.present()
+    processes = GaugeMetricFamily("turnwire_processes", "Processes that live, by role.", labels=["role"])
+    for role in get_args(tally.Role):
+        processes.add_metric([role], sum(one == role for one, _ in present))
+    sockets = sum(number for _, number in present)
+    return [processes, GaugeMetricFamily("turnwire_sockets", "Open websockets.", value=sockets)]

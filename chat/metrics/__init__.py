@@ -1,0 +1,1 @@
+"""What operators watch: counted in every process, summed in Redis, told by any web process at /metrics."""
