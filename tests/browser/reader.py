@@ -1,0 +1,121 @@
+"""Somebody at the page: does what people do there, and notes what a page must never do."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Self
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Route, expect
+
+LIMIT_MS = 30_000
+expect.set_options(timeout=LIMIT_MS)
+
+
+class Reader:
+    """One tab. strangers: requests to other hosts; complaints: script errors and refusals by the content policy."""
+
+    def __init__(self, context: BrowserContext, base_url: str) -> None:
+        self.base_url = base_url
+        self.context = context
+        self.strangers: list[str] = []
+        self.complaints: list[str] = []
+        context.set_default_timeout(LIMIT_MS)
+        context.route(lambda url: not url.startswith(f"{base_url}/"), self._refuse)
+        self.page: Page = context.new_page()
+        self._watch(self.page)
+
+    @classmethod
+    @contextlib.contextmanager
+    def at(cls, browser: Browser, base_url: str, **options: object) -> Iterator[Self]:
+        context = browser.new_context(**options)
+        try:
+            yield cls(context, base_url)
+        finally:
+            context.close()
+
+    def second_tab(self) -> Page:
+        page = self.context.new_page()
+        self._watch(page)
+        page.goto(self.page.url)
+        return page
+
+    # What people do
+
+    def log_in(self, name: str, password: str) -> None:
+        self.page.goto(f"{self.base_url}/")
+        self.page.get_by_label("Username").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+
+    def is_let_in(self) -> None:
+        """The page has started: it puts the caret where the message goes."""
+        expect(self.field).to_be_focused()
+
+    def pick(self, *models: str) -> None:
+        self.page.locator("#models summary").click()
+        for box in self.page.locator("#models input").all():
+            box.set_checked(box.get_attribute("value") in models) if box.is_enabled() else None
+        self.page.keyboard.press("Escape")
+
+    def send(self, text: str) -> None:
+        self.field.fill(text)
+        self.field.press("Enter")
+
+    def edit(self, question: int, text: str) -> None:
+        message = self.questions.nth(question)
+        message.get_by_role("button", name="Edit").click()
+        message.get_by_label("Edit your message").fill(text)
+        message.get_by_role("button", name="Send").click()
+
+    # What they see
+
+    @property
+    def field(self) -> Locator:
+        return self.page.get_by_label("Message", exact=True)
+
+    @property
+    def questions(self) -> Locator:
+        return self.page.locator("article.user:not(.pending)")
+
+    @property
+    def answers(self) -> Locator:
+        return self.page.locator("article.answer")
+
+    @property
+    def stop(self) -> Locator:
+        return self.page.locator("#composer").get_by_role("button", name="Stop", exact=True)
+
+    def sees_answer(self, text: str, *, index: int = 0) -> None:
+        """The complete answer is `text`."""
+        answer = self.answers.nth(index)
+        expect(answer).to_have_attribute("aria-busy", "false")
+        expect(answer.locator(".body")).to_have_text(text)
+
+    def sees_echo(self, text: str, *, index: int = 0) -> None:
+        """The complete answer is what an upstream without a script says to `text`: it repeats all it was sent."""
+        answer = self.answers.nth(index)
+        expect(answer).to_have_attribute("aria-busy", "false")
+        expect(answer.locator(".body")).to_contain_text(f"You said: {text}")
+
+    def sees_so_far(self, text: str, *, index: int = 0) -> None:
+        """The answer shows `text` and is still being written."""
+        answer = self.answers.nth(index)
+        expect(answer.locator(".body")).to_have_text(text)
+        expect(answer).to_have_attribute("aria-busy", "true")
+
+    # What a page must never do
+
+    def _refuse(self, route: Route) -> None:
+        self.strangers.append(route.request.url)
+        route.abort()
+
+    def _watch(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._note)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        # A server that is being restarted is not the page's fault.
+        if message.type == "error" and not re.search(
+            r"WebSocket connection|Failed to load resource", message.text
+        ):
+            self.complaints.append(message.text)

@@ -1,0 +1,89 @@
+"""Around the conversation: logging in and out, the list of chats, the phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_wrong_password_is_said_and_the_right_one_lets_in(browser: Browser, stack: Stack) -> None:
+    with Reader.at(browser, stack.base_url) as reader:
+        reader.log_in("bob", "wrong")
+        expect(reader.page.get_by_role("alert")).to_contain_text("correct username and password")
+        reader.log_in("bob", "bob")
+        reader.is_let_in()
+        reader.page.get_by_role("button", name="Log out").click()
+        expect(reader.page).to_have_url(re.compile("/login/"))
+        reader.page.goto(f"{reader.base_url}/")
+        expect(reader.page).to_have_url(re.compile("/login/"))
+
+
+def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
+    reader.send("Plan the garden")
+    reader.sees_echo("Plan the garden")
+    link = reader.page.locator("#sessions").get_by_role("link", name="Plan the garden")
+    expect(link).to_have_attribute("aria-current", "page")
+    reader.page.get_by_role("button", name="New chat").click()
+    expect(reader.answers).to_have_count(0)
+    link.click()
+    reader.sees_echo("Plan the garden")
+
+    reader.page.get_by_role("button", name="Rename").click()
+    reader.page.get_by_label("Title").fill("Garden, next year")
+    reader.page.keyboard.press("Enter")
+    renamed = reader.page.locator("#sessions").get_by_role("link", name="Garden, next year")
+    expect(renamed).to_be_visible()
+
+    reader.page.locator("#delete").click()
+    reader.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(renamed).to_have_count(0)
+    expect(reader.answers).to_have_count(0)
+
+
+def test_somebody_elses_chat_does_not_exist(browser: Browser, reader: Reader, stack: Stack) -> None:
+    reader.send("A secret")
+    reader.sees_echo("A secret")
+    with Reader.at(browser, stack.base_url) as bob:
+        bob.log_in("bob", "bob")
+        bob.is_let_in()
+        bob.page.goto(reader.page.url)
+        expect(bob.page.get_by_role("alert")).to_contain_text("does not exist")
+        expect(bob.answers).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, stack: Stack, scheme: str) -> None:
+    wide = (
+        "| "
+        + " | ".join(["column"] * 12)
+        + " |\n|"
+        + "---|" * 12
+        + "\n\n    "
+        + "code " * 60
+        + "\n\n"
+        + "w" * 300
+    )
+    stack.upstream.reply({"text": wide})
+    phone = {
+        "viewport": {"width": 360, "height": 640},
+        "color_scheme": scheme,
+        "has_touch": True,
+        "is_mobile": True,
+    }
+    with Reader.at(browser, stack.base_url, **phone) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        reader.pick("alpha", "beta")
+        reader.send("Something wide")
+        expect(reader.answers.nth(1)).to_have_attribute("aria-busy", "false")
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
+        toggle = reader.page.locator("#sidebar-toggle")
+        toggle.click()
+        expect(toggle).to_have_attribute("aria-expanded", "true")
+        expect(reader.page.get_by_role("button", name="New chat")).to_be_in_viewport()
+        assert reader.complaints == []

@@ -1,0 +1,57 @@
+"""Reload, second tab, restarted server: never a gap, never a word twice."""
+
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_reload_in_mid_answer_goes_on_where_it_was(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply(
+        {"text": "one "}, {"wait": "two"}, {"text": "two "}, {"wait": "three"}, {"text": "three 👩‍👩‍👧"}
+    )
+    reader.send("Count")
+    reader.sees_so_far("one")
+    reader.page.reload()
+    reader.sees_so_far("one")
+    stack.upstream.release("two")
+    reader.sees_so_far("one two")
+    reader.page.reload()
+    stack.upstream.release("three")
+    reader.sees_answer("one two three 👩‍👩‍👧")
+
+
+def test_a_restarted_server_is_found_again_and_nothing_is_missing(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply(
+        {"text": "before "}, {"wait": "down"}, {"text": "meanwhile "}, {"wait": "up"}, {"text": "after"}
+    )
+    reader.send("Go on whatever happens")
+    reader.sees_so_far("before")
+    stack.signal("web", signal.SIGKILL)
+    expect(reader.page.get_by_text("Reconnecting")).to_be_visible()
+    stack.upstream.release("down")
+    stack.start("web")
+    stack.wait_until_ready()
+    reader.sees_so_far("before meanwhile")
+    expect(reader.page.get_by_text("Reconnecting")).to_be_hidden()
+    stack.upstream.release("up")
+    reader.sees_answer("before meanwhile after")
+
+
+def test_a_second_tab_shows_the_same(reader: Reader, stack: Stack) -> None:
+    reader.send("first")
+    reader.sees_echo("first")
+    other = reader.second_tab()
+    stack.upstream.reply({"text": "shared "}, {"wait": "more"}, {"text": "answer"})
+    reader.send("second")
+    body = other.locator("article.answer .body").nth(1)
+    expect(body).to_have_text("shared")
+    other.locator("#composer").get_by_role("button", name="Stop").wait_for()
+    stack.upstream.release("more")
+    expect(body).to_have_text("shared answer")
+    expect(other.locator("article.user")).to_have_count(2)
