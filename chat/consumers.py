@@ -13,6 +13,7 @@ from django.db import DatabaseError
 
 from chat.api.errors import describe
 from chat.hub import current_hub
+from chat.metrics.counted import OPEN_SOCKETS, SLOW_CLOSES
 from chat.protocol import CloseCode, encode
 from chat.refusals import Refusal
 from chat.socket import commands, identity, verbs
@@ -46,6 +47,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close()  # before accepting: the handshake is answered with 403
             return
         await self.accept()
+        OPEN_SOCKETS.add(self)
         self.user = await in_thread(self.credentials.user)
         if self.user is None:
             await self.end(CloseCode.NOT_AUTHENTICATED)
@@ -73,6 +75,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def disconnect(self, code: int) -> None:  # noqa: ARG002
         """Ends what this socket held. A disconnect is never a stop."""
+        OPEN_SOCKETS.discard(self)
         self.is_closing = True
         self._unsubscribe_all()
         if self.writer:
@@ -100,7 +103,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return text
 
     async def _execute(self, command: commands.Command) -> None:
-        if command.type != "ping" and not await self._is_still_logged_in():
+        if not await self._is_still_logged_in():
             await self.end(CloseCode.NOT_AUTHENTICATED)
             return
         match command.type:
@@ -160,6 +163,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.end(CloseCode.NOT_AUTHENTICATED)
 
     def _is_too_slow(self) -> None:
+        SLOW_CLOSES.inc()
         self.slow_close = asyncio.create_task(self.end(CloseCode.SLOW_CONSUMER))
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:

@@ -4,6 +4,7 @@ Every move is one `filter(status__in=sources(to)).update(status=to)` that must c
 """
 
 from enum import StrEnum
+from typing import Final, Literal
 
 
 class Status(StrEnum):
@@ -43,3 +44,11 @@ LIVE = frozenset(MOVES) - TERMINAL
 def sources(to: Status) -> frozenset[Status]:
     """The states from which `to` may be reached."""
     return frozenset(status for status, targets in MOVES.items() if to in targets)
+
+
+# What `stop` says of a run that ended so.
+STOP_REASONS: Final[dict[Status, Literal["finished", "user_cancelled", "error"]]] = {
+    Status.COMPLETED: "finished",
+    Status.FAILED: "error",
+    Status.STOPPED: "user_cancelled",
+}

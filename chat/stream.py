@@ -152,6 +152,11 @@ def position_now(log: Log) -> Cursor | None:
     return Cursor(int(attempt), int(seq)) if attempt and seq else None
 
 
+def forget(*logs: Log) -> None:
+    """Delete logs. A producer that still appends to one learns it from the gap."""
+    sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
+
+
 def _ask(pipe: Any, log: Log, after: Cursor | None, count: int | None) -> None:
     pipe.hmget(log.meta, "attempt", "seq")
     pipe.xrange(log.entries, min=f"{after.attempt}-{after.seq + 1}" if after else "-", count=count)

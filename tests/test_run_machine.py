@@ -154,7 +154,6 @@ def test_the_checks_notice_when_a_promise_of_valkey_or_postgres_is_broken(mistak
     assert first_caught(lambda: REAL[mistake](alice), range(seed, seed + 20))
 
 
-@pytest.mark.xfail(strict=True, reason="the sweeper announces an end anew, under the next attempt")
 def test_an_end_is_said_once_though_redis_was_emptied(alice: Any) -> None:
     """Its worker said `stop` and died before announcing it; then the log was lost, and the sweeper came."""
     world = real_world(alice)

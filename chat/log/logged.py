@@ -2,12 +2,8 @@
 
 from typing import Final, NamedTuple
 
-from msgspec import structs
-
-from chat import protocol
 from chat.log import replay
 from chat.models import Run
-from chat.shapes import message_shape
 from chat.stream import read_now, run_log
 
 # A snapshot that opens an attempt has seq 0; whoever asks from the beginning needs it.
@@ -25,7 +21,9 @@ class Logged(NamedTuple):
 def packets_after(run: Run, seq: int) -> Logged:
     """run: from for_work(). The packets of its latest attempt after `seq`. Raises RedisError."""
     held = read_now(run_log(run.turn.session_id, run.pk))
-    if held.lines and held.attempt >= run.attempt:
+    # A log that was completed after a loss begins with a snapshot near its end: no beginning for anybody.
+    begins_late = seq == FROM_THE_BEGINNING and held.lines and held.lines[0][0] > 1
+    if held.lines and held.attempt >= run.attempt and not (begins_late and run.last_seq):
         lines = [line for number, line in held.lines if number > seq or seq == FROM_THE_BEGINNING]
         return Logged(held.attempt, held.last == run.last_seq, lines)
     if run.is_live or run.last_seq is None:
@@ -36,12 +34,8 @@ def packets_after(run: Run, seq: int) -> Logged:
 def _rebuilt(run: Run, seq: int, last_seq: int) -> list[bytes]:
     """Rebuilt packets are whole blocks, numbered anew: somebody who holds some of the live ones cannot go on
     with them, and gets one snapshot instead."""
-    packets = replay.packets_of(run)
     if seq == FROM_THE_BEGINNING:
-        return packets
+        return replay.packets_of(run)
     if seq >= last_seq:
         return []
-    stop = protocol.decode_log_entry(packets[-1])
-    message = message_shape(run.message)
-    snapshot = protocol.Snapshot(str(run.pk), run.attempt, last_seq - 1, message)
-    return [protocol.encode(snapshot), protocol.encode(structs.replace(stop, seq=last_seq))]
+    return replay.ending_of(run)

@@ -1,20 +1,14 @@
-"""The packets of an ended run, made again from the database once its log has expired.
+"""What stands for the log of an ended run that has expired or was lost, made from the database.
 
-By the same builders as the live stream, merged into whole blocks and therefore numbered anew from 1.
+For a reader from the beginning all its packets, by the same builders as the live stream, merged into whole
+blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
 """
 
-from typing import Final
-
 from chat import protocol as p
-from chat.models import Run
-from chat.packets import Ended, rebuild
-from chat.states import Status
-
-_STOP_REASONS: Final[dict[str, p.StopReason]] = {
-    Status.COMPLETED: "finished",
-    Status.STOPPED: "user_cancelled",
-    Status.FAILED: "error",
-}
+from chat.models import ChatMessage, Run
+from chat.packets import Blocks, Ended, rebuild
+from chat.shapes import message_shape
+from chat.states import STOP_REASONS, Status
 
 
 def packets_of(run: Run) -> list[bytes]:
@@ -26,7 +20,7 @@ def packets_of(run: Run) -> list[bytes]:
         model_index=run.model_index,
         reasoning=message.reasoning,
         text=message.text,
-        stop_reason=_STOP_REASONS[run.status],
+        stop_reason=STOP_REASONS[Status(run.status)],
         error=error,
     )
     session = str(message.session_id)
@@ -34,3 +28,14 @@ def packets_of(run: Run) -> list[bytes]:
         p.encode(p.Packet(session, str(run.pk), run.attempt, seq, placement, obj))
         for seq, (placement, obj) in enumerate(rebuild(ended), start=1)
     ]
+
+
+def ending_of(run: Run) -> list[bytes]:
+    """The last two entries of an ended run's log, as they may always be sent: a snapshot at last_seq - 1, which
+    says everything (the error, too), and `stop` at last_seq."""
+    session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
+    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
+    snapshot = p.Snapshot(name, run.attempt, last_seq - 1, message_shape(message))
+    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)])
+    packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
+    return [p.encode(entry) for entry in (snapshot, *packets)]

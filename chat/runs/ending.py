@@ -6,7 +6,7 @@ what was committed can be announced later from the database alone. The log itsel
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -15,14 +15,8 @@ from chat import events
 from chat.models import ChatMessage, Run, Session, Turn
 from chat.protocol import Error, StopReason
 from chat.runs import waiting
-from chat.states import Status
+from chat.states import STOP_REASONS, Status
 from chat.tokens import count_tokens
-
-STOP_REASONS: Final[dict[Status, StopReason]] = {
-    Status.COMPLETED: "finished",
-    Status.FAILED: "error",
-    Status.STOPPED: "user_cancelled",
-}
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,15 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
-from chat import packets, protocol
-from chat.log.joining import Cursor
-from chat.models import ChatMessage, Run
-from chat.runs.ending import STOP_REASONS, End, announce, commit_end
-from chat.shapes import message_shape
+from chat import protocol
+from chat.log.replay import ending_of
+from chat.metrics import counted
+from chat.models import Run
+from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
-from chat.stream import append_now, position_now, run_log
+from chat.stream import append_now, forget, run_log
 
 logger = logging.getLogger(__name__)
-
-# `error`, where there is one, comes before `stop`.
-STOP_SEQ = 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class Orphan:
         run = self.run
         end = End(
             status,
-            last_seq=STOP_SEQ + (error is not None),
+            last_seq=1,  # after a snapshot at 0, which shows the error, too
             text=run.message.text,
             reasoning=run.message.reasoning,
             error=error,
@@ -50,61 +47,30 @@ class Orphan:
             if not ended:
                 transaction.set_rollback(True)
         if ended:
+            counted.run_ended(run.model, end)
             say_end(run.pk)
         return ended
 
 
 def say_end(run_id: Any) -> None:
-    """Complete an end that was committed: its `stop` into the log, then the announcement. May be repeated."""
+    """Complete an end that was committed: its `stop` into the log, then the announcement. May be repeated.
+
+    Nothing is said twice, and no attempt begins: what the log already has is skipped, by the append script too,
+    where the worker is not as dead as it seemed.
+    """
     run = Run.objects.for_work().get(pk=run_id)
     try:
-        if not _log_is_complete(run):
-            _write_log_anew(run)
+        _complete_log(run)
         announce(run.pk)
     except RedisError as error:
         logger.warning("run %s: its stop is not announced yet: %s", run.pk, error)
 
 
-def _log_is_complete(run: Run) -> bool:
-    """Whether the log ends with `stop`, if need be by adding it to a log that lacks nothing else."""
+def _complete_log(run: Run) -> None:
     log = run_log(run.turn.session_id, run.pk)
-    last_seq = run.last_seq or 0
-    held = position_now(log)
-    if held == Cursor(run.attempt, last_seq):
-        return True
-    if held != Cursor(run.attempt, last_seq - 1):
-        return False
-    return append_now(log, run.attempt, last_seq, [_lines(run)[-1]]).outcome == "ok"
-
-
-def _write_log_anew(run: Run) -> None:
-    """The log of this attempt was never written, or lost: a snapshot, then how it ended.
-
-    An attempt that has been seen cannot start again under its number, so a log that holds some of it gets the
-    next one.
-    """
-    log = run_log(run.turn.session_id, run.pk)
-    held = position_now(log)
-    if (held is not None and held.attempt >= run.attempt) or run.last_seq != len(_ending(run)):
-        attempt = max(run.attempt, held.attempt if held else 0) + 1
-        Run.objects.filter(pk=run.pk, attempt=run.attempt).update(attempt=attempt, last_seq=len(_ending(run)))
-        run.refresh_from_db(fields=["attempt", "last_seq"])
-    append_now(log, run.attempt, 0, _lines(run), base=0)
-
-
-def _lines(run: Run) -> list[bytes]:
-    session, name = str(run.turn.session_id), str(run.pk)
-    message = ChatMessage.objects.select_related("run").get(pk=run.message_id)
-    entries: list[protocol.LogEntry] = [protocol.Snapshot(name, run.attempt, 0, message_shape(message))]
-    first = (run.last_seq or 0) - len(_ending(run)) + 1
-    for seq, (placement, obj) in enumerate(_ending(run), start=first):
-        entries.append(protocol.Packet(session, name, run.attempt, seq, placement, obj))
-    return [protocol.encode(entry) for entry in entries]
-
-
-def _ending(run: Run) -> list[packets.Placed]:
-    blocks = packets.Blocks(model_index=run.model_index)
-    placed: list[packets.Placed] = []
-    if run.error_code:
-        placed += blocks.error(run.error_code, run.error_message, retryable=run.error_retryable)
-    return [*placed, *blocks.stop(STOP_REASONS[Status(run.status)])]
+    lines = ending_of(run)
+    first = (run.last_seq or 1) - len(lines) + 1
+    if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":
+        # It lost its tail. Readers find the snapshot instead of what is missing.
+        forget(log)
+        append_now(log, run.attempt, first, lines, base=first)

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from chat import protocol as p
-from chat.log.replay import packets_of
+from chat.log.replay import ending_of
 from chat.models import ChatMessage, Run, Session
 from chat.refusals import Refusal
 from chat.shapes import message_shape
@@ -74,6 +74,7 @@ class Substitute:
     attempt: int
     seq: int
     lines: list[bytes]
+    has_ended: bool = False
 
 
 def substitute(run_id: str) -> Substitute | None:
@@ -89,12 +90,7 @@ def substitute(run_id: str) -> Substitute | None:
             return None
         snapshot = p.Snapshot(run_id, cursor["attempt"], cursor["seq"], shape)
         return Substitute(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
-    run.message = message
-    stop = p.decode_log_entry(packets_of(run)[-1])
-    assert isinstance(stop, p.Packet)  # noqa: S101  for the type checker: packets_of ends with `stop`
-    stop = p.Packet(stop.session, stop.run, stop.attempt, run.last_seq, stop.placement, stop.obj)
-    snapshot = p.Snapshot(run_id, run.attempt, run.last_seq - 1, shape)
-    return Substitute(run.attempt, run.last_seq, [p.encode(snapshot), p.encode(stop)])
+    return Substitute(run.attempt, run.last_seq, ending_of(run), has_ended=True)
 
 
 def ended_among(run_ids: Iterable[str]) -> set[str]:

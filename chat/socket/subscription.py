@@ -21,7 +21,7 @@ from chat.log.joining import START, Cursor, Header, Position, Step, Verdict, jud
 from chat.refusals import Refusal
 from chat.socket.feed import Feed, Feeds
 from chat.socket.outbox import Outbox
-from chat.socket.subscribing import RunRow, SessionView, substitute, view
+from chat.socket.subscribing import RunRow, SessionView, Substitute, substitute, view
 from chat.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
 from chat.threads import in_thread
 
@@ -89,6 +89,8 @@ class Subscription:
         feeds = self.feeds
         feed = feeds.events if publication.name == "-" else feeds.of(publication.name, now)
         feed.heard_at = feed.spoke_at = now
+        if feed.has_stopped:
+            return
         if feed.is_healing:
             feed.missed = True
             return
@@ -177,6 +179,7 @@ class Subscription:
                 await self._replace(feed)
                 return
             if step.verdict is Verdict.DUPLICATE:
+                await self._end_if_over(feed)
                 return
             if step.verdict is not Verdict.FORWARD:
                 feed.position.cursor = Cursor(held.attempt, held.lines[0][0] - 1)
@@ -195,8 +198,17 @@ class Subscription:
     async def _replace(self, feed: Feed) -> None:
         """The log does not hold what is missing: one snapshot, if the database knows more than the socket."""
         found = await in_thread(substitute, feed.name)
-        if found is None or Cursor(found.attempt, found.seq) <= feed.cursor:
-            return
+        if found is not None and Cursor(found.attempt, found.seq) > feed.cursor:
+            await self._put_substitute(feed, found)
+
+    async def _end_if_over(self, feed: Feed) -> None:
+        """The log has nothing newer, which is not to say that there is nothing: a log that was lost and begun
+        again by a late producer never gets its `stop`."""
+        found = await in_thread(substitute, feed.name)
+        if found is not None and found.has_ended and Cursor(found.attempt, found.seq) > feed.cursor:
+            await self._put_substitute(feed, found)
+
+    async def _put_substitute(self, feed: Feed, found: Substitute) -> None:
         await self.outbox.room()
         feed.position.cursor = Cursor(found.attempt, found.seq)
         for line in found.lines:

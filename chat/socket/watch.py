@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
+from chat.log.joining import START
 from chat.protocol import encode
 from chat.socket.feed import Feed
 from chat.socket.subscribing import ended_among, queue_positions
@@ -76,12 +77,13 @@ class Watch:
         if not logs:
             return
         held = dict(zip(logs, await positions(logs), strict=True))
-        gone = {feed.name for one, feed in silent if held[_log(one, feed)] is None and feed.name != "-"}
-        ended = await in_thread(ended_among, gone) if gone else set()
+        behind = [(one, feed) for one, feed in silent if (held[_log(one, feed)] or START) > feed.cursor]
+        # A log with nothing newer may have been lost before its `stop`; the rows know.
+        quiet = {feed.name for one, feed in silent if (one, feed) not in behind and feed.name != "-"}
+        ended = await in_thread(ended_among, quiet) if quiet else set()
         for subscription, feed in silent:
             feed.heard_at = max(feed.heard_at, now)
-            at = held[_log(subscription, feed)]
-            if (at is not None and at > feed.cursor) or feed.name in ended:
+            if (subscription, feed) in behind or feed.name in ended:
                 subscription.heal(feed)
 
     async def _tell_places(self, now: float) -> None:

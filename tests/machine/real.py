@@ -112,11 +112,7 @@ class RealRows:
             run.saved_seq,
         )
 
-    @property
-    def may_lose_the_log(self) -> bool:
-        # See test_an_end_is_said_once_though_redis_was_emptied: until then these are left out.
-        state = self.state
-        return state.announced or not state.has_ended
+    may_lose_the_log = True
 
     def claim(self) -> int | None:
         owner = next(OWNERS)
