@@ -1,9 +1,7 @@
-"""What admins see: sessions, their messages, turns and runs to read; models and the system prompt to edit.
+"""What admins see: sessions, their messages and turns to read; models and the system prompt to edit.
 
 Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
 """
-
-from typing import Any, TypeVar
 
 from django.contrib import admin
 from django.db import models
@@ -13,9 +11,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chat.admin.reading import Rows, ToRead
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn
-
-M = TypeVar("M", bound=models.Model)
 
 
 def link(label: object, row: models.Model | None) -> SafeString | str:
@@ -24,37 +21,6 @@ def link(label: object, row: models.Model | None) -> SafeString | str:
         return "-"
     name = row._meta.model_name  # noqa: SLF001  Django's documented model API
     return format_html('<a href="{}">{}</a>', reverse(f"admin:chat_{name}_change", args=[row.pk]), label)
-
-
-class ReadOnly:
-    """No row is added, changed or deleted here."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-
-class ToRead(ReadOnly, admin.ModelAdmin[M]):
-    """Shows every column, those Django leaves out of forms (ids, times set by the row itself) as well."""
-
-    show_full_result_count = False
-
-    def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
-        return self.get_readonly_fields(request, obj)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:  # noqa: ARG002
-        return [field.name for field in self.model._meta.fields]  # noqa: SLF001  Django's documented model API
-
-
-class Rows(ReadOnly, admin.TabularInline[Any, Any]):
-    extra = 0
-    can_delete = False
-    show_change_link = True
 
 
 class TurnRows(Rows):
@@ -125,23 +91,6 @@ class TurnAdmin(ToRead[Turn]):
     @admin.display(description="question")
     def question(self, turn: Turn) -> SafeString | str:
         return link(turn.user_message.text[:80] or "-", turn.user_message)
-
-
-@admin.register(Run)
-class RunAdmin(ToRead[Run]):
-    list_display = (
-        "id",
-        "model",
-        "status",
-        "attempt",
-        "failures",
-        "error_code",
-        "time_to_first_token_ms",
-        "created_at",
-    )
-    list_filter = ("status", "model", "error_code", "created_at")
-    search_fields = ("id", "error_code", "error_message", "turn__session__owner__username")
-    list_select_related = ("turn",)
 
 
 @admin.register(ModelConfig)

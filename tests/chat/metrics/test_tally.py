@@ -1,0 +1,89 @@
+"""Many processes count, one sum is told: against a real Valkey."""
+
+import uuid
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from chat.metrics.tally import Tally, present, sums
+
+
+class Process:
+    """One process's counters and its tally."""
+
+    def __init__(self, key: str, role: str = "llm") -> None:
+        self.registry = CollectorRegistry()
+        self.tokens = Counter("tokens", "Tokens.", ["model"], registry=self.registry)
+        self.closes = Counter("closes", "Closes.", registry=self.registry)
+        self.seconds = Histogram(
+            "seconds", "Seconds.", ["model"], buckets=(1, 2.5, 10), registry=self.registry
+        )
+        self.tally = Tally(role, self.registry, key)
+
+    def told(self, key: str) -> dict[tuple[str, ...], float]:
+        return {
+            (sample.name, *sample.labels.values()): sample.value
+            for family in sums(self.registry, key)
+            for sample in family.samples
+        }
+
+
+@pytest.fixture
+def key() -> str:
+    return f"test:{{{uuid.uuid4()}}}"
+
+
+def test_what_two_processes_counted_is_added_up(key: str) -> None:
+    one, two = Process(key), Process(key)
+    for process, tokens in ((one, 3), (two, 4)):
+        process.tokens.labels("tides").inc(tokens)
+        process.tally.push()
+    assert one.told(key)[("tokens_total", "tides")] == 7
+
+
+def test_only_what_is_new_is_added(key: str) -> None:
+    process = Process(key)
+    for tokens in (3, 0, 2):
+        process.tokens.labels("tides").inc(tokens)
+        process.tally.push()
+    assert process.told(key)[("tokens_total", "tides")] == 5
+
+
+def test_a_process_that_starts_again_goes_on_from_the_sum(key: str) -> None:
+    for _ in range(3):
+        process = Process(key)
+        process.closes.inc()
+        process.tally.push()
+    assert process.told(key)[("closes_total",)] == 3
+
+
+def test_a_histogram_has_all_its_buckets_in_order(key: str) -> None:
+    process = Process(key)
+    for seconds in (2, 3, 30):
+        process.seconds.labels("tides").observe(seconds)
+    process.tally.push()
+    told = process.told(key)
+    buckets = [name[1:] for name in told if name[0] == "seconds_bucket"]
+    assert buckets == [("tides", "1.0"), ("tides", "2.5"), ("tides", "10.0"), ("tides", "+Inf")] or buckets == [
+        ("1.0", "tides"), ("2.5", "tides"), ("10.0", "tides"), ("+Inf", "tides")
+    ]  # fmt: skip
+    counts = [value for name, value in told.items() if name[0] == "seconds_bucket"]
+    assert counts == [0, 1, 2, 3]
+    assert told[("seconds_count", "tides")] == 3
+    assert told[("seconds_sum", "tides")] == 35
+
+
+def test_what_nobody_counted_yet_is_zero(key: str) -> None:
+    assert Process(key).told(key) == {("closes_total",): 0}
+
+
+def test_a_process_is_present_until_it_is_silent(key: str) -> None:
+    from chat.redis_client import sync_redis
+
+    web, worker = Process(key, "web"), Process(key)
+    web.tally.push()
+    worker.tally.push()
+    assert sorted(role for role, _ in present(key)) == ["llm", "web"]
+    sync_redis().delete(f"{key}:process:{web.tally._process}")  # what its expiry does
+    assert [role for role, _ in present(key)] == ["llm"]
+    assert sync_redis().scard(f"{key}:processes") == 1
