@@ -153,6 +153,8 @@ CONTENT_SECURITY_POLICY = {
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 if not DEBUG:
     SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=True)
+    # Asked by load balancers and Prometheus, past the proxy that terminates TLS.
+    SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True

@@ -9,7 +9,6 @@ from weakref import WeakSet
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from chat.runs.ending import End
-from chat.states import Status
 
 # Of our own: the library's default one adds numbers about this very process, which cannot be summed.
 REGISTRY: Final = CollectorRegistry()
@@ -74,8 +73,7 @@ def run_ended(model: str, end: End) -> None:
     RUNS_ENDED.labels(end.status, model).inc()
     if end.error:
         ERRORS.labels(end.error.code, model).inc()
-    # Of a run that was not answered to its end, an earlier attempt may have said it already.
-    if end.time_to_first_token_ms is not None and end.status == Status.COMPLETED:
+    if end.time_to_first_token_ms is not None:
         FIRST_TOKEN_S.labels(model).observe(end.time_to_first_token_ms / 1000)
     usage = end.usage
     for kind, tokens in (
