@@ -3,10 +3,9 @@
 import asyncio
 import logging
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from django.utils import timezone
 from redis.exceptions import RedisError
 
 from chat.log.outlet import StaleAttempt
@@ -17,18 +16,21 @@ from chat.protocol import Error, RunAddress, run_error
 from chat.revocation import is_revoked
 from chat.runs import ending
 from chat.states import Status
+from llm_worker.checkpoint import Checkpoint
 from llm_worker.database import Database
 from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
 from llm_worker.loop import run_llm_loop
 from llm_worker.prepare import prepare
+from llm_worker.saving import announce, finish, patiently, put_back
 from llm_worker.state import RunState
 from llm_worker.step import Models
 
 logger = logging.getLogger(__name__)
 
 # stopped: somebody asked for it.  deadline: it took too long.  lost: the run is not ours any more.
-Cut = Literal["stopped", "deadline", "lost"]
+# let_go: this process may not go on with it; another one shall.
+Cut = Literal["stopped", "deadline", "lost", "let_go"]
 
 
 @dataclass(frozen=True)
@@ -43,47 +45,58 @@ class Services:
 
 
 class Attempt:
-    """Belongs to the event loop. `run` was claimed by this process."""
+    """Belongs to the event loop. `run` was claimed by this process, and is leased since `leased_at` or later."""
 
-    def __init__(self, run: Run, services: Services) -> None:
+    def __init__(self, run: Run, services: Services, leased_at: float) -> None:
         self.run = run
+        self.leased_at = leased_at  # on the loop's clock; moved by every beat
         self._services = services
         self._loop = asyncio.get_running_loop()
         self._began_at = self._loop.time()
         self._state = RunState()
         self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cut("lost"))
         self._emitter = Emitter(self._outlet, self._state, run.model_index, self._loop.time)
+        self.checkpoint = Checkpoint(run, self._state, self._outlet, self._began_at)
         self._answering: asyncio.Task[None] | None = None
         self._cut: Cut | None = None
         self._cut_at = 0.0
 
-    async def carry_out(self) -> None:
-        """Answer and end the run; or stop working on it, if it is not ours any more."""
+    async def carry_out(self) -> bool:
+        """Answer and end the run. False: it was put back, for another worker to go on with."""
         self._answering = asyncio.create_task(self._answer(), name=f"run {self.run.pk}")
         try:
-            await asyncio.wait({self._answering}, timeout=max(0.0, self.run.expires_in_s(timezone.now())))
+            if self._cut:  # before it began
+                self._answering.cancel()
+            await asyncio.wait({self._answering}, timeout=self.run.expires_in_s)
             self.cut("deadline")
             await asyncio.wait({self._answering})
-            # Cancelled, but by no cut: the process is going down, and another one will take the run over.
-            going_down = self._answering.cancelled() and self._cut is None
-            if self._cut != "lost" and not going_down:
+            self.checkpoint.close()
+            if self._cut == "let_go":
+                return not await self._put_back()
+            if self._cut != "lost":
                 await self._end(*self._outcome(self._answering))
         finally:
             self._answering.cancel()
             self._outlet.discard()
+        return True
 
     def cut(self, reason: Cut) -> None:
         """End the answer here, even while the upstream is silent. The first reason counts; after the end, none."""
-        if self._cut is None and self._answering and not self._answering.done():
+        if self._cut is None and not (self._answering and self._answering.done()):
             self._cut, self._cut_at = reason, self._loop.time()
-            self._answering.cancel()
+            if self._answering:
+                self._answering.cancel()
+
+    async def check_revoked(self) -> None:
+        """Stop, if that was asked for while this process did not hear it."""
+        if await self._is_revoked():
+            self.cut("stopped")
 
     async def _answer(self) -> None:
         self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
-        if await self._is_revoked():
-            self.cut("stopped")
-        request = await self._services.database.call(prepare, self.run)
+        await self.check_revoked()
+        request = await patiently(self._services.database, prepare, self.run)
         await run_llm_loop(request, self._services.models, self._emitter, self._state)
 
     async def _is_revoked(self) -> bool:
@@ -108,26 +121,24 @@ class Attempt:
         return Status.FAILED, run_error("internal_error")
 
     async def _end(self, status: Status, error: Error | None) -> None:
-        """Commit, then say `stop`, then announce; a crash in between is completed from the database."""
-        self._emitter.end(error)
-        end = await self._commit(self._make_end(status, error, last_seq=self._outlet.settle() + 1))
+        """Commit, then say how it ended, then announce; a crash in between is completed from the database."""
+        self._emitter.end()
+        last_seq = self._outlet.settle() + (2 if error else 1)
+        offered = self._make_end(status, error, last_seq=last_seq)
+        end = await patiently(self._services.database, finish, self.run, offered)
         if end is None:
             return
-        self._emitter.stop(end.stop_reason)
+        counted.run_ended(self.run.model, end)
+        self._emitter.stop(end.stop_reason, end.error)
         with suppress(StaleAttempt):
             await self._outlet.flush()
             counted.stop_said(self._cut, self._loop.time() - self._cut_at)
-            await self._services.database.call(ending.announce, self.run.pk)
+            await patiently(self._services.database, announce, self.run)
 
-    async def _commit(self, end: ending.End) -> ending.End | None:
-        """The end that was saved; None if the run is not ours any more."""
-        call = self._services.database.call
-        # A stop may come while the last words are written: a run that is stopping can only end as stopped.
-        for offered in (end, replace(end, status=Status.STOPPED, error=None)):
-            if await call(ending.commit_end, self.run.pk, self.run.attempt, offered):
-                counted.run_ended(self.run.model, offered)
-                return offered
-        return None
+    async def _put_back(self) -> bool:
+        held = self.checkpoint.take()
+        self._outlet.discard()
+        return await patiently(self._services.database, put_back, held)
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> ending.End:
         state = self._state

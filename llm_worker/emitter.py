@@ -48,14 +48,14 @@ class Emitter:
             self._say(kind, piece)
         self._begin_step()
 
-    def end(self, error: p.Error | None) -> None:
-        """Everything but `stop`, which is said when the end has been committed."""
+    def end(self) -> None:
+        """Everything but the error and `stop`, which are said when the end has been committed."""
         self.end_step()
         self._emit(self._blocks.close())
+
+    def stop(self, reason: p.StopReason, error: p.Error | None = None) -> None:
         if error:
             self._emit(self._blocks.error(error.code, error.message, retryable=error.retryable))
-
-    def stop(self, reason: p.StopReason) -> None:
         self._emit(self._blocks.stop(reason))
 
     def _begin_step(self) -> None:

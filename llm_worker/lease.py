@@ -1,4 +1,7 @@
-"""The beat: every second this process says which runs it still works on, and learns what became of them."""
+"""The beat: every second this process says which runs it still works on, and learns what became of them.
+
+Without a successful beat it lets go of its runs by itself, before anybody else may take them.
+"""
 
 import asyncio
 import logging
@@ -18,6 +21,9 @@ from llm_worker.database import Database
 logger = logging.getLogger(__name__)
 
 BEAT_S = 1.0
+# Seconds without a beat after which a run is let go: well before the lease of LEASE_S ends for the others.
+FENCE_S = 7.0
+FENCE_CHECK_S = 0.25
 
 
 class Leases:
@@ -36,17 +42,29 @@ class Leases:
             except DatabaseError as error:
                 logger.warning("no beat: %s", error)
 
+    async def keep_fencing(self) -> None:
+        """Apart from the beat, which may hang in the database. On the monotonic clock: no time server moves it."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(FENCE_CHECK_S)
+            for attempt in list(self._live()):
+                if loop.time() - attempt.leased_at > FENCE_S:
+                    attempt.cut("let_go")
+
     async def _beat(self) -> None:
         attempts = list(self._live())
         if not attempts:
             return
+        asked_at = asyncio.get_running_loop().time()
         held = await self._database.call(extend, self._owner, [attempt.run.pk for attempt in attempts])
         for attempt in attempts:
             number, status = held.get(str(attempt.run.pk), (None, None))
             if number != attempt.run.attempt:
                 attempt.cut("lost")
-            elif status == Status.STOPPING:
-                attempt.cut("stopped")
+            else:
+                attempt.leased_at = asked_at
+                if status == Status.STOPPING:
+                    attempt.cut("stopped")
 
 
 def extend(owner: int, run_ids: list[UUID]) -> dict[str, tuple[int, str]]:

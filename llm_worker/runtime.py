@@ -5,23 +5,31 @@ A Celery thread waits here for its run and does nothing else.
 
 import asyncio
 import logging
-import secrets
 import threading
 from contextlib import suppress
 from typing import Any
 
 import uvloop
 from django.conf import settings
+from django.db import DatabaseError
 
+from chat.fault_points import reach
 from chat.log.publisher import Publisher
 from chat.models import Run
+from chat.protocol import DEFAULT_QUEUE
 from chat.redis_client import async_redis, close_async_redis
 from chat.revocation import RevocationListener
+from chat.runs.certificates import new_owner
+from chat.runs.enqueueing import UNREACHABLE, enqueue
 from chat.tokens import count_tokens
 from llm_worker.attempt import Attempt, Services
+from llm_worker.certificate import Certificate
+from llm_worker.checkpoints import Checkpoints
 from llm_worker.database import Database
+from llm_worker.drain import Drain
 from llm_worker.lease import Leases
 from llm_worker.llm import LanguageModels
+from llm_worker.saving import patiently
 
 logger = logging.getLogger(__name__)
 
@@ -30,21 +38,29 @@ class Runtime:
     """Start it once; `run` may then be called from any number of threads."""
 
     def __init__(self) -> None:
-        self.owner = secrets.randbits(63)
+        self.owner = new_owner()
+        self._certificate = Certificate(self.owner)
         self._attempts: dict[str, Attempt] = {}
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="runs", daemon=True)
         self._database = Database()
         self._background: list[asyncio.Task[Any]] = []
+        self._questions: set[asyncio.Task[Any]] = set()
+        self._drain = Drain(self._loop, self._attempts.values)
 
     def start(self) -> None:
-        """Returns when the process hears stops and can publish; waits for Redis."""
+        """Returns when the process hears stops, can publish and counts as alive; waits for Redis and Postgres."""
+        self._certificate.start()
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
     def run(self, run_id: str) -> bool:
-        """Carry the run out; returns when it has ended. False: it was not ours to take."""
+        """Carry the run out; returns when it has ended or was put back. False: it was not ours to take."""
         return asyncio.run_coroutine_threadsafe(self._run(run_id), self._loop).result()
+
+    def drain(self, grace_s: float) -> None:
+        """Claim nothing more; after the grace, put back what still runs. From any thread and signal handler."""
+        self._loop.call_soon_threadsafe(self._drain.begin, grace_s)
 
     def stop(self) -> None:
         """Let go of everything. The runs must have ended: a warm shutdown waits for them."""
@@ -53,16 +69,22 @@ class Runtime:
         self._thread.join()
         self._loop.close()
         self._database.close()
+        self._certificate.stop()
 
     async def _start(self) -> None:
         self._models = LanguageModels(connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S)
         self._publisher = Publisher(async_redis())
         self._services = Services(self._database, self._publisher, self._models)
-        self._listener = RevocationListener(self._on_revoked)
+        self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
         leases = Leases(self.owner, self._database, self._attempts.values)
-        self._background = [asyncio.create_task(leases.keep_beating(), name="beat")]
+        checkpoints = Checkpoints(self.owner, self._database, self._attempts.values)
+        self._background = [
+            asyncio.create_task(leases.keep_beating(), name="beat"),
+            asyncio.create_task(leases.keep_fencing(), name="fence"),
+            asyncio.create_task(checkpoints.keep_saving(), name="checkpoints"),
+        ]
         # Loads the encoding now and not with the first answer.
         await self._database.call(count_tokens, "")
 
@@ -77,22 +99,56 @@ class Runtime:
         await close_async_redis()
 
     async def _run(self, run_id: str) -> bool:
-        run = await self._database.call(Run.objects.claim, run_id, self.owner)
-        if run is None:
-            logger.debug("run %s is not ours to take", run_id)
-            return False
-        key = str(run.pk)
-        attempt = self._attempts[key] = Attempt(run, self._services)
+        with self._drain.bounding():
+            if self._drain.has_begun:
+                await self._wake_another(run_id)
+                return False
+            # Before the claim, since the lease runs from some moment after this one.
+            leased_at = self._loop.time()
+            run = await patiently(self._database, Run.objects.claim, run_id, self.owner)
+            if run is None:
+                logger.debug("run %s is not ours to take", run_id)
+                return False
+            reach("after_claim")
+            await self._carry_out(Attempt(run, self._services, leased_at))
+        return True
+
+    async def _carry_out(self, attempt: Attempt) -> None:
+        key = str(attempt.run.pk)
+        self._attempts[key] = attempt
+        if self._drain.is_over:
+            attempt.cut("let_go")
         try:
-            await attempt.carry_out()
+            ended = await attempt.carry_out()
         finally:
             if self._attempts.get(key) is attempt:
                 del self._attempts[key]
-        return True
+        if not ended:
+            await self._wake_another(key)
+
+    async def _wake_another(self, run_id: str) -> None:
+        """Best effort: what is not woken now is woken by the sweeper."""
+        try:
+            await self._database.call(wake, run_id)
+        except (*UNREACHABLE, DatabaseError) as error:
+            logger.warning("run %s waits for the sweeper: %s", run_id, error)
 
     def _on_revoked(self, run_id: str) -> None:
         if attempt := self._attempts.get(run_id):
             attempt.cut("stopped")
+
+    def _on_reconnected(self) -> None:
+        for attempt in self._attempts.values():
+            question = self._loop.create_task(attempt.check_revoked())
+            self._questions.add(question)
+            question.add_done_callback(self._questions.discard)
+
+
+def wake(run_id: str) -> None:
+    """Send a run that is queued to its queue again."""
+    run = Run.objects.select_related("model_config").filter(pk=run_id).first()
+    if run is not None:
+        enqueue(run_id, run.model_config.queue if run.model_config else DEFAULT_QUEUE)
 
 
 _current: Runtime | None = None
@@ -108,6 +164,12 @@ def current() -> Runtime:
             runtime.start()
             _current = runtime
         return _current
+
+
+def drain_current(grace_s: float) -> None:
+    """In a signal handler: takes no lock."""
+    if _current is not None:
+        _current.drain(grace_s)
 
 
 def stop_current() -> None:

@@ -19,6 +19,10 @@ class RunState:
         self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
 
     @property
+    def pieces(self) -> int:
+        return len(self.texts) + len(self.reasonings)
+
+    @property
     def text(self) -> str:
         return "".join(self.texts)
 

@@ -1,9 +1,12 @@
-"""The Celery edge: a task message wakes this process up to carry one run out."""
+"""The Celery edge: a task message wakes this process up to carry one run out, and signals end the process."""
 
+import signal
 from typing import Any
 
 from celery import shared_task
-from celery.signals import task_rejected, task_unknown, worker_ready, worker_shutdown
+from celery.signals import task_rejected, task_unknown, worker_ready, worker_shutdown, worker_shutting_down
+from celery.worker import state
+from django.conf import settings
 
 from chat.metrics.counted import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
@@ -19,6 +22,7 @@ def run_turn(*, run_id: str, **_later: object) -> None:
 
 @worker_ready.connect
 def start_runtime(**_: Any) -> None:
+    signal.signal(signal.SIGQUIT, hand_over_now)
     runtime.current()
     keep_pushing("llm")
 
@@ -28,6 +32,20 @@ def start_runtime(**_: Any) -> None:
 def count_dropped(**_: Any) -> None:
     """Celery has logged it and goes on."""
     TASKS_DROPPED.inc()
+
+
+@worker_shutting_down.connect
+def drain_runtime(**_: Any) -> None:
+    """SIGTERM or the first Ctrl-C. Celery's second Ctrl-C would end threads, which its thread pool cannot."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, hand_over_now)
+    runtime.drain_current(settings.DRAIN_GRACE_S)
+
+
+def hand_over_now(*_: object) -> None:
+    """End without any grace; the runs go on elsewhere."""
+    state.should_stop = 0  # type: ignore[assignment]  # as Celery's own handler sets it: the exit status
+    runtime.drain_current(0)
 
 
 @worker_shutdown.connect

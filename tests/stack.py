@@ -54,7 +54,7 @@ class Stack:
     @classmethod
     @contextlib.contextmanager
     def running(cls, services: Services, upstream: Upstream, **more: str) -> Iterator["Stack"]:
-        """Migrated, with users alice and bob (password: their name), the models, one web and one worker."""
+        """Migrated, with users alice and bob (password: their name), the models, one web, one worker and the sweeper."""
         stack = cls(services, upstream, **more)
         stack.manage("migrate", "--verbosity", "0")
         stack.manage("sync_models")
@@ -62,6 +62,7 @@ class Stack:
             stack.manage("create_user", name, "--password", name)
         try:
             stack.start("llm")
+            stack.start("sweeper")
             stack.start("web")
             stack.wait_until_ready()
             yield stack

@@ -33,6 +33,8 @@ def connect() -> psycopg.Connection[Any]:
         "keepalives_idle": 2,
         "keepalives_interval": 1,
         "keepalives_count": 3,
+        # Keepalives are not sent while an answer is outstanding.
+        "tcp_user_timeout": 5000,
         "connect_timeout": 3,
     }
     return psycopg.connect(**parameters, autocommit=True)

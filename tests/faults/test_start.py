@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 PROCESSES = {
     "web": ("uvicorn",),
     "llm": ("celery", "-Q llm"),
+    "sweeper": ("manage.py", "sweep_runs"),
     "valkey": ("valkey-server",),
     "postgres": ("postgres", "-D"),
     "demo": ("-m demo",),

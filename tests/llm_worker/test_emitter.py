@@ -38,8 +38,8 @@ def played(*said: tuple[str, str], error: Error | None = None) -> tuple[Shown, R
     emitter.run_start("scripted")
     for kind, text in said:
         emitter.text(text) if kind == "text" else emitter.reasoning(text)
-    emitter.end(error)
-    emitter.stop("error" if error else "finished")
+    emitter.end()
+    emitter.stop("error" if error else "finished", error)
     return shown, state
 
 
