@@ -52,7 +52,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "chat.api.middleware.RequestIds",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -92,9 +92,13 @@ DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {
-    "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+    # Short: while Postgres is away whoever waits tries again by itself, and the pool connects on demand. With the
+    # default of 5 minutes its pauses between attempts double, and it comes back long after Postgres does.
+    "pool": {"min_size": 1, "max_size": 20, "timeout": 5, "reconnect_timeout": 2},
     "connect_timeout": 5,
 }
+# After a restart of Postgres the pool's connections are dead; one empty query tells.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 # --- Redis and Celery --------------------------------------------------------------------------------------
 
@@ -136,7 +140,8 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "chat.web.vendor.VendorFinder",
 ]
-WHITENOISE_USE_FINDERS = DEBUG
+SERVESTATIC_USE_FINDERS = DEBUG
+SERVESTATIC_ALLOW_ALL_ORIGINS = False
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
