@@ -1,0 +1,98 @@
+"""What the pages for operators name exists: tests, metrics, variables, processes; and their commands do what they say."""
+
+import ast
+import os
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from chat.api.metrics import Everything
+from config.programs import procfile
+from tests.config.test_readme import variables_in_readme
+from tests.house import ROOT
+from tests.services import Services
+
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+GUARANTEES = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+NAMED_TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", GUARANTEES)))
+
+
+@cache
+def names_in(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {node.name for node in found if node.name.startswith("test_")}
+
+
+@pytest.mark.parametrize(("path", "name"), NAMED_TESTS)
+def test_every_named_test_exists(path: str, name: str) -> None:
+    assert name in names_in(path)
+
+
+def test_every_promise_and_every_fault_has_its_row() -> None:
+    assert re.findall(r"^\| \*\*(I\d)\*\*", GUARANTEES, re.MULTILINE) == [f"I{n}" for n in range(1, 10)]
+    assert re.findall(r"^\| (F\d+) \|", GUARANTEES, re.MULTILINE) == [f"F{n}" for n in range(1, 29)]
+
+
+def test_a_row_names_a_test_or_says_that_there_is_none_yet() -> None:
+    rows = re.findall(r"^\| (?:\*\*I\d\*\*|F\d+) \|.*$", GUARANTEES, re.MULTILINE)
+    assert [row for row in rows if "::" not in row and "not yet" not in row] == []
+
+
+@pytest.mark.django_db
+def test_the_metrics_are_those_that_are_told() -> None:
+    told = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in Everything().collect()
+    }
+    parts = r"_(?:bucket|count|sum)$"
+    named = {re.sub(parts, "", name) for name in re.findall(r"\bturnwire_\w+", OPERATIONS)}
+    assert named == told
+
+
+def test_the_variables_are_the_readmes() -> None:
+    table = OPERATIONS.split("## Settings that matter here")[1]
+    named = set(re.findall(r"`([A-Z][A-Z_]+)`", table))
+    assert named
+    assert named <= variables_in_readme()
+
+
+def test_every_process_is_described() -> None:
+    rows = set(re.findall(r"^\| (\w+) \|", OPERATIONS.split("## Scaling")[0], re.MULTILINE))
+    assert rows - {"process"} == set(procfile())
+
+
+def test_a_worker_for_another_queue_is_started_like_the_others() -> None:
+    line = next(line for line in OPERATIONS.splitlines() if "-Q slow -n" in line)
+    command = line.removeprefix("LLM_CONCURRENCY=50 .venv/bin/").replace("slow", "llm")
+    assert command.replace("-c 50", '-c "${LLM_CONCURRENCY:-200}"') == procfile()["llm"]
+
+
+def test_every_file_named_is_there() -> None:
+    for page in (OPERATIONS, GUARANTEES):
+        for path in re.findall(r"`((?:docs|tests|chat|config)/[\w./-]+)", page):
+            assert (ROOT / path.partition("::")[0]).exists(), path
+
+
+def test_a_backup_can_be_restored(services: Services, tmp_path: Path) -> None:
+    """As the page says, into a database of its own."""
+    commands = re.findall(r"\$BIN/(pg_dump|pg_restore)([^`\n]*)", OPERATIONS)
+    assert [name for name, _ in commands] == ["pg_dump", "pg_restore"]
+    binaries = next(line for line in OPERATIONS.splitlines() if line.startswith("BIN="))
+    urls = [make_conninfo(services.postgres.url, dbname=name) for name in ("dumped", "restored")]
+    with psycopg.connect(services.postgres.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE dumped")
+        admin.execute("CREATE DATABASE restored")
+    with psycopg.connect(urls[0]) as database:
+        database.execute("CREATE TABLE said AS SELECT 'Two.' AS text")
+    for (name, arguments), url in zip(commands, urls, strict=True):
+        here = arguments.replace("turnwire.dump", str(tmp_path / "turnwire.dump"))
+        command = ["sh", "-ec", f'{binaries}; "$BIN"/{name}{here}']
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "URL": url})
+    with psycopg.connect(urls[1]) as database:
+        assert database.execute("SELECT text FROM said").fetchall() == [("Two.",)]
