@@ -12,33 +12,50 @@ from config import embedded
 
 
 class Services:
-    """Both servers in a directory of their own; gone with the test process."""
+    """Both servers in a directory of their own; gone with the test process. Without durable_valkey, Valkey forgets
+    everything when it ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable_valkey: bool = False) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="turnwire-tests-"))
         self.directory.chmod(0o755)
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
         atexit.register(self.stop)
         self.postgres = embedded.postgres(self.directory / "postgres", durable=False)
-        self.valkey = embedded.valkey(self.directory / "valkey", durable=False)
+        self.valkey = embedded.valkey(self.directory / "valkey", durable=durable_valkey)
         self.start(self.postgres)
         self.start(self.valkey)
-        embedded.wait_for_postgres(self.postgres)
-        embedded.wait_for_valkey(self.valkey)
+        self.wait_for(self.postgres)
+        self.wait_for(self.valkey)
 
-    def start(self, server: embedded.Server) -> subprocess.Popen[bytes]:
+    def start(self, server: embedded.Server) -> None:
         with (self.directory / f"{server.name}.log").open("ab") as log:
             process = subprocess.Popen(
                 server.command, stdout=log, stderr=log, user=server.user, cwd="/", start_new_session=True
             )
-        self.processes.append(process)
-        return process
+        self.processes[server.name] = process
+
+    def wait_for(self, server: embedded.Server) -> None:
+        """Until it answers."""
+        wait = embedded.wait_for_postgres if server is self.postgres else embedded.wait_for_valkey
+        wait(server)
+
+    def end(self, server: embedded.Server, number: signal.Signals = signal.SIGKILL) -> None:
+        """End one of them and wait for its end: SIGKILL a crash, SIGINT Postgres' fast shutdown."""
+        process = self.processes.pop(server.name)
+        process.send_signal(number)
+        process.wait(60)
+
+    def restart(self, server: embedded.Server, number: signal.Signals = signal.SIGKILL) -> None:
+        """Back at the same address; returns when it answers."""
+        self.end(server, number)
+        self.start(server)
+        self.wait_for(server)
 
     def stop(self) -> None:
-        for process in self.processes:
+        for process in self.processes.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-        for process in self.processes:
+        for process in self.processes.values():
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:

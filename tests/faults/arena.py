@@ -1,0 +1,114 @@
+"""Real processes for the fault tests: web, workers and sweepers beside a Postgres and a Valkey of their own.
+
+Tests kill, pause and replace them by name; set_stage() brings back the usual cast before the next test.
+"""
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import redis
+
+from tests.services import Services
+from tests.stack import Stack
+from tests.upstream import Upstream
+
+LIMIT_S = 60.0
+WORKERS = ("llm.1", "llm.2")
+CAST = {"web": "web", "sweeper": "sweeper", **dict.fromkeys(WORKERS, "llm")}
+
+
+class Arena:
+    def __init__(self, services: Services, stack: Stack) -> None:
+        self.services = services
+        self.stack = stack
+        self.upstream = stack.upstream
+        self.database_url = services.postgres.url
+        self.redis_url = stack.environment["REDIS_URL"]
+
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Arena"]:
+        """Migrated, with users and models, and the usual cast. environment: of every process."""
+        services = Services(durable_valkey=durable_valkey)
+        with Upstream() as upstream:
+            stack = Stack(services, upstream)
+            stack.environment.update({"DRAIN_GRACE": "0"} | environment)
+            arena = cls(services, stack)
+            stack.manage("migrate", "--verbosity", "0")
+            stack.manage("sync_models")
+            for name in ("alice", "bob"):
+                stack.manage("create_user", name, "--password", name)
+            try:
+                arena.set_stage()
+                yield arena
+            finally:
+                arena.kill(*stack.processes)
+                services.stop()
+
+    def set_stage(self, *workers: str) -> None:
+        """Exactly the usual cast, everybody awake; `workers`: those of them that are wanted, without: all."""
+        wanted = {name: line for name, line in CAST.items() if line != "llm" or name in (workers or WORKERS)}
+        for name, process in list(self.stack.processes.items()):
+            if name not in wanted or process.poll() is not None:
+                self.kill(name)
+            else:
+                process.send_signal(signal.SIGCONT)
+        for name, line in wanted.items():
+            if name not in self.stack.processes:
+                self.stack.start(line, name)
+        self.stack.wait_until_ready()
+        self.wait_for_workers(len(workers or WORKERS))
+        self.upstream.reset()
+
+    def worker(self, name: str, **environment: str) -> None:
+        """One more; `environment` is its own, for fault points and detours. It may not consume yet."""
+        self.stack.start("llm", name, environment)
+
+    def kill(self, *names: str) -> None:
+        """kill -9, of those that still live."""
+        for name in names:
+            process = self.stack.processes.pop(name)
+            process.kill()
+            process.wait()
+
+    def pause(self, *names: str) -> None:
+        for name in names:
+            self.stack.signal(name, signal.SIGSTOP)
+
+    def resume(self, *names: str) -> None:
+        for name in names:
+            self.stack.signal(name, signal.SIGCONT)
+
+    def wait_for_end_of(self, name: str) -> int:
+        """Until the process has ended by itself; its status."""
+        return self.stack.processes.pop(name).wait(LIMIT_S)
+
+    def wait_for_workers(self, count: int) -> None:
+        """Until that many processes consume the queue."""
+        self.wait_until(lambda: self.consumers() == count, f"{count} workers")
+
+    def wait_until(self, condition: Callable[[], Any], what: str, limit_s: float = LIMIT_S) -> Any:
+        limit = time.monotonic() + limit_s
+        while not (value := condition()):
+            assert time.monotonic() < limit, f"{what} not within {limit_s} s: {self.logs()}"
+            time.sleep(0.02)
+        return value
+
+    def consumers(self) -> int:
+        with self.redis() as client:
+            clients = client.client_list()
+        return sum(1 for one in clients if one["cmd"] == "brpop" and "b" in one["flags"])
+
+    def redis(self) -> redis.Redis:
+        return redis.Redis.from_url(self.redis_url)
+
+    def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def logs(self) -> str:
+        return "\n".join(f"--- {name}\n{self.stack.log(name)[-3000:]}" for name in self.stack.processes)

@@ -1,0 +1,147 @@
+"""One fault test's work: questions asked, tabs that watch, what was broken and stopped, and the verdict.
+
+The verdict is the history checker's (history.py), over all that is known when everything has ended.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import psycopg
+
+from tests.e2e.client import Client, Frame, RunView
+from tests.faults.arena import Arena
+from tests.faults.history import History, Report, check, load
+from tests.faults.watcher import LIMIT_S, Watcher
+
+UNFINISHED = """
+    SELECT count(*) FROM chat_run JOIN chat_turn ON chat_turn.id = chat_run.turn_id
+    WHERE chat_turn.session_id = ANY(%s::uuid[]) AND (announced_at IS NULL OR chat_turn.ended_at IS NULL)"""
+_numbers = count(1)
+
+
+@dataclass
+class Asked:
+    """A question of its own session, and the tab that watches it."""
+
+    session: Frame
+    turn: Frame
+    watcher: Watcher
+
+    @property
+    def run(self) -> str:
+        """The first run's id."""
+        return self.turn["runs"][0]["id"]
+
+    @property
+    def view(self) -> RunView:
+        return self.watcher.views.setdefault(self.run, RunView())
+
+    async def showing(self, text: str = "") -> RunView:
+        return await self.watcher.showing(self.run, text)
+
+    async def ended(self, limit_s: float = LIMIT_S) -> RunView:
+        return await self.watcher.ended(self.run, limit_s)
+
+
+class Scene:
+    def __init__(self, arena: Arena, client: Client) -> None:
+        self.arena = arena
+        self.upstream = arena.upstream
+        self.client = client
+        self.watchers: list[Watcher] = []
+        self.accepted: list[Frame] = []
+        self.stops: dict[str, float] = {}
+        self.faults: list[float] = []
+        self.sessions: list[str] = []
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def of(cls, arena: Arena, user: str = "alice") -> AsyncIterator["Scene"]:
+        async with Client.login(arena.stack.base_url, user, user) as client:
+            scene = cls(arena, client)
+            try:
+                yield scene
+            finally:
+                await asyncio.gather(*(watcher.stop() for watcher in scene.watchers))
+
+    async def ask(self, text: str = "Count", **body: Any) -> Asked:
+        """In a session of its own, watched from before the question. The text is made unlike all others."""
+        session = await self.client.new_session()
+        self.sessions.append(session["id"])
+        watcher = await self.watch(session["id"])
+        turn = await self.client.ask(session, self.unlike(text), **body)
+        self.accepted.append(turn | {"session": session["id"]})
+        watcher.expect(*(run["id"] for run in turn["runs"]))
+        return Asked(session, turn, watcher)
+
+    async def ask_many(self, number: int, **body: Any) -> list[Asked]:
+        return list(await asyncio.gather(*(self.ask(**body) for _ in range(number))))
+
+    async def watch(self, session: str, client: Client | None = None) -> Watcher:
+        watcher = Watcher(client or self.client, session, f"tab {len(self.watchers) + 1}")
+        self.watchers.append(watcher)
+        await watcher.start()
+        return watcher
+
+    async def stop(self, run: str) -> None:
+        self.stops.setdefault(run, time.monotonic())
+        await self.client.http.post(f"/api/runs/{run}/cancellation/", json={})
+
+    def broken(self) -> None:
+        """Something was broken just now."""
+        self.faults.append(time.monotonic())
+
+    def unlike(self, text: str) -> str:
+        return f"{text} ({next(_numbers)})"
+
+    async def settled(self, limit_s: float = LIMIT_S) -> None:
+        """When every accepted turn has ended and the upstream has heard it."""
+        limit = time.monotonic() + limit_s
+        while left := await asyncio.to_thread(self._unfinished):
+            assert time.monotonic() < limit, f"{left} runs have not ended: {self.arena.logs()}"
+            await asyncio.sleep(0.05)
+        # Whether a call stayed open is the checker's to say.
+        with contextlib.suppress(AssertionError):
+            left_s = max(0.0, limit - time.monotonic())
+            await asyncio.to_thread(self.upstream.wait_for, self._is_upstream_quiet, left_s)
+
+    async def judge(self, limit_s: float = LIMIT_S) -> Report:
+        """Wait for the end of everything and assert that no promise was broken."""
+        await self.settled(limit_s)
+        runs = {run["id"] for turn in self.accepted for run in turn["runs"]}
+        for watcher in self.watchers:
+            for run in runs & (watcher._known | watcher.views.keys()):
+                await watcher.ended(run)
+            watcher.log.sockets[-1].open_at_end = watcher.socket is not None
+        database = await asyncio.to_thread(load, self.arena.database_url, self.sessions)
+        report = check(
+            History(
+                [watcher.log for watcher in self.watchers],
+                database,
+                list(self.upstream.requests),
+                accepted=self.accepted,
+                stops=self.stops,
+                faults=self.faults,
+            )
+        )
+        assert not report.violations, f"{report}\n{self.arena.logs()}"
+        return report
+
+    def _is_upstream_quiet(self) -> bool:
+        return all(call.ended is not None for call in self.upstream.requests)
+
+    def _unfinished(self) -> int:
+        try:
+            return self.arena.rows(UNFINISHED, self.sessions)[0][0]
+        except psycopg.OperationalError:
+            return -1
+
+
+def words(number: int) -> str:
+    """The whole answer to a question that the upstream answers with that many words."""
+    return "".join(f"{word} " for word in range(number))

@@ -1,0 +1,127 @@
+"""Workers are killed, frozen, cut off: F1, F3, F4, F7, F8."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from chat.fault_points import Point
+from tests.faults.arena import Arena
+from tests.faults.measured import record
+from tests.faults.proxy import Proxy
+from tests.faults.scene import Scene, words
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
+
+
+async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, scene: Scene) -> None:
+    arena.upstream.reply({"words": 150, "every_s": 0.03})
+    questions = await scene.ask_many(20)
+    for question in questions:
+        await question.showing("20 ")
+    scene.broken()
+    arena.kill("llm.1")
+    for question in questions:
+        assert (await question.ended()).text == words(150)
+    report = await scene.judge()
+    assert report.figures["resets"] > 0
+    record("F1", "kill -9 with 20 runs: fault to first new packet", report.figures["takeover"])
+
+
+@pytest.mark.parametrize(
+    ("point", "calls"),
+    [
+        ("after_claim", 1),
+        ("before_append", 2),
+        ("after_append", 2),
+        ("before_checkpoint", 2),
+        ("after_checkpoint", 2),
+        ("before_finish", 2),
+        ("after_finish", 1),
+        ("before_announce", 1),
+        ("after_announce", 1),
+    ],
+)
+async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
+    arena: Arena, scene: Scene, point: Point, calls: int
+) -> None:
+    arena.set_stage("llm.1")
+    arena.kill("llm.1")
+    arena.worker("llm.doomed", FAULT_POINTS=f"{point}=kill")
+    # Longer than the time between two checkpoints.
+    arena.upstream.reply({"words": 100, "every_s": 0.03})
+    question = await scene.ask()
+    await asyncio.to_thread(arena.wait_for_end_of, "llm.doomed")
+    scene.broken()
+    arena.worker("llm.1")
+    view = await question.ended()
+    assert (view.text, view.stop_reason) == (words(100), "finished")
+    await scene.judge()
+    record("F3" if calls == 2 else "F4", f"killed {point}: to the end of the answer", view_s(scene))
+    assert len(arena.upstream.requests) == calls
+
+
+def view_s(scene: Scene) -> float:
+    """From the fault to now."""
+    return time.monotonic() - scene.faults[-1]
+
+
+@pytest.fixture
+def cut_cable(arena: Arena) -> Iterator[tuple[Proxy, Proxy]]:
+    with Proxy.before(arena.database_url) as postgres, Proxy.before(arena.redis_url) as valkey:
+        yield postgres, valkey
+
+
+@pytest.mark.parametrize("how", ["frozen", "cut off"])
+async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refused(
+    arena: Arena, scene: Scene, cut_cable: tuple[Proxy, Proxy], how: str
+) -> None:
+    postgres, valkey = cut_cable
+    arena.kill("llm.1", "llm.2")
+    arena.worker("llm.away", DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
+    arena.upstream.reply({"words": 30, "every_s": 0.01}, {"wait": how}, {"words": 100, "every_s": 0.01})
+    questions = await scene.ask_many(5)
+    for question in questions:
+        await question.showing("29 ")
+    arena.worker("llm.1")
+    await asyncio.to_thread(arena.wait_for_workers, 2)
+    scene.broken()
+    if how == "frozen":
+        arena.pause("llm.away")
+    else:
+        postgres.blackhole()
+        valkey.blackhole()
+    # The upstream talks on to both.
+    arena.upstream.release(how)
+    for question in questions:
+        assert (await question.ended()).text == words(30) + words(100)
+    arena.resume("llm.away")
+    postgres.heal()
+    valkey.heal()
+    report = await scene.judge()
+    record("F7", f"{how}: fault to first new packet", report.figures["takeover"])
+    # The one that came back works again.
+    arena.kill("llm.1")
+    assert (await (await scene.ask()).ended()).stop_reason == "finished"
+    await scene.judge()
+
+
+async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
+    arena: Arena, scene: Scene
+) -> None:
+    arena.kill("llm.1", "llm.2")
+    question = await scene.ask()
+    scene.broken()
+    for number in range(3):
+        arena.worker(f"llm.doomed.{number}", FAULT_POINTS="after_claim=kill")
+        await asyncio.to_thread(arena.wait_for_end_of, f"llm.doomed.{number}")
+    view = await question.ended()
+    assert view.error is not None
+    assert (view.stop_reason, view.error["code"]) == ("error", "worker_lost")
+    record("F8", "first kill to the failure, with three starts", view_s(scene))
+    stored = await scene.client.call("GET", f"runs/{question.run}/")
+    assert (stored["status"], stored["error"]["code"]) == ("failed", "worker_lost")
+    arena.worker("llm.1")
+    assert (await (await scene.ask()).ended()).stop_reason == "finished"
+    await scene.judge()
