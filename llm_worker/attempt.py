@@ -21,7 +21,7 @@ from llm_worker.database import Database
 from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
 from llm_worker.loop import run_llm_loop
-from llm_worker.prepare import prepare
+from llm_worker.prepare import may_go_on, opening, prepare
 from llm_worker.saving import announce, finish, patiently, put_back
 from llm_worker.state import RunState
 from llm_worker.step import Models
@@ -93,11 +93,20 @@ class Attempt:
             self.cut("stopped")
 
     async def _answer(self) -> None:
+        if may_go_on(self.run):
+            await self._open()
         self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
         await self.check_revoked()
         request = await patiently(self._services.database, prepare, self.run)
         await run_llm_loop(request, self._services.models, self._emitter, self._state)
+
+    async def _open(self) -> None:
+        """Show and keep what an earlier attempt has said."""
+        snapshot = await patiently(self._services.database, opening, self.run)
+        if snapshot:
+            self._outlet.open_with(snapshot)
+            self._state.keep(snapshot.message["text"], snapshot.message.get("reasoning", ""))
 
     async def _is_revoked(self) -> bool:
         try:

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -9,8 +10,19 @@ from django.db import connection
 
 from chat.models import ModelConfig, Run, SystemPrompt
 from chat.prompts import default_system_prompt
+from chat.protocol import Snapshot
+from chat.shapes import message_shape
+from chat.tokens import count_tokens
 from chat.transcript import Entry
-from llm_worker.context import Context, ContextTooLong, Framing, build_context, request_budget, system_prompt
+from llm_worker.context import (
+    Context,
+    ContextTooLong,
+    Framing,
+    Message,
+    build_context,
+    request_budget,
+    system_prompt,
+)
 from llm_worker.deltas import ModelFailed
 from llm_worker.llm import Model, Request
 from llm_worker.tokens import estimate, exactly
@@ -39,7 +51,26 @@ def prepare(run: Run) -> Request:
         context = _fit(config, load_branch(run), _framing(run))
     except ContextTooLong as error:
         raise ModelFailed("context_too_long", str(error)) from error
-    return Request(_model(config), context.messages, cache_key=str(run.turn.session_id))
+    request = Request(_model(config), context.messages, cache_key=str(run.turn.session_id))
+    return _continuing(request, run.message.text) if _goes_on(run) else request
+
+
+def may_go_on(run: Run) -> bool:
+    """Whether this attempt may continue what an earlier one has saved, instead of beginning anew."""
+    return bool(run.attempt > 1 and run.model_config and run.model_config.supports_prefill)
+
+
+def opening(run: Run) -> Snapshot | None:
+    """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
+    if not _goes_on(run):
+        return None
+    message = run.message
+    kept = message_shape(message) | {"text": message.text}
+    kept.pop("cursor", None)
+    kept.pop("reasoning", None)
+    if message.reasoning:
+        kept["reasoning"] = message.reasoning
+    return Snapshot(str(run.pk), run.attempt, 0, kept)
 
 
 def load_branch(run: Run) -> list[Entry]:
@@ -73,6 +104,20 @@ def _fit(config: ModelConfig, entries: list[Entry], framing: Framing) -> Context
         if not context.is_tight:
             return context
     return build(tokens_of=exact)
+
+
+def _goes_on(run: Run) -> bool:
+    return may_go_on(run) and bool(run.message.text.strip())
+
+
+def _continuing(request: Request, text: str) -> Request:
+    """The partial answer stands last: the model goes on with it. It counts against what the answer may use."""
+    left = request.model.max_output_tokens - count_tokens(text)
+    return replace(
+        request,
+        model=replace(request.model, max_output_tokens=max(1, left)),
+        messages=[*request.messages, Message("A", text)],
+    )
 
 
 def _model(config: ModelConfig) -> Model:

@@ -13,6 +13,11 @@ class RunState:
     first_token_at: float | None = None  # on the clock given to Emitter
     cycles: int = 0
 
+    def keep(self, text: str, reasoning: str) -> None:
+        """What an earlier attempt has said and this one continues; readers have been shown it."""
+        self.texts += [text] if text else []
+        self.reasonings += [reasoning] if reasoning else []
+
     def count_step(self, usage: Usage) -> None:
         """One more inference and what it used, as far as the server said."""
         self.cycles += 1

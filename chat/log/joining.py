@@ -72,6 +72,7 @@ def _newer_attempt(cursor: Cursor, first: int) -> Step:
         return Step(Verdict.REOPEN)
     if first > 1:
         return Step(Verdict.GAP)
+    # Certainly no snapshot opens it: one would have come with seq 1, in the same publication (outlet.py).
     # Nothing was shown before a run's first attempt: there is nothing to forget.
     return Step(Verdict.FORWARD if cursor == START else Verdict.RESET)
 

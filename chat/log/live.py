@@ -49,8 +49,10 @@ def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
 
 
 def _saved(run: Run) -> Progress:
-    if run.saved_seq == 0:  # the text in the row, if any, is of an earlier attempt
-        return Progress("", "", Cursor(run.attempt, 0))
+    if run.saved_seq == 0:
+        # The text in the row, if any, is of an earlier attempt; and so is the cursor: this attempt may be opened by a
+        # snapshot (seq 0), which a reader must not skip.
+        return Progress("", "", Cursor(max(0, run.attempt - 1), 0))
     return Progress(run.message.text, run.message.reasoning, Cursor(run.attempt, run.saved_seq))
 
 

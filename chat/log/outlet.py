@@ -76,12 +76,15 @@ class Outlet:
             self._carrier.has_news(self, urgent=isinstance(obj, URGENT))
 
     def open_with(self, snapshot: p.Snapshot) -> None:
-        """Start the attempt with a snapshot under seq 0 instead of from nothing. Before anything else."""
+        """Start the attempt with a snapshot under seq 0 instead of from nothing. Before anything else.
+
+        It goes out with the first packet, in one append: a reader who missed the publication of seq 0 alone would
+        take seq 1 for a new beginning, and the snapshot's text would be lost on it.
+        """
         if self._lines or self._waiting:
             raise ValueError("a snapshot opens an attempt or is not sent at all")
         self._base = 0
         self._lines.append(p.encode(snapshot))
-        self._carrier.has_news(self, urgent=True)
 
     def settle(self) -> int:
         """Number what waits; the seq of the last packet so far (0: none)."""
@@ -122,10 +125,11 @@ class Outlet:
         if self._waiting:
             self.settle()
         lines = self._lines[self._sent : self._sent + MAX_APPEND_PACKETS]
-        if not lines:
+        opens_with_snapshot = self._base == 0 and self._sent == 0
+        least = 2 if opens_with_snapshot else 1
+        if len(lines) < least:
             return []
-        if len(lines) > 1:
-            lines = lines[: _fitting(lines)]
+        lines = lines[: max(least, _fitting(lines))]
         first = self._base + self._sent
         return append_arguments(self.log, self.address.attempt, first, lines, self._base)
 

@@ -15,6 +15,7 @@ from hiredis import pack_command
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from chat.fault_points import reach
 from chat.log.outlet import Outlet, StaleAttempt
 from chat.metrics.counted import APPEND_S
 from chat.protocol import RunAddress
@@ -146,8 +147,12 @@ class Publisher:
     async def _drain(self, batch: list[Outlet]) -> None:
         """Send each outlet's next append in one pipeline; those with more to say are taken again."""
         asked = [(outlet, command) for outlet in batch if (command := outlet.next_append())]
+        if not asked:
+            return
+        reach("before_append")
         with APPEND_S.time():
             replies = await self._append([command for _, command in asked])
+        reach("after_append")
         for (outlet, _), reply in zip(asked, replies, strict=True):
             outlet.confirm(appended(reply))
             if outlet.has_more:

@@ -120,7 +120,7 @@ class World:
         goes_on = bool(kept) and choice % 3 == 0
         if goes_on:
             outlet.open_with(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
-        # Also after a snapshot, and so in one append with it: see test_a_snapshot_published_alone_may_be_missed.
+        # Also after a snapshot, and so in one append with it: see test_a_snapshot_is_never_published_alone.
         outlet.emit(HERE, p.RunStart(model="model"))
         self.workers = [*self.workers, Worker(attempt, outlet, kept if goes_on else "")][-MAX_WORKERS:]
 
