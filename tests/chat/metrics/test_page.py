@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 from prometheus_client import Metric
@@ -98,6 +99,18 @@ def test_it_says_so_when_redis_is_away(db: None, monkeypatch: pytest.MonkeyPatch
     families = told()
     assert value(families, "turnwire_redis_up") == 0
     assert value(families, "turnwire_postgres_up") == 1
+
+
+def test_it_says_so_when_postgres_is_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gauges, "read", refuse)
+    families = told()
+    assert value(families, "turnwire_postgres_up") == 0
+    assert value(families, "turnwire_redis_up") == 1
+    assert "turnwire_runs" not in families
+
+
+def refuse() -> list[Metric]:
+    raise OperationalError
 
 
 def test_processes_and_sockets_are_told_by_role(db: None) -> None:
