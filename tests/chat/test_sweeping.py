@@ -1,5 +1,6 @@
 """Whatever dies, every run ends: the sweeper's moves, each against real Postgres and Valkey."""
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.utils import timezone
 
 from chat import events, protocol, stream
@@ -60,6 +62,16 @@ def claimed(run: Run, owner: int, **fields: Any) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
+def die(worker: certificates.Lock) -> None:
+    """Its connection is closed, and Postgres has noticed."""
+    worker.release()
+    limit = time.monotonic() + 60
+    held = f"SELECT {certificates.HELD_SQL.format(owner='%s')}"
+    while connection.cursor().execute(held, [worker.number]).fetchone()[0]:
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
 def again(run: Run) -> Run:
     return Run.objects.get(pk=run.pk)
 
@@ -81,7 +93,7 @@ def test_a_run_of_a_live_worker_is_left_alone(run: Run, worker: certificates.Loc
 
 def test_a_free_lock_and_a_missed_beat_are_a_death(run: Run, worker: certificates.Lock) -> None:
     claimed(run, worker.number, beat_at=timezone.now() - timedelta(seconds=5))
-    worker.release()
+    die(worker)
     assert sweep(trust_certificates=True).taken_over == 1
     found = again(run)
     assert (found.status, found.failures, found.owner) == (Status.QUEUED, 1, None)
@@ -90,13 +102,13 @@ def test_a_free_lock_and_a_missed_beat_are_a_death(run: Run, worker: certificate
 
 def test_a_free_lock_beside_a_fresh_beat_is_not(run: Run, worker: certificates.Lock) -> None:
     claimed(run, worker.number)
-    worker.release()
+    die(worker)
     assert str(sweep(trust_certificates=True)) == ""
 
 
 def test_after_a_restart_of_postgres_free_locks_bury_nobody(run: Run, worker: certificates.Lock) -> None:
     claimed(run, worker.number, beat_at=timezone.now() - timedelta(seconds=5))
-    worker.release()
+    die(worker)
     assert str(sweep(trust_certificates=False)) == ""
 
 
