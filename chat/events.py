@@ -23,6 +23,16 @@ def record(session: Session, kind: str, payload: dict[str, Any]) -> SessionEvent
     return session.record(kind, payload)
 
 
+def tell(session: Session, kind: str, payload: dict[str, Any]) -> None:
+    """Record one event and publish it once it is committed."""
+    publish_on_commit(record(session, kind, payload))
+
+
+def publish_on_commit(event: SessionEvent) -> None:
+    """push_on_commit for one event: appended without a look at the log, which mostly lacks this one alone."""
+    transaction.on_commit(partial(_append_or_push, event))
+
+
 def push_on_commit(session_id: Any) -> None:
     """Publish what this transaction recorded once it is committed. With Redis away the rows wait for the next
     push; a commit is never undone by it."""
@@ -49,6 +59,15 @@ def frames_after(session_id: Any, n: int, limit: int) -> list[tuple[int, bytes]]
 
 def frame(event: SessionEvent) -> bytes:
     return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
+
+
+def _append_or_push(event: SessionEvent) -> None:
+    log = event_log(event.session_id)
+    try:
+        if append_now(log, EVENTS_ATTEMPT, event.n, [frame(event)], base=event.n).outcome == "gap":
+            push(event.session_id)
+    except RedisError as error:
+        logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
 
 
 def _push_or_log(session_id: Any) -> None:

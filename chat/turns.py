@@ -5,7 +5,7 @@ are enqueued after the commit, in that order. Who may touch the session is decid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat import dynamic_context, editing, events
+from chat.beginning import Beginning
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
@@ -67,7 +68,7 @@ def start(session: Session, request: TurnRequest) -> Started:
             return earlier
         models = _resolve(request.models)
         parent, after = _place(session, request.parent)
-        question = ChatMessage.objects.append(
+        question = ChatMessage.objects.draft(
             parent,
             role=Role.USER,
             text=request.text,
@@ -75,8 +76,13 @@ def start(session: Session, request: TurnRequest) -> Started:
             client_message_id=request.client_message_id,
             request_digest=request.digest() if request.client_message_id else "",
         )
+        if parent.pk != session.leaf_id:  # otherwise current already: a send does not walk the branch
+            _make_path_current(parent)
         context = dynamic_context.build(request.additional_context)
-        return _answer(session, question, models, after=after, dynamic_context=context)
+        answering = _answering(question, models, after, dynamic_context=context)
+        question.latest_child = answering.chosen
+        asking = replace(answering, messages=[question, *answering.messages], chosen=question)
+        return _begin(session, asking)
 
 
 def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> Started:
@@ -90,7 +96,9 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
     with transaction.atomic():
         session = _lock(message.session)
         after = _wait_for(session, message.parent or session.root)
-        return _answer(session, message, _resolve(models), after=after)
+        answering = _answering(message, _resolve(models), after)
+        _make_path_current(message)
+        return _begin(session, answering)
 
 
 def select(message: ChatMessage) -> Session:
@@ -135,13 +143,12 @@ def _refuse_what_does_not_exist_yet(request: TurnRequest) -> None:
 
 def _resolve(names: tuple[str, ...] | None) -> list[ModelConfig]:
     """The models by name, in the order asked for; the default one if none were named."""
-    offered = ModelConfig.objects.offered()
     if names is None:
-        default = offered.first()
+        default = ModelConfig.objects.offered_first()
         if default is None:
             raise Refusal("models_invalid", "No model is configured.", field="models")
         return [default]
-    found = {model.name: model for model in offered.filter(name__in=names)}
+    found = {model.name: model for model in ModelConfig.objects.offered_named(names)}
     if len(found) != len(names):
         raise Refusal("models_invalid", field="models")
     return [found[name] for name in names]
@@ -152,7 +159,7 @@ def _place(session: Session, wanted: Any) -> tuple[ChatMessage, Turn | None]:
     if wanted is None:
         return session.root, None
     if wanted is Place.TIP:
-        tip = session.leaf or session.root
+        tip = session.tip()
         return tip, _wait_for(session, tip)
     parent = session.messages.select_related("run__turn__after").filter(pk=wanted).first()
     if parent is None:
@@ -175,38 +182,41 @@ def _wait_for(session: Session, above: ChatMessage) -> Turn | None:
     return blocker
 
 
-def _answer(
-    session: Session, question: ChatMessage, models: list[ModelConfig], after: Turn | None, **run_fields: Any
-) -> Started:
-    """A turn with one queued run per model; the first model's answer becomes the tip.
+def _answering(
+    question: ChatMessage, models: list[ModelConfig], after: Turn | None, **run_fields: Any
+) -> Beginning:
+    """A turn with one queued run per model, not stored yet.
 
     after: the turn that is waited for; its end wakes the workers.
     """
-    turn = Turn.objects.create(session=session, user_message=question, after=after)
-    deadline = timezone.now() + timedelta(seconds=settings.RUN_DEADLINE_S)
+    turn = Turn(session=question.session, user_message=question, after=after, created_at=timezone.now())
+    deadline = turn.created_at + timedelta(seconds=settings.RUN_DEADLINE_S)
+    # Siblings are shown in the order of their times.
+    answers = [
+        ChatMessage.objects.draft(question, role=Role.ASSISTANT, later=timedelta(microseconds=index + 1))
+        for index in range(len(models))
+    ]
     runs = [
-        Run.objects.create(
+        Run(
             turn=turn,
-            message=ChatMessage.objects.append(question, role=Role.ASSISTANT),
+            message=answer,
             model_config=model,
             model=model.name,
             model_index=index,
+            created_at=turn.created_at,
             deadline=deadline,
             **run_fields,
         )
-        for index, model in enumerate(models)
+        for index, (model, answer) in enumerate(zip(models, answers, strict=True))
     ]
-    if question.parent_id == session.leaf_id:
-        question.choose()  # the path to the tip is current already: a send does not walk the branch
-    else:
-        _make_path_current(question)
-    runs[0].message.choose()
-    session.point_at(runs[0].message)
-    started = Started(turn, runs)
-    events.record(session, "turn_started", started.shape())
-    events.push_on_commit(session.pk)
-    if after is None:
-        enqueueing.enqueue_on_commit(runs)
+    return Beginning(turn, runs, messages=answers, chosen=answers[0])
+
+
+def _begin(session: Session, beginning: Beginning) -> Started:
+    started = Started(beginning.turn, beginning.runs)
+    events.publish_on_commit(beginning.store(session, started.shape()))
+    if beginning.turn.after_id is None:
+        enqueueing.enqueue_on_commit(beginning.runs)
     return started
 
 

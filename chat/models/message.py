@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 from django_cte import CTE, with_cte
 
+from chat.models import statements
 from chat.models.session import Session
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ class Role(models.TextChoices):
 
 REPLIES = (Role.USER, Role.ASSISTANT)
 
+_PLACED = ("id", "session_id", "parent_id", "role")
+_PLACE = "SELECT id, session_id, parent_id, role FROM chat_chatmessage WHERE id = %(message)s"
+
 
 class MessageQuerySet(models.QuerySet["ChatMessage"]):
     # Factories
@@ -32,10 +38,30 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         """A new child of `parent`. Does not make it current: see ChatMessage.choose."""
         return self.create(session_id=parent.session_id, parent=parent, parent_role=parent.role, **fields)
 
+    def draft(
+        self, parent: ChatMessage, *, role: Role, later: timedelta = timedelta(0), **fields: Any
+    ) -> ChatMessage:
+        """A child of `parent` that is not stored; later: than now, the time it is sent at."""
+        return self.model(
+            session_id=parent.session_id,
+            parent=parent,
+            parent_role=parent.role,
+            role=role,
+            sent_at=timezone.now() + later,
+            **fields,
+        )
+
     # Queries
 
     def visible_to(self, user: Any) -> Self:
         return self.filter(session__owner=user)
+
+    def place(self, pk: Any) -> ChatMessage:
+        """Where a message stands in the tree; what it says is loaded when it is asked for."""
+        row = statements.first(_PLACE, {"message": pk})
+        if row is None:
+            raise self.model.DoesNotExist
+        return statements.instance(self.model, _PLACED, row)
 
     def branch_to(self, leaf: Any) -> Self:
         """Root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
+from chat.models import statements
+
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
     def offered(self) -> Self:
         """What users may choose, the default first."""
         return self.filter(enabled=True).order_by("-is_default", "name")
+
+    def offered_first(self) -> ModelConfig | None:
+        """The default, or what comes first without one."""
+        return next(iter(_configs(_FIRST, {})), None)
+
+    def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
+        """Those of offered() that are named, in any order."""
+        return _configs(_NAMED, {"names": list(names)})
 
     def configure(self, windows: dict[str, int], *, demo: bool) -> None:
         """Make the models named at the start: model name -> tokens, the default first. What exists stays as it is.
@@ -98,3 +109,13 @@ class ModelConfig(models.Model):
             "context_window": context_window,
             "max_output_tokens": min(4096, context_window // 4),
         }
+
+
+_NAMES = statements.names(ModelConfig)
+_OFFERED = f"SELECT {statements.columns(ModelConfig, 'model')} FROM chat_modelconfig AS model WHERE enabled"  # noqa: S608
+_FIRST = f"{_OFFERED} ORDER BY is_default DESC, name LIMIT 1"
+_NAMED = f"{_OFFERED} AND name = ANY(%(names)s)"
+
+
+def _configs(statement: str, given: Mapping[str, Any]) -> list[ModelConfig]:
+    return [statements.instance(ModelConfig, _NAMES, row) for row in statements.every(statement, given)]

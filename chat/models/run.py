@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Q
+from django.db.models.functions import Now
 
+from chat.models import run_statements, statements
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.turn import Turn
@@ -31,26 +32,40 @@ class RunQuerySet(models.QuerySet["Run"]):
 
         One UPDATE on the database clock, so of any number of deliveries exactly one gets the run.
         """
-        claimable = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
-        claimed = (
-            self.filter(pk__in=self.model.objects.unblocked().filter(pk=run_id).values("pk"))
-            .filter(claimable)
-            .update(
-                status=Status.RUNNING,
-                attempt=F("attempt") + 1,
-                owner=owner,
-                beat_at=Now(),
-                lease_until=Now() + timedelta(seconds=LEASE_S),
-                claimed_at=Coalesce("claimed_at", Now()),
-                saved_seq=0,
-            )
-        )
-        if not claimed:
+        given = {"run": run_id, "owner": owner, "lease": timedelta(seconds=LEASE_S)}
+        row = statements.first(run_statements.CLAIM, given)
+        if row is None:
             return None
-        # How long it may take is told by the database, too: no worker's clock has to be right.
-        return self.for_work().annotate(left=F("deadline") - Now()).get(pk=run_id)
+        width = len(run_statements.CLAIMED)
+        run = statements.instance(self.model, run_statements.CLAIMED, row[:width])
+        run.left = row[width]
+        run.turn, run.model_config = run_statements.turn_of(row)
+        return run
+
+    def end(self, run_id: Any, attempt: int, status: Status, **given: Any) -> bool:
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or it is another attempt.
+
+        given: every parameter of run_statements.END but the ones above.
+        """
+        allowed = [source.value for source in sources(status)]
+        given |= {"run": run_id, "attempt": attempt, "status": status.value, "sources": allowed}
+        return statements.first(run_statements.END, given) is not None
+
+    def announce(self, run_id: Any) -> uuid.UUID | None:
+        """Mark an ended run as announced, under its session's lock; returns the session. None: it is gone.
+
+        In a transaction, whose later statements see what others did before they let go of the lock.
+        """
+        held = statements.first(run_statements.ANNOUNCE, {"run": run_id})
+        return held[0] if held else None
 
     # Queries
+
+    def in_progress(self, owner_id: Any) -> tuple[int, int]:
+        """How many runs of this user are live, and how many of anybody wait for a worker."""
+        live = sorted(status.value for status in LIVE)
+        own, queued = statements.first(run_statements.IN_PROGRESS, {"owner": owner_id, "live": live})
+        return own, queued
 
     def visible_to(self, user: Any) -> Self:
         return self.filter(turn__session__owner=user)
@@ -109,6 +124,8 @@ class Run(models.Model):
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
     cycles = models.SmallIntegerField(default=0)
 
+    left: timedelta  # until the deadline, on the database's clock; only of what claim() returns
+
     objects = RunQuerySet.as_manager()
 
     class Meta:
@@ -165,8 +182,7 @@ class Run(models.Model):
     @property
     def expires_in_s(self) -> float:
         """Seconds it had left when claim() returned it, not negative."""
-        left: timedelta = getattr(self, "left")  # noqa: B009  annotated, and django-stubs refuses a declaration
-        return max(0.0, left.total_seconds())
+        return max(0.0, self.left.total_seconds())
 
     @property
     def is_live(self) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F
+from psycopg.types.json import Jsonb
+
+from chat.models import statements
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,6 +30,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """The user's own sessions; everybody else's do not exist for them."""
         return self.filter(owner=user)
 
+    def own(self, user: Any, pk: Any) -> Session | None:
+        """One of visible_to(user), as every send asks for it; None if it is not theirs."""
+        return _session(statements.first(_OWN, {"session": pk, "user": user.pk}))
+
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
         from chat.models.message import ChatMessage, Role
@@ -41,7 +47,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def lock(self, pk: Any) -> Session:
         """The session, locked so that appends to one tree happen one after the other (FOR NO KEY UPDATE)."""
-        return self.select_for_update(no_key=True).get(pk=pk)
+        session = _session(statements.first(_LOCK, {"session": pk}))
+        if session is None:
+            raise self.model.DoesNotExist
+        return session
 
 
 class Session(models.Model):
@@ -93,9 +102,17 @@ class Session(models.Model):
 
         The UPDATE locks the row until commit, so n is contiguous and n committed means n-1 committed.
         """
-        type(self).objects.filter(pk=self.pk).update(latest_event=F("latest_event") + 1)
-        n = type(self).objects.values_list("latest_event", flat=True).get(pk=self.pk)
-        return SessionEvent.objects.create(session=self, n=n, kind=kind, payload=payload)
+        given = {"session": self.pk, "kind": kind, "payload": Jsonb(payload)}
+        pk, n, created_at = statements.first(_RECORD, given)
+        return SessionEvent(pk=pk, session=self, n=n, kind=kind, payload=payload, created_at=created_at)
+
+    # Queries
+
+    def tip(self) -> ChatMessage:
+        """Where the current branch ends; only its place in the tree is loaded."""
+        from chat.models.message import ChatMessage
+
+        return ChatMessage.objects.place(self.leaf_id) if self.leaf_id else self.root
 
     # Properties
 
@@ -124,3 +141,21 @@ class SessionEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.n}"
+
+
+_COLUMNS = statements.columns(Session, "session")
+_NAMES = statements.names(Session)
+_OWN = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s"  # noqa: S608
+_LOCK = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE"  # noqa: S608
+_RECORD = """
+    WITH numbered AS (
+        UPDATE chat_session SET latest_event = latest_event + 1 WHERE id = %(session)s RETURNING id, latest_event
+    )
+    INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
+    SELECT id, latest_event, %(kind)s, %(payload)s, STATEMENT_TIMESTAMP() FROM numbered
+    RETURNING id, n, created_at
+"""
+
+
+def _session(row: Any) -> Session | None:
+    return None if row is None else statements.instance(Session, _NAMES, row)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from chat.models import statements
+
 
 class SystemPrompt(models.Model):
     # One row at most: the primary key is the constant 1.
@@ -20,7 +22,8 @@ class SystemPrompt(models.Model):
     @classmethod
     def edited(cls) -> str | None:
         """The edited text; None if staff never edited it (an empty edit is an edit)."""
-        return cls.objects.values_list("text", flat=True).first()
+        row = statements.first("SELECT text FROM chat_systemprompt", {})
+        return row[0] if row else None
 
     @classmethod
     def edit(cls, text: str) -> None:

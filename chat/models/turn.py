@@ -1,11 +1,64 @@
 """Turn: one user message being answered; it has one run per model."""
 
 import uuid
+from typing import Any, NamedTuple
 
 from django.db import models
 
+from chat.models import statements
 from chat.models.message import ChatMessage
 from chat.models.session import Session
+from chat.states import LIVE
+
+
+class Standing(NamedTuple):
+    """A turn that has not ended: statuses of its runs, whether all of them are announced, whether any turn waits."""
+
+    id: uuid.UUID
+    statuses: list[str]
+    is_announced: bool
+    has_followers: bool
+
+
+_IN_PROGRESS = """
+    SELECT turn.id, array_agg(run.status), bool_and(run.announced_at IS NOT NULL),
+        EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id)
+    FROM chat_turn AS turn JOIN chat_run AS run ON run.turn_id = turn.id
+    WHERE turn.id = (SELECT turn_id FROM chat_run WHERE id = %(run)s) AND turn.ended_at IS NULL
+    GROUP BY turn.id
+"""
+_BLOCKING = """
+    SELECT CASE
+        WHEN run.status = ANY(%(live)s) THEN turn.id
+        WHEN above.ended_at IS NULL THEN above.id
+    END
+    FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+    LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+    WHERE run.message_id = %(answer)s
+"""
+
+_END = "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id"
+
+
+class TurnQuerySet(models.QuerySet["Turn"]):
+    # Mutators
+
+    def end(self, pk: Any) -> None:
+        """Its last run is announced. The caller holds the session's lock."""
+        statements.first(_END, {"turn": pk})
+
+    # Queries
+
+    def in_progress_of(self, run_id: Any) -> Standing | None:
+        """The turn of that run; None if it has ended."""
+        row = statements.first(_IN_PROGRESS, {"run": run_id})
+        return Standing(*row) if row else None
+
+    def blocking(self, answer_id: Any) -> "Turn | None":
+        """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
+        live = sorted(status.value for status in LIVE)
+        row = statements.first(_BLOCKING, {"answer": answer_id, "live": live})
+        return self.select_related("after").get(pk=row[0]) if row and row[0] else None
 
 
 class Turn(models.Model):
@@ -19,6 +72,8 @@ class Turn(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # When overall_stop was recorded; None while any run of the turn has not announced its end.
     ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TurnQuerySet.as_manager()
 
     class Meta:
         ordering = ("created_at", "id")

@@ -7,13 +7,12 @@ from django.conf import settings
 
 from chat.models import Run, Session
 from chat.refusals import Refusal
-from chat.states import Status
 
 
 def check(session: Session, wanted: int) -> None:
     """Refuse `wanted` more runs past MAX_RUNS_PER_USER or MAX_QUEUED_RUNS."""
-    own = Run.objects.live().filter(turn__session__owner=session.owner_id)
-    if own.count() + wanted > settings.MAX_RUNS_PER_USER:
+    own, queued = Run.objects.in_progress(session.owner_id)
+    if own + wanted > settings.MAX_RUNS_PER_USER:
         raise Refusal("too_many_runs")
-    if Run.objects.filter(status=Status.QUEUED).count() + wanted > settings.MAX_QUEUED_RUNS:
+    if queued + wanted > settings.MAX_QUEUED_RUNS:
         raise Refusal("queue_full")

@@ -7,12 +7,13 @@ what was committed can be announced later from the database alone. The log itsel
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from chat import events
-from chat.models import ChatMessage, Run, Session, Turn
+from chat.models import Run, Session, Turn
+from chat.models.turn import Standing
 from chat.protocol import Error, StopReason
 from chat.runs import waiting
 from chat.states import STOP_REASONS, Status
@@ -48,19 +49,27 @@ class End:
 
 
 def commit_end(run_id: Any, attempt: int, end: End) -> bool:
-    """Save the end in one transaction, fenced by `attempt`.
+    """Save the end in one statement, fenced by `attempt`.
 
     False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
     the move. A run that is `stopping` can only end as stopped: a worker that finds it so offers that end.
     """
-    token_count = count_tokens(end.text)
-    with transaction.atomic():
-        moved = Run.objects.filter(pk=run_id, attempt=attempt).move(end.status, **_run_fields(end))
-        if moved:
-            ChatMessage.objects.filter(run=run_id).update(
-                text=end.text, reasoning=end.reasoning, token_count=token_count
-            )
-    return bool(moved)
+    error = end.error
+    return Run.objects.end(
+        run_id,
+        attempt,
+        end.status,
+        last_seq=end.last_seq,
+        text=end.text,
+        reasoning=end.reasoning,
+        token_count=count_tokens(end.text),
+        error_code=error.code if error else "",
+        error_message=error.message if error else "",
+        error_retryable=bool(error and error.retryable),
+        time_to_first_token_ms=end.time_to_first_token_ms,
+        cycles=end.cycles,
+        **asdict(end.usage),
+    )
 
 
 def announce(run_id: Any) -> None:
@@ -70,15 +79,13 @@ def announce(run_id: Any) -> None:
     session is locked first, as everywhere, so two runs that end together decide one after the other.
     """
     with transaction.atomic():
-        session = Session.objects.select_for_update(no_key=True).filter(turns__runs=run_id).first()
-        if session is None:
+        session_id = Run.objects.announce(run_id)
+        if session_id is None:
             return  # deleted meanwhile: nobody is left to tell
-        turn = Turn.objects.select_for_update(no_key=True).get(runs=run_id)
-        Run.objects.filter(pk=run_id, ended_at__isnull=False, announced_at__isnull=True).update(
-            announced_at=Now()
-        )
-        if turn.ended_at is None and not turn.runs.filter(announced_at__isnull=True).exists():
-            _end_turn(session, turn)
+        # Read after the lock, so that of two runs that end together the second sees the first.
+        turn = Turn.objects.in_progress_of(run_id)
+        if turn is not None and turn.is_announced:
+            _end_turn(session_id, turn)
 
 
 def overall_stop_reason(statuses: Iterable[str]) -> StopReason:
@@ -89,29 +96,9 @@ def overall_stop_reason(statuses: Iterable[str]) -> StopReason:
     return "error" if ended == {Status.FAILED} else "finished"
 
 
-def _end_turn(session: Session, turn: Turn) -> None:
-    reason = overall_stop_reason(turn.runs.values_list("status", flat=True))
-    Turn.objects.filter(pk=turn.pk).update(ended_at=Now())
-    events.record(session, "overall_stop", {"turn": str(turn.pk), "stop_reason": reason})
-    events.push_on_commit(session.pk)
-    waiting.release(turn)
-
-
-def _run_fields(end: End) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "ended_at": Now(),
-        "lease_until": None,
-        "last_seq": end.last_seq,
-        "saved_seq": end.last_seq,
-        "dynamic_context": "",  # was for this run only
-        "time_to_first_token_ms": end.time_to_first_token_ms,
-        "cycles": end.cycles,
-        **asdict(end.usage),
-    }
-    if end.error:
-        fields |= {
-            "error_code": end.error.code,
-            "error_message": end.error.message,
-            "error_retryable": end.error.retryable,
-        }
-    return fields
+def _end_turn(session_id: UUID, turn: Standing) -> None:
+    Turn.objects.end(turn.id)
+    reason = overall_stop_reason(turn.statuses)
+    events.tell(Session(pk=session_id), "overall_stop", {"turn": str(turn.id), "stop_reason": reason})
+    if turn.has_followers:
+        waiting.release(Turn.objects.select_related("after").get(pk=turn.id))

@@ -19,13 +19,7 @@ def blocker(answer: ChatMessage) -> Turn | None:
 
     An answer that was stopped while it waited has ended, but the one above it has not.
     """
-    run = answer.answered_by
-    if run is None:
-        return None
-    if run.is_live:
-        return run.turn
-    above = run.turn.after
-    return above if above is not None and above.ended_at is None else None
+    return Turn.objects.blocking(answer.pk)
 
 
 def release(turn: Turn) -> None:

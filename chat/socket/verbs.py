@@ -13,7 +13,7 @@ from chat.socket import commands
 
 def send(user: Any, members: commands.Members) -> dict[str, Any]:
     """Start a turn; the members but `session` are the body of POST turns."""
-    session = Session.objects.visible_to(user).filter(pk=commands.identifier(members, "session")).first()
+    session = Session.objects.own(user, commands.identifier(members, "session"))
     if session is None:
         raise Refusal("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}

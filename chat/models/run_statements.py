@@ -1,0 +1,102 @@
+"""The SQL of a run's life, for chat/models/run.py: claimed, ended and announced once each, in a turn of some 10 ms."""
+
+from typing import Any
+
+from chat.models import statements
+from chat.models.model_config import ModelConfig
+from chat.models.session import Session
+from chat.models.turn import Turn
+
+# What a worker needs of its run, apart from `time_left`; the rest is loaded when asked for.
+CLAIMED = (
+    "id",
+    "turn_id",
+    "message_id",
+    "model_config_id",
+    "model",
+    "model_index",
+    "forced_tool",
+    "dynamic_context",
+    "status",
+    "attempt",
+    "failures",
+    "owner",
+    "deadline",
+)
+_RETURNED = ", ".join(CLAIMED)
+_TURN = statements.names(Turn)
+_SESSION = ("id", "created_at")
+_CONFIG = statements.names(ModelConfig)
+
+# On the database's clock throughout: no worker's has to be right. A turn that waits for another is not claimed.
+CLAIM = f"""
+    WITH claimed AS (
+        UPDATE chat_run AS run SET
+            status = 'running', attempt = attempt + 1, owner = %(owner)s, saved_seq = 0,
+            beat_at = STATEMENT_TIMESTAMP(), claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()),
+            lease_until = STATEMENT_TIMESTAMP() + %(lease)s
+        WHERE id = %(run)s
+            AND (status = 'queued' OR status = 'running' AND lease_until < STATEMENT_TIMESTAMP())
+            AND EXISTS (
+                SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+                WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)
+            )
+        RETURNING {_RETURNED}, deadline - STATEMENT_TIMESTAMP() AS time_left
+    )
+    SELECT claimed.*, {statements.columns(Turn, "turn")}, session.id, session.created_at,
+        {statements.columns(ModelConfig, "config")}
+    FROM claimed JOIN chat_turn AS turn ON turn.id = claimed.turn_id
+    JOIN chat_session AS session ON session.id = turn.session_id
+    LEFT JOIN chat_modelconfig AS config ON config.id = claimed.model_config_id
+"""  # noqa: S608  names of columns alone
+
+END = """
+    WITH ended AS (
+        UPDATE chat_run SET
+            status = %(status)s, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
+            last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
+            dynamic_context = '', -- was for this run only
+            time_to_first_token_ms = %(time_to_first_token_ms)s, cycles = %(cycles)s,
+            prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
+            cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
+            error_code = %(error_code)s, error_message = %(error_message)s,
+            error_retryable = %(error_retryable)s
+        WHERE id = %(run)s AND attempt = %(attempt)s AND status = ANY(%(sources)s)
+        RETURNING message_id
+    )
+    UPDATE chat_chatmessage AS message
+    SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
+    FROM ended WHERE message.id = ended.message_id RETURNING message.id
+"""
+
+# The session is locked before the run is touched: the join needs its row. Nothing else may be read here, since
+# the statement sees what was committed before it waited for the lock.
+ANNOUNCE = """
+    WITH held AS (
+        SELECT id FROM chat_session WHERE id = (
+            SELECT turn.session_id FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+            WHERE run.id = %(run)s
+        ) FOR NO KEY UPDATE
+    ), announced AS (
+        UPDATE chat_run AS run SET announced_at = STATEMENT_TIMESTAMP() FROM held
+        WHERE run.id = %(run)s AND ended_at IS NOT NULL AND announced_at IS NULL
+    )
+    SELECT id FROM held
+"""
+
+IN_PROGRESS = """
+    SELECT (
+        SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+        JOIN chat_session AS session ON session.id = turn.session_id
+        WHERE session.owner_id = %(owner)s AND run.status = ANY(%(live)s)
+    ), (SELECT count(*) FROM chat_run WHERE status = 'queued')
+"""
+
+
+def turn_of(row: Any) -> tuple[Turn, ModelConfig | None]:
+    """What a row of CLAIM says after the run's own columns: its turn with the session, and the model."""
+    rest = row[len(CLAIMED) + 1 :]
+    turn = statements.instance(Turn, _TURN, rest[: len(_TURN)])
+    turn.session = statements.instance(Session, _SESSION, rest[len(_TURN) : len(_TURN) + len(_SESSION)])
+    config = rest[len(_TURN) + len(_SESSION) :]
+    return turn, None if config[0] is None else statements.instance(ModelConfig, _CONFIG, config)

@@ -1,0 +1,68 @@
+"""Fixed SQL for what every turn does: written once, where the ORM would build each query again.
+
+Building a query takes the ORM 0.5 to 2 ms of processor time, running it 0.1 ms (measured); a turn had fifty of them.
+Whoever uses this hides it behind a method of the model; everything rarer stays with the ORM.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from django.db import connection, models
+from msgspec import json
+
+M = TypeVar("M", bound=models.Model)
+Given = Mapping[str, Any]
+
+
+def first(statement: str, given: Given) -> Any:
+    """The first row as a tuple; None if there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        return cursor.fetchone()
+
+
+def every(statement: str, given: Given) -> list[Any]:
+    """All rows as tuples."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        found: list[Any] = cursor.fetchall()
+        return found
+
+
+def names(model: type[models.Model]) -> list[str]:
+    """The attributes that have a column, in the order of columns()."""
+    return [field.attname for field in _concrete(model)]
+
+
+def columns(model: type[models.Model], alias: str) -> str:
+    return ", ".join(f"{alias}.{field.column}" for field in _concrete(model))
+
+
+def instance(model: type[M], attributes: Sequence[str], values: Sequence[Any]) -> M:
+    """The row as the ORM would have read it; attributes that are not named are loaded when they are asked for."""
+    return model.from_db(connection.alias, attributes, values)
+
+
+def insertion(model: type[models.Model], parameter: str) -> str:
+    """INSERT of the rows() given as a parameter. What the database fills in by itself is left to it."""
+    listed = ", ".join(field.column for field in _written(model))
+    table = model._meta.db_table  # noqa: SLF001  Django's documented model API
+    return (
+        f"INSERT INTO {table} ({listed}) SELECT {listed} "  # noqa: S608  names from the models alone
+        f"FROM jsonb_populate_recordset(NULL::{table}, %({parameter})s::jsonb)"
+    )
+
+
+def rows(instances: Sequence[models.Model]) -> str:
+    """Unsaved instances as a parameter of insertion()."""
+    return json.encode(
+        [{field.column: getattr(one, field.attname) for field in _written(type(one))} for one in instances]
+    ).decode()
+
+
+def _written(model: type[models.Model]) -> list[Any]:
+    return [field for field in _concrete(model) if not field.generated and not field.has_db_default()]
+
+
+def _concrete(model: type[models.Model]) -> Sequence[Any]:
+    return model._meta.concrete_fields  # noqa: SLF001  Django's documented model API
