@@ -1,6 +1,7 @@
-"""Workers are killed, frozen, cut off: F1, F3, F4, F7, F8."""
+"""Workers are killed, frozen, cut off, told to leave: F1, F3, F4, F6, F7, F8."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Iterator
 
@@ -58,11 +59,11 @@ async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
     view = await question.ended()
     assert (view.text, view.stop_reason) == (words(100), "finished")
     await scene.judge()
-    record("F3" if calls == 2 else "F4", f"killed {point}: to the end of the answer", view_s(scene))
+    record("F3" if calls == 2 else "F4", f"killed {point}: to the end of the answer", since_fault_s(scene))
     assert len(arena.upstream.requests) == calls
 
 
-def view_s(scene: Scene) -> float:
+def since_fault_s(scene: Scene) -> float:
     """From the fault to now."""
     return time.monotonic() - scene.faults[-1]
 
@@ -116,12 +117,31 @@ async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     for number in range(3):
         arena.worker(f"llm.doomed.{number}", FAULT_POINTS="after_claim=kill")
         await asyncio.to_thread(arena.wait_for_end_of, f"llm.doomed.{number}")
-    view = await question.ended()
-    assert view.error is not None
-    assert (view.stop_reason, view.error["code"]) == ("error", "worker_lost")
-    record("F8", "first kill to the failure, with three starts", view_s(scene))
+    assert (await question.ended()).stop_reason == "error"
+    shown = question.watcher.of_type("snapshot")[-1]["message"]
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "worker_lost")
+    record("F8", "first kill to the failure, with three starts", since_fault_s(scene))
     stored = await scene.client.call("GET", f"runs/{question.run}/")
     assert (stored["status"], stored["error"]["code"]) == ("failed", "worker_lost")
     arena.worker("llm.1")
     assert (await (await scene.ask()).ended()).stop_reason == "finished"
     await scene.judge()
+
+
+async def test_a_worker_told_to_leave_hands_its_answers_over(arena: Arena, scene: Scene) -> None:
+    arena.set_stage("llm.1")
+    arena.upstream.reply({"words": 200, "every_s": 0.03})
+    questions = await scene.ask_many(20)
+    for question in questions:
+        await question.showing("20 ")
+    arena.worker("llm.2")
+    await asyncio.to_thread(arena.wait_for_workers, 2)
+    scene.broken()
+    arena.stack.signal("llm.1", signal.SIGTERM)
+    assert await asyncio.to_thread(arena.wait_for_end_of, "llm.1") == 0
+    record("F6", "SIGTERM with 20 runs: to the end of the process", since_fault_s(scene))
+    for question in questions:
+        assert (await question.ended()).text == words(200)
+    report = await scene.judge()
+    assert (report.figures["failures"], report.figures["attempts"]) == (0, 40)
+    record("F6", "SIGTERM with 20 runs: to first new packet", report.figures["takeover"])
