@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "axes",
     "csp",
+    "servestatic",
     "rest_framework",
     "knox",
     "drf_spectacular",
@@ -89,7 +90,7 @@ LOGOUT_REDIRECT_URL = "/login/"
 
 DATABASE_URL = env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
 DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
-DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES["default"]["ENGINE"] = "config.postgres"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {
     # Short: while Postgres is away whoever waits tries again by itself, and the pool connects on demand. With the
@@ -142,6 +143,8 @@ STATICFILES_FINDERS = [
 ]
 SERVESTATIC_USE_FINDERS = DEBUG
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
+# Looking a file up anew would cost every request a visit to a thread.
+SERVESTATIC_AUTOREFRESH = False
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],

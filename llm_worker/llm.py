@@ -19,6 +19,7 @@ import openai
 from llm_worker.context import LanguageModelInput
 from llm_worker.deltas import Delta, ModelFailed
 from llm_worker.reading import Reading
+from llm_worker.transcribe import write_request
 
 logger = logging.getLogger(__name__)
 
@@ -124,11 +125,13 @@ class LanguageModels:
 
     @asynccontextmanager
     async def _open(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
+        body = _body(request)
+        write_request(body)
         # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
         response = await self._client(request.model).post(
             "/chat/completions",
             cast_to=httpx2.Response,
-            body=_body(request),
+            body=body,
             # Small events gain nothing from compression, and a compressing server would hold them back.
             options={"headers": {"Accept": "text/event-stream", "Accept-Encoding": "identity"}},
             stream=True,

@@ -8,6 +8,7 @@ from llm_worker.deltas import Delta, Finished, ReasoningDelta, TextDelta, Usage
 from llm_worker.emitter import Emitter
 from llm_worker.llm import Request
 from llm_worker.state import RunState
+from llm_worker.transcribe import Answer
 
 
 class Models(Protocol):
@@ -20,9 +21,11 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter, state
     """Stream one answer into `emitter`; returns the finish reasons the model gave. Raises ModelFailed."""
     reasons: set[str] = set()
     usage = Usage()
+    said = Answer()
     try:
         async with aclosing(models.stream(request)) as answer:
             async for deltas in answer:
+                said.take(deltas)
                 for delta in deltas:
                     match delta:
                         case TextDelta(text):
@@ -35,5 +38,6 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter, state
                             reasons.add(reason)
     finally:
         state.count_step(usage)
+        said.write()
     emitter.end_step()
     return reasons
