@@ -24,7 +24,7 @@ def uvicorn(application: str, port: int) -> list[str]:
     """The command of every HTTP server here, with the flags our own web process has."""
     return [
         str(BIN / "uvicorn"), application, "--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop",
-        "--http", "httptools", "--ws", "websockets", "--ws-per-message-deflate", "false", "--log-level", "warning",
+        "--http", "httptools", "--ws", "websockets-sansio", "--ws-per-message-deflate", "false", "--log-level", "warning",
     ]  # fmt: skip
 
 

@@ -150,8 +150,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.subscriptions.clear()
 
     async def _is_still_logged_in(self) -> bool:
-        user = await in_thread(self.credentials.user)
-        return user is not None and user.pk == self.user.pk
+        return await in_thread(self.credentials.still_stand_for, self.user)
 
     async def _keep_rechecking(self) -> None:
         is_logged_in = True

@@ -189,7 +189,7 @@ def _answering(
 
     after: the turn that is waited for; its end wakes the workers.
     """
-    turn = Turn(session=question.session, user_message=question, after=after, created_at=timezone.now())
+    turn = Turn(session_id=question.session_id, user_message=question, after=after, created_at=timezone.now())
     deadline = turn.created_at + timedelta(seconds=settings.RUN_DEADLINE_S)
     # Siblings are shown in the order of their times.
     answers = [

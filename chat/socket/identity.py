@@ -13,7 +13,17 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest, parse_cookie
 from django.http.request import split_domain_port, validate_host
 from knox.auth import TokenAuthentication
+from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
+
+from chat.models import statements
+
+# What knox looks at, without its search by prefix: the whole token was compared when the socket opened.
+_HOLDS: Final = """
+    SELECT 1 FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
+    WHERE token.digest = %(digest)s AND owner.id = %(user)s AND owner.is_active
+        AND (token.expiry IS NULL OR token.expiry > STATEMENT_TIMESTAMP())
+"""
 
 _SessionStore: Final[Any] = import_module(settings.SESSION_ENGINE).SessionStore
 
@@ -31,6 +41,13 @@ class Credentials(NamedTuple):
     def user(self) -> Any:
         """The active user they stand for now; None if they stand for nobody (any more)."""
         return _user_of_token(self.token) if self.token else _user_of_session(self.session_key)
+
+    def still_stand_for(self, user: Any) -> bool:
+        """Whether user() would answer `user` now; asked for every command."""
+        if self.token:
+            return statements.first(_HOLDS, {"digest": hash_token(self.token), "user": user.pk}) is not None
+        now = self.user()
+        return now is not None and now.pk == user.pk
 
 
 def credentials(headers: Iterable[tuple[bytes, bytes]]) -> Credentials:
