@@ -28,6 +28,7 @@ task_store_errors_even_if_ignored = False
 
 # While the broker is away the runs go on: their packets and their end need it, the task message does not.
 worker_cancel_long_running_tasks_on_connection_loss = False
+worker_consumer = "config.consumer:Consumer"
 worker_send_task_events = False
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None
