@@ -25,7 +25,7 @@ def holder(owner: int) -> int | None:
     return found[0] if found else None
 
 
-def test_a_worker_holds_its_certificate_from_start_to_stop(transactional_db):
+def test_a_worker_holds_its_certificate_from_start_to_stop(transactional_db, upstream):
     from llm_worker.runtime import Runtime
 
     runtime = Runtime()
@@ -33,7 +33,7 @@ def test_a_worker_holds_its_certificate_from_start_to_stop(transactional_db):
     assert holder(runtime.owner)
     assert not Lock(runtime.owner).hold()
     runtime.stop()
-    assert holder(runtime.owner) is None
+    upstream.wait_for(lambda: holder(runtime.owner) is None)
 
 
 def test_a_certificate_that_lost_its_connection_is_taken_again(runtime, upstream):
