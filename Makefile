@@ -6,7 +6,7 @@ SETUP := $(PYTHON) -I config/install.py
 PYTEST := $(VENV) -m pytest
 
 .DEFAULT_GOAL := run
-.PHONY: run test faults check bench local-model lock clean setup
+.PHONY: run test faults chaos check bench local-model lock clean setup
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
@@ -16,6 +16,9 @@ test: setup
 
 faults: setup
 	@$(PYTEST) tests/faults -m fault
+
+chaos: setup
+	@$(VENV) -m tests.chaos
 
 check: setup
 	@$(VENV) -m ruff format --check .

@@ -6,7 +6,7 @@ Tests kill, pause and replace them by name; set_stage() brings back the usual ca
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import psycopg
@@ -49,9 +49,9 @@ class Arena:
                 arena.kill(*stack.processes)
                 services.stop()
 
-    def set_stage(self, *workers: str) -> None:
-        """Exactly the usual cast, everybody awake; `workers`: those of them that are wanted, without: all."""
-        wanted = {name: line for name, line in CAST.items() if line != "llm" or name in (workers or WORKERS)}
+    def set_stage(self, workers: Collection[str] = WORKERS) -> None:
+        """Exactly the usual cast, everybody awake; of the workers only these."""
+        wanted = {name: line for name, line in CAST.items() if line != "llm" or name in workers}
         for name, process in list(self.stack.processes.items()):
             if name not in wanted or process.poll() is not None:
                 self.kill(name)
@@ -61,7 +61,7 @@ class Arena:
             if name not in self.stack.processes:
                 self.stack.start(line, name)
         self.stack.wait_until_ready()
-        self.wait_for_workers(len(workers or WORKERS))
+        self.wait_for_workers(len(workers))
         self.upstream.reset()
 
     def worker(self, name: str, **environment: str) -> None:

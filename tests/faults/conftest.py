@@ -18,9 +18,17 @@ def shared_arena() -> Iterator[Arena]:
 
 
 @pytest.fixture
-def arena(shared_arena: Arena) -> Arena:
+def without_workers() -> None:
+    """For tests that start workers of their own: a start takes seconds."""
+
+
+@pytest.fixture
+def arena(request: pytest.FixtureRequest, shared_arena: Arena) -> Arena:
     """With the usual cast; modules that break the services have one of their own."""
-    shared_arena.set_stage()
+    if "without_workers" in request.fixturenames:
+        shared_arena.set_stage([])
+    else:
+        shared_arena.set_stage()
     return shared_arena
 
 

@@ -115,6 +115,7 @@ class Scene:
         await self.settled(limit_s)
         runs = {run["id"] for turn in self.accepted for run in turn["runs"]}
         for watcher in self.watchers:
+            watcher.raise_failure()
             for run in runs & (watcher._known | watcher.views.keys()):
                 await watcher.ended(run)
             watcher.log.sockets[-1].open_at_end = watcher.socket is not None

@@ -32,12 +32,12 @@ timezone.now = lambda: real_now() + datetime.timedelta(seconds=shift[0])
 """
 
 
+@pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize("shift_s", [3600, -3600])
 async def test_a_wall_clock_that_jumps_changes_nothing(
     arena: Arena, scene: Scene, tmp_path: Path, shift_s: int
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(JUMPING_CLOCK)
-    arena.kill("llm.1", "llm.2")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     arena.worker("llm.jumping", PYTHONPATH=path.rstrip(os.pathsep))
     arena.upstream.reply(

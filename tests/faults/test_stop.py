@@ -42,8 +42,8 @@ async def test_a_stop_while_the_upstream_talks_or_does_not(arena: Arena, scene: 
     record("F21", f"stop {moment}: asked to `stop` packet", report.figures["stop"])
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_a_stop_before_any_worker_has_claimed_it(arena: Arena, scene: Scene) -> None:
-    arena.kill("llm.1", "llm.2")
     questions = await scene.ask_many(5)
     for question in questions:
         await stopped(scene, question)
@@ -75,8 +75,8 @@ async def test_a_stop_after_the_end_changes_nothing(arena: Arena, scene: Scene) 
     await scene.judge()
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_a_stop_at_the_final_write_still_has_one_outcome(arena: Arena, scene: Scene) -> None:
-    arena.kill("llm.1", "llm.2")
     arena.worker("llm.slow", FAULT_POINTS="before_finish=stop")
     question = await scene.ask()
     await asyncio.to_thread(arena.wait_until, lambda: is_frozen(arena, "llm.slow"), "the final write")
@@ -94,11 +94,11 @@ def is_frozen(arena: Arena, name: str) -> bool:
         return stat.read().rpartition(")")[2].split()[0] == "T"
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_a_stop_while_its_worker_is_dead(arena: Arena, scene: Scene) -> None:
     arena.upstream.reply({"text": "Once "}, {"hang": True})
     for _ in range(3):
-        arena.set_stage("llm.1")
-        arena.upstream.reply({"text": "Once "}, {"hang": True})
+        arena.worker("llm.1")
         question = await scene.ask()
         await question.showing("Once ")
         arena.kill("llm.1")

@@ -45,8 +45,8 @@ async def test_an_upstream_that_recovers_before_the_first_token_is_asked_again(
     await scene.judge()
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_an_upstream_that_falls_silent_is_given_up(arena: Arena, scene: Scene) -> None:
-    arena.kill("llm.1", "llm.2")
     arena.worker("llm.impatient", LLM_SILENCE="2")
     arena.upstream.reply({"text": "Half "}, {"hang": True})
     view = await (await scene.ask()).ended()

@@ -30,13 +30,12 @@ async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, sce
     record("F1", "kill -9 with 20 runs: fault to first new packet", report.figures["takeover"])
 
 
+@pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize(
-    ("point", "calls"),
+    ("point", "most_calls"),
     [
         ("after_claim", 1),
-        ("before_append", 2),
         ("after_append", 2),
-        ("before_checkpoint", 2),
         ("after_checkpoint", 2),
         ("before_finish", 2),
         ("after_finish", 1),
@@ -45,10 +44,8 @@ async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, sce
     ],
 )
 async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
-    arena: Arena, scene: Scene, point: Point, calls: int
+    arena: Arena, scene: Scene, point: Point, most_calls: int
 ) -> None:
-    arena.set_stage("llm.1")
-    arena.kill("llm.1")
     arena.worker("llm.doomed", FAULT_POINTS=f"{point}=kill")
     # Longer than the time between two checkpoints.
     arena.upstream.reply({"words": 100, "every_s": 0.03})
@@ -59,8 +56,10 @@ async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
     view = await question.ended()
     assert (view.text, view.stop_reason) == (words(100), "finished")
     await scene.judge()
-    record("F3" if calls == 2 else "F4", f"killed {point}: to the end of the answer", since_fault_s(scene))
-    assert len(arena.upstream.requests) == calls
+    record(
+        "F3" if most_calls == 2 else "F4", f"killed {point}: to the end of the answer", since_fault_s(scene)
+    )
+    assert 1 <= len(arena.upstream.requests) <= most_calls
 
 
 def since_fault_s(scene: Scene) -> float:
@@ -74,12 +73,12 @@ def cut_cable(arena: Arena) -> Iterator[tuple[Proxy, Proxy]]:
         yield postgres, valkey
 
 
+@pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize("how", ["frozen", "cut off"])
 async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refused(
     arena: Arena, scene: Scene, cut_cable: tuple[Proxy, Proxy], how: str
 ) -> None:
     postgres, valkey = cut_cable
-    arena.kill("llm.1", "llm.2")
     arena.worker("llm.away", DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
     arena.upstream.reply({"words": 30, "every_s": 0.01}, {"wait": how}, {"words": 100, "every_s": 0.01})
     questions = await scene.ask_many(5)
@@ -108,10 +107,10 @@ async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refu
     await scene.judge()
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     arena: Arena, scene: Scene
 ) -> None:
-    arena.kill("llm.1", "llm.2")
     question = await scene.ask()
     scene.broken()
     for number in range(3):
@@ -128,8 +127,9 @@ async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     await scene.judge()
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_a_worker_told_to_leave_hands_its_answers_over(arena: Arena, scene: Scene) -> None:
-    arena.set_stage("llm.1")
+    arena.worker("llm.1")
     arena.upstream.reply({"words": 200, "every_s": 0.03})
     questions = await scene.ask_many(20)
     for question in questions:

@@ -53,11 +53,15 @@ class Watcher:
     async def until(self, condition: Callable[[], Any], what: str, limit_s: float = LIMIT_S) -> Any:
         limit = time.monotonic() + limit_s
         while not (value := condition()):
-            if self._failure:
-                raise self._failure
+            self.raise_failure()
             assert time.monotonic() < limit, f"{self.log.name}: {what} not within {limit_s} s; {self.views}"
             await asyncio.sleep(0.005)
         return value
+
+    def raise_failure(self) -> None:
+        """What the server sent against the contract, if it did."""
+        if self._failure:
+            raise self._failure
 
     async def showing(self, run: str, text: str = "") -> RunView:
         """When something of the run is shown, and `text` among it."""
