@@ -33,13 +33,17 @@ class Watcher:
         self._n: int | None = None
         self._failure: BaseException | None = None
         self._following: asyncio.Task[None] | None = None
+        self._has_left = False
 
     async def start(self) -> None:
         """Returns when it is subscribed."""
+        self._has_left = False
         self._following = asyncio.create_task(self._follow())
         await self.until(lambda: self.socket is not None, "the subscription")
 
     async def stop(self) -> None:
+        # A connection that breaks just then takes the place of the cancellation.
+        self._has_left = True
         if self._following:
             self._following.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -78,7 +82,7 @@ class Watcher:
         return [frame for log in self.log.sockets for _, frame in log.frames if frame["type"] == kind]
 
     async def _follow(self) -> None:
-        while self._failure is None:
+        while self._failure is None and not self._has_left:
             with contextlib.suppress(OSError, WebSocketException, TimeoutError):
                 async with self._client.socket() as socket:
                     await self._stay(socket)

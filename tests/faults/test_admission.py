@@ -1,0 +1,58 @@
+"""Ten thousand turns at once: F24. Past the limit they are refused and told when to come back; the rest is answered."""
+
+import asyncio
+import time
+from collections import Counter
+
+import pytest
+
+from tests.faults.arena import Arena
+from tests.faults.measured import record
+from tests.faults.scene import Scene
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
+TURNS = 10_000
+LIMIT = 500
+SESSIONS = 50
+AT_ONCE = 16
+
+
+@pytest.mark.usefixtures("without_workers")
+async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
+    arena: Arena, scene: Scene
+) -> None:
+    arena.kill("web")
+    arena.stack.start("web", "web", {"MAX_QUEUED_RUNS": str(LIMIT), "MAX_RUNS_PER_USER": str(TURNS)})
+    await asyncio.to_thread(arena.stack.wait_until_ready)
+    sessions = [await scene.client.new_session() for _ in range(SESSIONS)]
+    scene.sessions += [session["id"] for session in sessions]
+    answers: Counter[tuple[int, bool]] = Counter()
+    numbers = iter(range(TURNS))
+
+    async def send() -> None:
+        for number in numbers:
+            session = sessions[number % SESSIONS]["id"]
+            asked_at = time.monotonic()
+            answer = await scene.client.http.post(
+                f"/api/sessions/{session}/turns/", json={"text": scene.unlike("Count")}
+            )
+            record("F24", f"a send answered {answer.status_code}", time.monotonic() - asked_at)
+            answers[answer.status_code, "Retry-After" in answer.headers] += 1
+            if answer.status_code == 202:
+                scene.accepted.append(answer.json() | {"session": session})
+            else:
+                assert answer.json()["code"] == "queue_full"
+
+    await asyncio.gather(*(send() for _ in range(AT_ONCE)))
+    # Looked at before the transaction: a few at once may pass it.
+    assert LIMIT <= answers[202, False] < LIMIT + AT_ONCE
+    assert answers == {(202, False): answers[202, False], (429, True): TURNS - answers[202, False]}
+    arena.worker("llm.1")
+    arena.worker("llm.2")
+    began_at = time.monotonic()
+    await scene.judge(limit_s=180)
+    record("F24", f"{LIMIT} waiting turns answered by two fresh workers", time.monotonic() - began_at)
+    # Room again.
+    assert (await (await scene.ask("And now?")).ended()).stop_reason == "finished"
+    await scene.judge()
+    arena.kill("web")
