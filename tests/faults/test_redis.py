@@ -53,8 +53,9 @@ async def test_streams_go_on_after_a_crash_of_redis(arena: Arena, scene: Scene) 
         min(at for log in q.watcher.log.sockets for at, f in log.frames if at > back_at) for q in questions
     ]
     record("F11", f"Redis back after {OUTAGE_S:.0f} s: to the next packet", [at - back_at for at in again])
+    asked_at = time.monotonic()
     assert (await (await scene.ask("And now?")).ended(90)).stop_reason == "finished"
-    record("F11", "Redis back: a later question answered", time.monotonic() - back_at)
+    record("F11", "a question after it: asked to answered", time.monotonic() - asked_at)
     await scene.judge()
     assert {name: process.pid for name, process in arena.stack.processes.items()} == processes
 
