@@ -8,6 +8,7 @@ from celery.signals import task_rejected, task_unknown, worker_ready, worker_shu
 from celery.worker import state
 from django.conf import settings
 
+from chat.collector import calm_collector
 from chat.metrics.counted import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
 from chat.protocol import RUN_TURN
@@ -25,6 +26,7 @@ def start_runtime(**_: Any) -> None:
     signal.signal(signal.SIGQUIT, hand_over_now)
     runtime.current()
     keep_pushing("llm")
+    calm_collector()
 
 
 @task_unknown.connect
