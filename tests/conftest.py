@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import django
+import psycopg
 import pytest
 
 from tests import services as test_services
@@ -15,10 +17,32 @@ SERVICES = test_services.start_for_this_process()
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
+from django.db import connection  # noqa: E402  needs the settings
+
 
 @pytest.fixture(scope="session")
 def services() -> test_services.Services:
     return SERVICES
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Before the test database is dropped, end the sessions that threads of ended tests still hold in it.
+
+    A thread that was abandoned in the middle of its work (a socket that was cut, a worker told to end) gives its
+    connection back when it is collected, which may be later than this. How many there were is printed.
+    """
+    yield
+    with django_db_blocker.unblock():
+        connection.close()
+        connection.close_pool()
+        name = connection.settings_dict["NAME"]
+        ours = SERVICES.postgres.url
+        with psycopg.connect(ours, autocommit=True) as admin:
+            query = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = %s"
+            row = admin.execute(query, [name]).fetchone()
+    if row and row[0]:
+        print(f"sessions left in {name}: {row[0]}")
 
 
 @pytest.fixture(scope="session")
