@@ -16,7 +16,6 @@ from django.db import DatabaseError
 from chat.fault_points import reach
 from chat.log.publisher import Publisher
 from chat.models import Run
-from chat.protocol import DEFAULT_QUEUE
 from chat.redis_client import async_redis, close_async_redis
 from chat.revocation import RevocationListener
 from chat.runs.certificates import new_owner
@@ -148,7 +147,7 @@ def wake(run_id: str) -> None:
     """Send a run that is queued to its queue again."""
     run = Run.objects.select_related("model_config").filter(pk=run_id).first()
     if run is not None:
-        enqueue(run_id, run.model_config.queue if run.model_config else DEFAULT_QUEUE)
+        enqueue(run_id, run.queue)
 
 
 _current: Runtime | None = None

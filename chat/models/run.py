@@ -14,6 +14,7 @@ from chat.models import run_statements, statements
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.turn import Turn
+from chat.protocol import DEFAULT_QUEUE
 from chat.states import LIVE, TERMINAL, Status, sources
 
 # Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease.py).
@@ -183,6 +184,11 @@ class Run(models.Model):
     def expires_in_s(self) -> float:
         """Seconds it had left when claim() returned it, not negative."""
         return max(0.0, self.left.total_seconds())
+
+    @property
+    def queue(self) -> str:
+        """Of the workers that may execute it; joins model_config."""
+        return self.model_config.queue if self.model_config else DEFAULT_QUEUE
 
     @property
     def is_live(self) -> bool:

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from chat.models import Run
-from chat.protocol import DEFAULT_QUEUE, RUN_TURN
+from chat.protocol import RUN_TURN
 from chat.refusals import Refusal
 
 # A send is refused within a second when Redis is away; connecting and the answer get half of it each.
@@ -56,8 +56,7 @@ def _impatient() -> Redis:
 def enqueue_on_commit(runs: Sequence[Run]) -> None:
     # robust: a broker that went away just now must not turn an accepted message into an error.
     for run in runs:
-        queue = run.model_config.queue if run.model_config else DEFAULT_QUEUE
-        transaction.on_commit(partial(enqueue, str(run.pk), queue), robust=True)
+        transaction.on_commit(partial(enqueue, str(run.pk), run.queue), robust=True)
 
 
 def enqueue(run_id: str, queue: str) -> None:

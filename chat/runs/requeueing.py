@@ -4,7 +4,6 @@ from enum import StrEnum
 from typing import Any
 
 from chat.models import Run
-from chat.protocol import DEFAULT_QUEUE
 from chat.runs import enqueueing
 from chat.runs.sweeping import dead
 from chat.states import Status
@@ -31,7 +30,7 @@ def requeue(run_id: Any) -> Requeued:
     if not Run.objects.unblocked().filter(pk=run.pk).exists():
         return Requeued.WAITS
     try:
-        enqueueing.enqueue(str(run.pk), run.model_config.queue if run.model_config else DEFAULT_QUEUE)
+        enqueueing.enqueue(str(run.pk), run.queue)
     except enqueueing.UNREACHABLE:
         return Requeued.UNREACHABLE
     return Requeued.ENQUEUED

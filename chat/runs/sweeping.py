@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from chat import events
 from chat.metrics import counted
 from chat.models import Run, SessionEvent
-from chat.protocol import DEFAULT_QUEUE, run_error
+from chat.protocol import run_error
 from chat.runs import enqueueing
 from chat.runs.certificates import HELD_SQL
 from chat.runs.orphans import Orphan, say_end
@@ -114,9 +114,9 @@ def _wake(runs: Iterable[Run]) -> int:
     While a queue has messages, workers are simply busy, and sending again would only make it longer.
     """
     waiting = list(runs)
-    queues = {_queue(run) for run in waiting}
+    queues = {run.queue for run in waiting}
     empty = {queue for queue in queues if not enqueueing.waiting(queue)}
-    lost = [run for run in waiting if _queue(run) in empty]
+    lost = [run for run in waiting if run.queue in empty]
     _wake_now(lost)
     return len(lost)
 
@@ -124,14 +124,10 @@ def _wake(runs: Iterable[Run]) -> int:
 def _wake_now(runs: Iterable[Run]) -> None:
     for run in runs:
         try:
-            enqueueing.enqueue(str(run.pk), _queue(run))
+            enqueueing.enqueue(str(run.pk), run.queue)
         except enqueueing.UNREACHABLE as error:
             logger.warning("run %s is not enqueued yet: %s", run.pk, error)
             return
-
-
-def _queue(run: Run) -> str:
-    return run.model_config.queue if run.model_config else DEFAULT_QUEUE
 
 
 def _push_events() -> int:
