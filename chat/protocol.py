@@ -113,6 +113,14 @@ class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
     tool_call_id: str | None = None
 
 
+class ReportStart(Obj, frozen=True, tag="report_start"):
+    """What an agent tool found out, as it writes it; not part of the message's text."""
+
+
+class ReportDelta(Obj, frozen=True, tag="report_delta"):
+    text: str
+
+
 class ApprovalRequired(Obj, frozen=True, tag="approval_required"):
     tool_call_id: str
     tool_call: str
@@ -144,6 +152,8 @@ AnyObj = (
     | ToolArguments
     | ToolOutput
     | SectionEnd
+    | ReportStart
+    | ReportDelta
     | ApprovalRequired
     | Error
     | Stop

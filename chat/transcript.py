@@ -4,11 +4,79 @@ Rows never travel into the loop: the worker loads a branch as entries, decides o
 llm_worker/llm.py turns them into the bare dicts the SDK takes. New fields of a message go here first.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 EntryRole = Literal["user", "assistant"]
+# CA: the agent's prompt.  P: the project's documents.  D: dynamic context.
+BlockKind = Literal["CA", "P", "D"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something a model may cite. number: what stands for it in the prompt, one document's alone on its branch."""
+
+    number: int
+    document_id: str
+    title: str
+    contents: str = ""
+    url: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file whose text the model reads above the message it came with. token_count: of the whole document."""
+
+    id: str
+    name: str
+    size_bytes: int
+    document: Document
+    token_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """url: a data URL, as model servers take it. Pixels are those of the picture behind it."""
+
+    id: str
+    name: str
+    url: str
+    width_px: int
+    height_px: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call of a model and what came of it.
+
+    response: what the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    response: str = ""
+    token_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The calls of one cycle in tab order, and what the model wrote and thought before them."""
+
+    calls: tuple[Call, ...]
+    text_before: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A text stored at its place in the branch (context_layout append_only), right above a user message."""
+
+    kind: BlockKind
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +85,14 @@ class Entry:
 
     id: str
     role: EntryRole
+    # Of an answer: all a reader saw; it begins with every round's text_before, in order.
     text: str
     # UTC; stands behind each user message the model sees.
     sent_at: datetime
-    # In the default encoding; 0 where unknown.
+    # Of text, in the default encoding; 0 where unknown.
     token_count: int = 0
     reasoning: str = field(default="", compare=False)
+    rounds: tuple[Round, ...] = ()
+    files: tuple[TextFile, ...] = ()
+    images: tuple[Image, ...] = ()
+    blocks: tuple[Block, ...] = ()

@@ -14,6 +14,15 @@ class ReasoningDelta(NamedTuple):
     text: str
 
 
+class ToolCallDelta(NamedTuple):
+    """A piece of one tool call. index: which of the step's calls; id and name come with its first piece."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
 class Usage(NamedTuple):
     """Tokens as the upstream counted them; None where it said nothing."""
 
@@ -29,7 +38,7 @@ class Finished(NamedTuple):
     reason: str
 
 
-Delta = TextDelta | ReasoningDelta | Usage | Finished
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | Usage | Finished
 
 
 @dataclass
