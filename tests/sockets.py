@@ -24,7 +24,7 @@ async def web() -> AsyncIterator[str]:
     config = uvicorn.Config(
         application,
         port=0,
-        ws="websockets-sansio",
+        ws="config.websocket:WebSocket",
         ws_per_message_deflate=False,
         ws_max_size=262144,
         lifespan="off",

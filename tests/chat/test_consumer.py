@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import re
 import uuid
+from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
@@ -188,11 +190,14 @@ async def test_a_flood_is_refused_and_then_closed(address, token):
         assert any(one.get("code") == "rate_limited" for one in client.seen)
 
 
-async def test_a_web_server_that_ends_says_so(token):
-    async with sockets.web() as address:
-        opened = sockets.socket(address, **token)
-        client = await opened.__aenter__()
-        assert await client.ask(type="ping") == {"type": "pong"}
-        closing = asyncio.create_task(client.close_code())
-    assert await closing == 1012
-    await opened.__aexit__(None, None, None)
+async def test_a_web_server_that_ends_says_so_and_when_to_come_back(token):
+    async with AsyncExitStack() as opened:
+        async with sockets.web() as address:
+            clients = [await opened.enter_async_context(sockets.socket(address, **token)) for _ in range(6)]
+            for client in clients:
+                assert await client.ask(type="ping") == {"type": "pong"}
+            closing = [asyncio.create_task(client.close_code()) for client in clients]
+        assert [await code for code in closing] == [1012] * 6
+        reasons = {client.connection.close_reason for client in clients}
+    assert all(re.fullmatch(r"restart; retry_after_s=0\.\d\d", reason) for reason in reasons)
+    assert len(reasons) > 1

@@ -6,6 +6,7 @@ const PING_EVERY_MS = 20_000;
 const SILENCE_LIMIT_MS = 35_000;
 const SIGNED_OUT = 4401;
 const ABANDONED = 4000;
+const RESTART = 1012;
 
 export class Socket {
   /**
@@ -45,7 +46,7 @@ export class Socket {
     this.heardAt = performance.now();
     ws.onopen = () => this.ws === ws && this.#opened();
     ws.onmessage = ({ data }) => this.ws === ws && this.#received(data);
-    ws.onclose = ({ code }) => this.ws === ws && this.#closed(code);
+    ws.onclose = ({ code, reason }) => this.ws === ws && this.#closed(code, reason);
   }
 
   #opened() {
@@ -62,14 +63,13 @@ export class Socket {
     }
   }
 
-  #closed(code) {
+  #closed(code, reason = "") {
     this.ws = null;
     if (code === SIGNED_OUT) return this.listener.changed("signed_out");
     this.listener.changed("connecting");
-    const longest = Math.min(FIRST_RETRY_MS * 2 ** this.failures, LONGEST_RETRY_MS);
+    const pause = (code === RESTART && askedPause(reason)) || ownPause(this.failures, Math.random());
     this.failures += 1;
-    // Half fixed, half random: after a restart of the server not everybody knocks at once.
-    this.retry = setTimeout(() => this.#connect(), longest / 2 + (Math.random() * longest) / 2);
+    this.retry = setTimeout(() => this.#connect(), pause);
   }
 
   /** Back from sleep or offline: do not sit out the rest of a long pause, and do not trust an old connection. */
@@ -93,4 +93,16 @@ export class Socket {
     }
     this.send({ type: "ping" });
   }
+}
+
+/** @returns {number|null} the milliseconds a server that restarts asks for, different for every socket */
+export function askedPause(reason) {
+  const asked = /retry_after_s=(\d+(\.\d+)?)/.exec(reason);
+  return asked && Math.min(Number(asked[1]) * 1000, LONGEST_RETRY_MS);
+}
+
+/** Half fixed, half random: not everybody knocks at once. @param {number} chance from 0 to 1 */
+export function ownPause(failures, chance) {
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+  return longest / 2 + (chance * longest) / 2;
 }
