@@ -10,7 +10,7 @@ from typing import Any
 from celery.worker.consumer import Consumer as CeleryConsumer
 
 # Celery's pauses between attempts grow to 30 s, long after the broker is back.
-PAUSES_S = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 3}
+PAUSES_S = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1}
 
 
 class Consumer(CeleryConsumer):

@@ -1,7 +1,7 @@
-"""Django's PostgreSQL backend, whose pool drops all its idle connections when it finds one of them dead.
+"""Django's PostgreSQL backend, whose pool comes back as soon as Postgres does.
 
-After a restart of Postgres all of them are. By itself the pool finds them one by one, pauses longer after each,
-and requests fail for as long as that takes.
+By itself the pool finds the connections that a restart killed one by one, pauses longer after each, and gives up
+connecting while somebody waits for it.
 """
 
 from typing import Any
@@ -16,15 +16,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def pool(self) -> Any:
         pool = super().pool
         if pool is not None:
-            pool._check = check  # noqa: SLF001  Django gives no way to choose it
+            # Django gives no way to choose them.
+            pool._check = check  # noqa: SLF001
+            pool._reconnect_failed = go_on  # noqa: SLF001
         return pool
 
 
 def check(connection: Connection[Any]) -> None:
-    """Raises psycopg.Error if the connection is dead; the next ones given out are new."""
+    """Raises psycopg.Error if the connection is dead. The others are taken for dead too: the next are new."""
     try:
         ConnectionPool.check_connection(connection)
     except Error:
         pool: Any = connection._pool  # noqa: SLF001
         pool.drain()
         raise
+
+
+def go_on(pool: Any) -> None:
+    """Called when the pool has given up connecting: for those who wait it tries again. Each still waits no longer
+    than the pool's timeout."""
+    with pool._lock:  # noqa: SLF001
+        if pool._waiting:  # noqa: SLF001
+            pool._maybe_grow_pool()  # noqa: SLF001
