@@ -1,8 +1,11 @@
 """The tables. One concept per file; each model groups factories, mutators, queries, properties."""
 
+from chat.models.agent import Agent
+from chat.models.cited_document import CitedDocument
 from chat.models.feedback import Feedback
 from chat.models.message import ChatMessage, Role
 from chat.models.model_config import ModelConfig
+from chat.models.prompt_block import PromptBlock
 from chat.models.run import Run
 from chat.models.session import Session, SessionEvent
 from chat.models.system_prompt import SystemPrompt
@@ -10,9 +13,12 @@ from chat.models.tool_call import ToolCall
 from chat.models.turn import Turn
 
 __all__ = [
+    "Agent",
     "ChatMessage",
+    "CitedDocument",
     "Feedback",
     "ModelConfig",
+    "PromptBlock",
     "Role",
     "Run",
     "Session",

@@ -47,6 +47,14 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
                     first.make_default()
 
 
+def _price(help_text: str) -> Any:
+    return models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text=help_text)
+
+
+def _unknown_or_positive(price: str) -> Q:
+    return Q(**{f"{price}__isnull": True}) | Q(**{f"{price}__gte": 0})
+
+
 class ModelConfig(models.Model):
     name = models.CharField(max_length=200, unique=True, help_text="As the upstream server calls it.")
     # Not a URLField: its validator refuses the one-word host names of container networks.
@@ -73,6 +81,11 @@ class ModelConfig(models.Model):
     tokenizer = models.CharField(
         max_length=50, blank=True, default="", help_text="tiktoken encoding; empty: the default encoding."
     )
+    prompt_price = _price("Per million prompt tokens; empty: unknown, and so is what a run costs.")
+    cached_price = _price(
+        "Per million prompt tokens the server had cached; empty: as any other prompt token."
+    )
+    completion_price = _price("Per million completion tokens, reasoning included.")
     is_default = models.BooleanField(default=False)
     is_demo = models.BooleanField(
         default=False, help_text="The built-in demo, shown when no model is configured."
@@ -90,6 +103,12 @@ class ModelConfig(models.Model):
             models.CheckConstraint(
                 condition=Q(max_output_tokens__gt=0, context_window__gt=F("max_output_tokens")),
                 name="model_output_fits_its_window",
+            ),
+            models.CheckConstraint(
+                condition=_unknown_or_positive("prompt_price")
+                & _unknown_or_positive("cached_price")
+                & _unknown_or_positive("completion_price"),
+                name="model_prices_not_negative",
             ),
         ]
 

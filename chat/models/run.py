@@ -122,6 +122,8 @@ class Run(models.Model):
     completion_tokens = models.IntegerField(null=True, blank=True)
     cached_tokens = models.IntegerField(null=True, blank=True)
     reasoning_tokens = models.IntegerField(null=True, blank=True)
+    # By the model's prices when it ended; null: some price is unknown.
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
     cycles = models.SmallIntegerField(default=0)
 
@@ -163,6 +165,9 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(announced_at__isnull=True) | Q(ended_at__isnull=False),
                 name="announced_after_the_end",
+            ),
+            models.CheckConstraint(
+                condition=Q(cost__isnull=True) | Q(cost__gte=0), name="run_cost_not_negative"
             ),
         ]
 

@@ -10,6 +10,7 @@ from django.db import models, transaction
 from psycopg.types.json import Jsonb
 
 from chat.models import statements
+from chat.models.agent import Agent
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -57,6 +58,9 @@ class Session(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sessions")
     title = models.CharField(max_length=200, blank=True, default="")
+    agent = models.ForeignKey(
+        Agent, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
+    )
     while_answering = models.CharField(
         max_length=9, choices=WhileAnswering.choices, default=WhileAnswering.ENQUEUE
     )

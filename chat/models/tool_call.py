@@ -39,6 +39,8 @@ class ToolCall(models.Model):
     name = models.CharField(max_length=64)
     arguments = models.JSONField(default=dict)
     response = models.TextField(blank=True, default="")
+    # What it found, best first: number, document_id, title, url and whatever else is known of each.
+    documents = models.JSONField(default=list, blank=True)
     text_before = models.TextField(blank=True, default="")
     reasoning = models.TextField(blank=True, default="")
     token_count = models.IntegerField(default=0)

@@ -12,9 +12,12 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from chat.models import (
+    Agent,
     ChatMessage,
+    CitedDocument,
     Feedback,
     ModelConfig,
+    PromptBlock,
     Role,
     Run,
     Session,
@@ -77,6 +80,10 @@ def twice(make: Callable[[], Any]) -> None:
     make()
 
 
+def agent(world: World, **fields: Any) -> Agent:
+    return Agent.objects.create(**{"owner": world.session.owner, "name": "Tides", **fields})
+
+
 def another_run(world: World, **fields: Any) -> Run:
     reply = ChatMessage.objects.append(world.question, role=Role.ASSISTANT)
     given = {"turn": world.turn, "message": reply, "model": "m", "deadline": timezone.now()}
@@ -123,6 +130,21 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "running_run_has_a_lease": lambda w: change(w.run, status="running"),
     "only_failed_runs_have_an_error": lambda w: change(w.run, error_code="internal_error"),
     "announced_after_the_end": lambda w: change(w.run, announced_at=timezone.now()),
+    "run_cost_not_negative": lambda w: change(w.run, cost=-1),
+    # Agents
+    "agent_has_a_name": lambda w: agent(w, name=""),
+    "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
+    "one_prompt_block_per_kind": lambda w: twice(
+        lambda: PromptBlock.objects.create(message=w.question, kind="CA", text="Be brief.")
+    ),
+    "prompt_block_kind_known": lambda w: PromptBlock.objects.create(message=w.question, kind="X", text="x"),
+    # What answers rest on
+    "one_citation_per_number": lambda w: twice(
+        lambda: CitedDocument.objects.create(message=w.answer, number=1, document_id="a", title="Tides")
+    ),
+    "citation_number_positive": lambda w: CitedDocument.objects.create(
+        message=w.answer, number=0, document_id="a", title="Tides"
+    ),
     # Tool calls
     "tool_call_has_one_parent": lambda w: tool_call(w, message=None),
     "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
@@ -133,6 +155,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "model_output_fits_its_window": lambda _: ModelConfig.objects.create(
         name="m", context_window=10, max_output_tokens=10
     ),
+    "model_prices_not_negative": lambda _: ModelConfig.objects.create(name="m", cached_price=-1),
     "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
     "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
 }
