@@ -60,7 +60,7 @@ class Tool(Protocol):
 
     @property
     def searches(self) -> bool:
-        """Whether it finds documents to cite. Calls of one such tool in one step are merged (`merge`)."""
+        """Whether it finds documents to cite. Calls of one such tool in one step are merged if it can (`merge`)."""
         ...
 
     @property
@@ -77,8 +77,8 @@ class Tool(Protocol):
         """Whether this deployment has what it needs."""
         ...
 
-    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """One call's arguments for those of several; only asked of a tool that searches."""
+    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        """One call's arguments for those of several; None: they stay several. Only asked of a tool that searches."""
         ...
 
     async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:

@@ -1,0 +1,45 @@
+"""current_time: the clock, which models have none of."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from llm_worker.tools.tool import Outcome, ToolFailed, Work
+
+
+class CurrentTime:
+    name = "current_time"
+    description = "Tells the current date and time."
+    guidance = (
+        "Call `current_time` when the answer depends on what time it is now. Give the time zone of the place in "
+        "question; without one you get UTC."
+    )
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "timezone": {
+                "type": "string",
+                "description": "IANA name, such as Europe/Berlin. Left out: UTC.",
+            }
+        },
+    }
+    searches = False
+    is_idempotent = True
+    time_limit_s: float | None = None
+
+    def is_available(self) -> bool:
+        return True
+
+    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+        name = str(arguments.get("timezone") or "UTC").strip()
+        return Outcome(f"{work.now.astimezone(_zone(name)):%A, %Y-%m-%d %H:%M:%S %z} ({name})")
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: the name of a folder of zones
+        raise ToolFailed(f"There is no time zone {name[:80]!r}; names are like Europe/Berlin.") from error
