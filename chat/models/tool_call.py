@@ -41,6 +41,9 @@ class ToolCall(models.Model):
     response = models.TextField(blank=True, default="")
     # What it found, best first: number, document_id, title, url and whatever else is known of each.
     documents = models.JSONField(default=list, blank=True)
+    # What an agent tool wrote for it, and thought before; its own calls are `children`.
+    report = models.TextField(blank=True, default="")
+    report_reasoning = models.TextField(blank=True, default="")
     text_before = models.TextField(blank=True, default="")
     reasoning = models.TextField(blank=True, default="")
     token_count = models.IntegerField(default=0)
