@@ -14,6 +14,9 @@ RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TASK_NAMES: Final = (RUN_TURN,)
 DEFAULT_QUEUE: Final = "llm"
 
+# What an agent may be given; the tools themselves are llm_worker/tools. A test holds the two together.
+TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})
+
 # Worker processes listen here for the ids of runs to stop (chat/revocation.py).
 CONTROL_CHANNEL: Final = "turnwire:control"
 
