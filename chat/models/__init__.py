@@ -7,6 +7,7 @@ from chat.models.message import ChatMessage, Role
 from chat.models.model_config import ModelConfig
 from chat.models.prompt_block import PromptBlock
 from chat.models.run import Run
+from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tool_call import ToolCall
@@ -21,6 +22,7 @@ __all__ = [
     "PromptBlock",
     "Role",
     "Run",
+    "SentRequest",
     "Session",
     "SessionEvent",
     "SystemPrompt",

@@ -61,7 +61,18 @@ END = """
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
             error_code = %(error_code)s, error_message = %(error_message)s,
-            error_retryable = %(error_retryable)s
+            error_retryable = %(error_retryable)s,
+            cost = (
+                SELECT (
+                    (%(prompt_tokens)s::int - cached) * model.prompt_price
+                    + cached * COALESCE(model.cached_price, model.prompt_price)
+                    + %(completion_tokens)s::int * model.completion_price
+                ) / 1000000
+                -- Never more than were sent, whatever a server says: a run does not cost less than nothing.
+                FROM chat_modelconfig AS model,
+                    LEAST(COALESCE(%(cached_tokens)s::int, 0), %(prompt_tokens)s::int) AS cached
+                WHERE model.id = model_config_id
+            )
         WHERE id = %(run)s AND attempt = %(attempt)s AND status = ANY(%(sources)s)
         RETURNING message_id
     )

@@ -20,6 +20,7 @@ from chat.models import (
     PromptBlock,
     Role,
     Run,
+    SentRequest,
     Session,
     SessionEvent,
     SystemPrompt,
@@ -73,6 +74,11 @@ def summary(world: World, cutoff: ChatMessage) -> ChatMessage:
 def tool_call(world: World, **fields: Any) -> ToolCall:
     given = {"run": world.run, "message": world.answer, "turn_number": 0, "tool_call_id": "c", "name": "n"}
     return ToolCall.objects.create(**given | fields)
+
+
+def sent(world: World, **fields: Any) -> SentRequest:
+    given = {"common": 0, "messages": [], "tokens": 1, "prefix_share": 0, "sent_at": timezone.now()}
+    return SentRequest.objects.create(**{"run": world.run, "attempt": 1, "cycle": 1} | given | fields)
 
 
 def twice(make: Callable[[], Any]) -> None:
@@ -150,6 +156,10 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
     "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
     "one_tool_call_per_place_in_tool_call": nested_twice,
+    # What was sent to models
+    "one_sent_request_per_cycle": lambda w: twice(lambda: sent(w)),
+    "sent_request_counts_not_negative": lambda w: sent(w, common=-1),
+    "prefix_share_is_a_share": lambda w: sent(w, prefix_share=1.5),
     # The rest
     "one_default_model": two_defaults,
     "model_output_fits_its_window": lambda _: ModelConfig.objects.create(

@@ -1,0 +1,118 @@
+"""SentRequest: the messages a run sent to its model in one cycle, kept for some hours to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from chat.models import statements
+from chat.models.run import Run
+from chat.models.tool_call import ToolCall
+
+
+class Sent(NamedTuple):
+    """One row before it has its run. messages: JSON, those after the first `common`; sent_at: UTC."""
+
+    cycle: int
+    tool_call: UUID | None
+    common: int
+    messages: str
+    tokens: int
+    prefix_share: float
+    sent_at: datetime
+
+
+# The run is held, or its deletion in this moment would break the insertion and with it the run's end. Sent again
+# after a lost connection, the rows are there already.
+_KEEP = """
+    WITH held AS (SELECT id FROM chat_run WHERE id = %(run)s FOR KEY SHARE)
+    INSERT INTO chat_sentrequest
+        (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at)
+    SELECT held.id, %(attempt)s, given.cycle, given.tool_call, given.common, given.messages::jsonb,
+        given.tokens, given.prefix_share, given.sent_at
+    FROM held, unnest(
+        %(cycle)s::smallint[], %(tool_call)s::uuid[], %(common)s::int[], %(messages)s::text[], %(tokens)s::int[],
+        %(prefix_share)s::float8[], %(sent_at)s::timestamptz[]
+    ) AS given(cycle, tool_call, common, messages, tokens, prefix_share, sent_at)
+    WHERE given.tool_call IS NULL
+        OR EXISTS (SELECT FROM chat_toolcall WHERE id = given.tool_call AND run_id = held.id)
+    ON CONFLICT DO NOTHING
+    RETURNING id
+"""
+
+
+class SentRequestQuerySet(models.QuerySet["SentRequest"]):
+    # Mutators
+
+    def keep(self, run_id: Any, attempt: int, sent: Sequence[Sent]) -> int:
+        """Store what an attempt has sent; returns how many rows are new. None, if the run is gone."""
+        columns = {name: [getattr(one, name) for one in sent] for name in Sent._fields}
+        return len(statements.every(_KEEP, {"run": run_id, "attempt": attempt, **columns}))
+
+    def purge(self, older_than: timedelta, *, runs: int) -> int:
+        """Delete what at most this many runs sent that long ago; returns how many rows that were.
+
+        A run's rows go together, since each one builds on the one before.
+        """
+        old = self.filter(sent_at__lte=Now() - older_than).order_by().values("run").distinct()[:runs]
+        return self.filter(run__in=old).delete()[0]
+
+
+class SentRequest(models.Model):
+    """Requests of one attempt are told from those of its agent tools by tool_call, and numbered by cycle from 1."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sent_requests")
+    attempt = models.IntegerField()
+    # The agent tool whose inner loop sent it.
+    tool_call = models.ForeignKey(
+        ToolCall, null=True, blank=True, on_delete=models.CASCADE, related_name="sent_requests"
+    )
+    cycle = models.SmallIntegerField()
+    common = models.IntegerField(help_text="How many of its first messages are those of the cycle before.")
+    messages = models.JSONField(help_text="The others, as they were sent; pictures are left out.")
+    tokens = models.IntegerField(help_text="Of all its messages, by our own count.")
+    prefix_share = models.FloatField(
+        help_text="Part of the tokens that repeat the beginning of the request before it."
+    )
+    sent_at = models.DateTimeField()
+
+    objects = SentRequestQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("run", "attempt", "sent_at", "id")
+        indexes = [models.Index(fields=["sent_at"], name="sent_request_by_age")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "attempt", "tool_call", "cycle"],
+                nulls_distinct=False,
+                name="one_sent_request_per_cycle",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__gte=1, cycle__gte=1, common__gte=0, tokens__gte=0),
+                name="sent_request_counts_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(prefix_share__gte=0, prefix_share__lte=1), name="prefix_share_is_a_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"cycle {self.cycle} of attempt {self.attempt}"
+
+    # Queries
+
+    def whole(self) -> list[dict[str, Any]]:
+        """All its messages, oldest first, put together from the cycles before it."""
+        chain = SentRequest.objects.filter(
+            run=self.run_id, attempt=self.attempt, tool_call=self.tool_call_id, cycle__lte=self.cycle
+        )
+        messages: list[dict[str, Any]] = []
+        for request in chain.order_by("cycle"):
+            messages = messages[: request.common] + request.messages
+        return messages
