@@ -10,7 +10,7 @@ from chat.refusals import Refusal
 
 
 def edit(session: Session, fields: dict[str, Any]) -> None:
-    """Set title and while_answering; nothing happens without a field. Raises Refusal if it is gone."""
+    """Set title, while_answering and agent; nothing happens without a field. Raises Refusal if it is gone."""
     if not fields:
         return
     with transaction.atomic():
@@ -25,7 +25,7 @@ def tell(session: Session) -> None:
     """Record the event `session`: its title, mode or current branch is another now. The caller holds its lock."""
     now = Session.objects.get(pk=session.pk)
     leaf = str(now.leaf_id) if now.leaf_id else None
-    events.record(
-        session, "session", {"title": now.title, "while_answering": now.while_answering, "leaf": leaf}
-    )
+    agent = str(now.agent_id) if now.agent_id else None
+    said = {"title": now.title, "while_answering": now.while_answering, "agent": agent, "leaf": leaf}
+    events.record(session, "session", said)
     events.push_on_commit(session.pk)

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from chat.log.live import progress
-from chat.models import ChatMessage, ModelConfig, Role, Run, Session, ToolCall
+from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session, ToolCall
 from chat.states import Status
 
 Shape = dict[str, Any]
@@ -33,7 +33,7 @@ def session_shape(session: Any) -> Shape:
     return {
         "id": str(session.pk),
         "title": session.title,
-        "agent": None,
+        "agent": _id(session.agent_id),
         "project": None,
         "knowledge_bases": [],
         "while_answering": session.while_answering,
@@ -52,6 +52,22 @@ def model_shape(model: ModelConfig) -> Shape:
         "supports_tools": model.supports_tools,
         "is_default": model.is_default,
         "is_demo": model.is_demo,
+    }
+
+
+def agent_shape(agent: Agent) -> Shape:
+    return {
+        "id": str(agent.pk),
+        "name": agent.name,
+        "prompt": agent.prompt,
+        "replaces_system_prompt": agent.replaces_system_prompt,
+        "reminder": agent.reminder,
+        "tools": agent.tools,
+        "models": agent.models,
+        "knowledge_bases": [],
+        "context_layout": agent.context_layout,
+        "created_at": iso(agent.created_at),
+        "updated_at": iso(agent.updated_at),
     }
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import dynamic_context, editing, events
+from chat import dynamic_context, editing, events, resolving
 from chat.beginning import Beginning
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
@@ -56,8 +56,10 @@ def start(session: Session, request: TurnRequest) -> Started:
     earlier = _earlier(session, request)
     if earlier:
         return earlier
-    _refuse_what_does_not_exist_yet(request)
-    admission.check(session, len(request.models or (1,)))
+    if request.files:
+        raise Refusal("file_not_found", field="files")
+    forced_tool = resolving.forced_tool(request.forced_tool, session.agent)
+    admission.check(session, resolving.count(request.models, session.agent))
     enqueueing.check_reachable()
     token_count = count_tokens(request.text)
     with transaction.atomic():
@@ -66,7 +68,7 @@ def start(session: Session, request: TurnRequest) -> Started:
         earlier = _earlier(session, request)
         if earlier:
             return earlier
-        models = _resolve(request.models)
+        models = resolving.models(request.models, session.agent)
         parent, after = _place(session, request.parent)
         question = ChatMessage.objects.draft(
             parent,
@@ -79,7 +81,7 @@ def start(session: Session, request: TurnRequest) -> Started:
         if parent.pk != session.leaf_id:  # otherwise current already: a send does not walk the branch
             _make_path_current(parent)
         context = dynamic_context.build(request.additional_context)
-        answering = _answering(question, models, after, dynamic_context=context)
+        answering = _answering(question, models, after, dynamic_context=context, forced_tool=forced_tool)
         question.latest_child = answering.chosen
         asking = replace(answering, messages=[question, *answering.messages], chosen=question)
         return _begin(session, asking)
@@ -91,12 +93,12 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
         raise Refusal("role_order", "Only a user message can be answered again.")
     if models is not None:
         check_models(models)
-    admission.check(message.session, len(models or (1,)))
+    admission.check(message.session, resolving.count(models, message.session.agent))
     enqueueing.check_reachable()
     with transaction.atomic():
         session = _lock(message.session)
         after = _wait_for(session, message.parent or session.root)
-        answering = _answering(message, _resolve(models), after)
+        answering = _answering(message, resolving.models(models, session.agent), after)
         _make_path_current(message)
         return _begin(session, answering)
 
@@ -115,9 +117,12 @@ def select(message: ChatMessage) -> Session:
 
 def _lock(session: Session) -> Session:
     try:
-        return Session.objects.lock(session.pk)
+        locked = Session.objects.lock(session.pk)
     except Session.DoesNotExist:
         raise Refusal("session_not_found") from None
+    if locked.agent_id == session.agent_id:
+        locked.agent = session.agent  # read already
+    return locked
 
 
 def _earlier(session: Session, request: TurnRequest) -> Started | None:
@@ -132,26 +137,6 @@ def _earlier(session: Session, request: TurnRequest) -> Started | None:
     # Regenerations make further turns of the same message; the first is the one that was asked for.
     turn = message.turns.order_by("created_at")[0]
     return Started(turn, list(turn.runs.order_by("model_index")), repeated=True)
-
-
-def _refuse_what_does_not_exist_yet(request: TurnRequest) -> None:
-    if request.files:
-        raise Refusal("file_not_found", field="files")
-    if request.forced_tool is not None:
-        raise Refusal("tool_unknown", field="forced_tool")
-
-
-def _resolve(names: tuple[str, ...] | None) -> list[ModelConfig]:
-    """The models by name, in the order asked for; the default one if none were named."""
-    if names is None:
-        default = ModelConfig.objects.offered_first()
-        if default is None:
-            raise Refusal("models_invalid", "No model is configured.", field="models")
-        return [default]
-    found = {model.name: model for model in ModelConfig.objects.offered_named(names)}
-    if len(found) != len(names):
-        raise Refusal("models_invalid", field="models")
-    return [found[name] for name in names]
 
 
 def _place(session: Session, wanted: Any) -> tuple[ChatMessage, Turn | None]:
@@ -183,7 +168,7 @@ def _wait_for(session: Session, above: ChatMessage) -> Turn | None:
 
 
 def _answering(
-    question: ChatMessage, models: list[ModelConfig], after: Turn | None, **run_fields: Any
+    question: ChatMessage, models: Sequence[ModelConfig], after: Turn | None, **run_fields: Any
 ) -> Beginning:
     """A turn with one queued run per model, not stored yet.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from chat.models.agent import ContextLayout
 from chat.models.session import WhileAnswering
 from chat.models.tool_call import ToolCallStatus
 from chat.states import Status
@@ -25,6 +26,20 @@ class ModelAnswer(Answer):
     supports_tools = serializers.BooleanField()
     is_default = serializers.BooleanField()
     is_demo = serializers.BooleanField()
+
+
+class AgentAnswer(Answer):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    prompt = serializers.CharField()
+    replaces_system_prompt = serializers.BooleanField()
+    reminder = serializers.CharField()
+    tools = serializers.ListField(child=serializers.CharField())
+    models = serializers.ListField(child=serializers.CharField())
+    knowledge_bases = serializers.ListField(child=serializers.UUIDField())
+    context_layout = serializers.ChoiceField(choices=ContextLayout.values)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
 
 
 class SessionAnswer(Answer):

@@ -44,8 +44,9 @@ class Endpoint(APIView):
         ):
             raise Refusal("invalid_characters")
 
-    def body(self, accepted: type[Serializer[Any]]) -> dict[str, Any]:
-        serializer = accepted(data=self.request.data)
+    def body(self, accepted: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
+        """partial: what is left out is left out, required or not."""
+        serializer = accepted(data=self.request.data, partial=partial)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
 

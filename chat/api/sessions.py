@@ -14,7 +14,7 @@ from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find, user_of
 from chat.api.fields import Choice, Id, StrictSerializer, Text
 from chat.api.pagination import NewestFirst
-from chat.models import ChatMessage, Session
+from chat.models import Agent, ChatMessage, Session
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
 from chat.shapes import readable_sessions, session_shape
@@ -42,7 +42,7 @@ class SessionsView(Endpoint):
 
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        session = Session.objects.start(user_of(request), **_fields(self.body(SessionBody)))
+        session = Session.objects.start(user_of(request), **_fields(request, self.body(SessionBody)))
         return Response(_shape(session), status.HTTP_201_CREATED)
 
 
@@ -54,7 +54,7 @@ class SessionView(Endpoint):
     @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
     def patch(self, request: Request, session: str) -> Response:
         found = own_session(request, session)
-        editing.edit(found, _fields(self.body(SessionBody)))
+        editing.edit(found, _fields(request, self.body(SessionBody)))
         return Response(_shape(found))
 
     @documented("sessions_delete", statuses=(204,))
@@ -74,11 +74,14 @@ def _searched(sessions: QuerySet[Session], text: str) -> QuerySet[Session]:
     return sessions.filter(Q(title__icontains=text) | Q(pk__in=said.values("session")))
 
 
-def _fields(body: dict[str, Any]) -> dict[str, Any]:
-    """What a session stores of the body; nothing it could refer to exists yet."""
-    for name in ("agent", "project"):
-        if body.pop(name, None) is not None:
-            raise Refusal(f"{name}_not_found", field=name)
+def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+    """What a session stores of the body: the user's own agent instead of its id. Raises Refusal."""
+    if body.get("agent") is not None:
+        body["agent"] = find(
+            Agent.objects.visible_to(request.user), str(body["agent"]), "agent", field="agent"
+        )
+    if body.pop("project", None) is not None:
+        raise Refusal("project_not_found", field="project")
     if body.pop("knowledge_bases", None):
         raise Refusal("knowledge_base_not_found", field="knowledge_bases")
     return body

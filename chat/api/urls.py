@@ -2,6 +2,7 @@
 
 from django.urls import path, re_path
 
+from chat.api.agents import AgentsView, AgentView
 from chat.api.feedback import FeedbackView
 from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
@@ -15,6 +16,8 @@ from chat.api.turns import RegenerationsView, TurnCancellationView, TurnsView
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
     path("models/", ModelsView.as_view()),
+    path("agents/", AgentsView.as_view()),
+    path("agents/<str:agent>/", AgentView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/<str:session>/", SessionView.as_view()),
     path("sessions/<str:session>/messages/", MessagesView.as_view()),

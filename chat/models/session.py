@@ -97,7 +97,7 @@ class Session(models.Model):
         self.leaf = leaf
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit: title, while_answering."""
+        """Set what the owner may edit: title, while_answering, agent."""
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields, updated_at=models.functions.Now())
 

@@ -14,11 +14,16 @@ from tests.chat import cast
 
 TURNS = "/api/sessions/{session}/turns/"
 SESSIONS = "/api/sessions/"
+AGENTS = "/api/agents/"
 SESSION = "/api/sessions/{session}/"
 FEEDBACK = "/api/messages/{answer}/feedback/"
 REGENERATIONS = "/api/messages/{question}/regenerations/"
 DEEP = b'{"text":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
 ABSENT = str(uuid.uuid4())
+
+
+def agent(**body: Any) -> dict[str, Any]:
+    return {"name": "Tides", "prompt": "Be brief.", **body}
 
 
 def turn(**body: Any) -> dict[str, Any]:
@@ -92,6 +97,22 @@ BAD: list[Any] = [
     pytest.param("post", SESSIONS, {"project": ABSENT}, 404, "project_not_found", "project", id="absent project"),
     pytest.param("post", SESSIONS, {"knowledge_bases": [ABSENT]}, 404, "knowledge_base_not_found", "knowledge_bases", id="absent knowledge base"),
     pytest.param("post", SESSIONS, {"agent": "x"}, 400, "invalid_id", "agent", id="malformed agent"),
+    pytest.param("patch", SESSION, {"agent": ABSENT}, 404, "agent_not_found", "agent", id="change to an absent agent"),
+    pytest.param("post", AGENTS, {"name": "A"}, 400, "field_required", "prompt", id="agent without prompt"),
+    pytest.param("post", AGENTS, agent(name=""), 400, "invalid_value", "name", id="agent without name"),
+    pytest.param("post", AGENTS, agent(name=" \n"), 400, "invalid_value", "name", id="agent with a blank name"),
+    pytest.param("post", AGENTS, agent(name=7), 400, "invalid_type", "name", id="agent's name is a number"),
+    pytest.param("post", AGENTS, agent(prompt="x" * 100_001), 400, "invalid_value", "prompt", id="long prompt"),
+    pytest.param("post", AGENTS, agent(colour="red"), 400, "unknown_field", "colour", id="unknown agent field"),
+    pytest.param("post", AGENTS, agent(tools=["hammer"]), 400, "tool_unknown", "tools", id="agent with an unknown tool"),
+    pytest.param("post", AGENTS, agent(tools="web_search"), 400, "invalid_type", "tools", id="tools is a text"),
+    pytest.param("post", AGENTS, agent(tools=[1]), 400, "invalid_type", "tools.0", id="a tool is a number"),
+    pytest.param("post", AGENTS, agent(models=["nobody"]), 400, "models_invalid", "models", id="agent with an unknown model"),
+    pytest.param("post", AGENTS, agent(models=["quick", "quick"]), 400, "models_invalid", "models", id="agent with a model twice"),
+    pytest.param("post", AGENTS, agent(models=None), 400, "models_invalid", "models", id="agent's models null"),
+    pytest.param("post", AGENTS, agent(knowledge_bases=[ABSENT]), 404, "knowledge_base_not_found", "knowledge_bases", id="agent with an absent knowledge base"),
+    pytest.param("post", AGENTS, agent(context_layout="sideways"), 400, "invalid_value", "context_layout", id="unknown layout"),
+    pytest.param("post", AGENTS, agent(replaces_system_prompt="yes"), 400, "invalid_type", "replaces_system_prompt", id="replaces is a text"),
     pytest.param("patch", SESSION, {"id": ABSENT}, 400, "unknown_field", "id", id="change an id"),
     pytest.param("get", SESSIONS + "?limit=-1", None, 400, "invalid_pagination", None, id="page of -1"),
     pytest.param("get", SESSIONS + "?limit=0", None, 400, "invalid_pagination", None, id="page of 0"),

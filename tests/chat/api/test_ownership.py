@@ -42,12 +42,14 @@ def objects(client: APIClient, session: str) -> dict[str, str]:
     """alice's, by the name a path gives them."""
     started = cast.talk(client, session)
     run = started["runs"][0]
-    return {"session": session, "message": run["message"], "run": run["id"], "turn": started["turn"]}
+    agent = client.post("/api/agents/", {"name": "Tides", "prompt": "Be brief."}, format="json").json()["id"]
+    ids = {"session": session, "message": run["message"], "run": run["id"], "turn": started["turn"]}
+    return ids | {"agent": agent}
 
 
 def test_there_are_routes() -> None:
     nouns = {noun for case in routes() for noun in case.values[2]}
-    assert {"session", "message", "run", "turn"} <= nouns
+    assert {"session", "message", "run", "turn", "agent"} <= nouns
 
 
 @pytest.mark.parametrize(("method", "path", "nouns"), routes())
@@ -86,6 +88,14 @@ def test_lists_show_only_ones_own(client: APIClient, objects: dict[str, str]) ->
     mallory = cast.client_of(cast.user("mallory"))
     assert mallory.get("/api/sessions/").json()["results"] == []
     assert mallory.get("/api/sessions/?search=Hello").json()["results"] == []
+    assert mallory.get("/api/agents/").json() == []
+
+
+def test_an_agent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:
+    mallory = cast.client_of(cast.user("mallory"))
+    for body in ({"agent": objects["agent"]}, {"agent": str(uuid.uuid4())}):
+        response = mallory.post("/api/sessions/", body, format="json")
+        assert (response.status_code, response.json()["code"]) == (404, "agent_not_found")
 
 
 def test_a_parent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:

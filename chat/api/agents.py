@@ -1,0 +1,92 @@
+"""Agents: a user's own prompts with their tools and models."""
+
+from typing import Any, Final
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.api.answers import AgentAnswer
+from chat.api.documented import documented
+from chat.api.endpoint import Endpoint, find, user_of
+from chat.api.fields import Boolean, Choice, Id, ModelNames, StrictSerializer, Text
+from chat.models import Agent, ModelConfig
+from chat.models.agent import ContextLayout
+from chat.protocol import TOOL_NAMES
+from chat.refusals import Refusal
+from chat.shapes import agent_shape
+from chat.turn_request import check_models
+
+MAX_PROMPT_CHARACTERS: Final = 100_000
+MAX_REMINDER_CHARACTERS: Final = 10_000
+
+
+class AgentBody(StrictSerializer):
+    """What is left out has its default when an agent is made or replaced, and stays when it is changed."""
+
+    name = Text(max_length=200, allow_blank=False)
+    prompt = Text(max_length=MAX_PROMPT_CHARACTERS)
+    replaces_system_prompt = Boolean(default=False)
+    reminder = Text(max_length=MAX_REMINDER_CHARACTERS, default="")
+    tools = serializers.ListField(child=Text(max_length=64), default=list)
+    models = ModelNames(default=list)
+    knowledge_bases = serializers.ListField(child=Id(), default=list)
+    context_layout = Choice(choices=ContextLayout.values, default=ContextLayout.MOVING)
+
+
+class AgentsView(Endpoint):
+    @documented("agents_list", answer=AgentAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """All of them, newest first."""
+        return Response([agent_shape(agent) for agent in Agent.objects.visible_to(request.user)])
+
+    @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        agent = Agent.objects.create(owner=user_of(request), **_fields(self.body(AgentBody)))
+        return Response(agent_shape(agent), status.HTTP_201_CREATED)
+
+
+class AgentView(Endpoint):
+    @documented("agents_read", answer=AgentAnswer)
+    def get(self, request: Request, agent: str) -> Response:
+        return Response(agent_shape(_own_agent(request, agent)))
+
+    @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
+    def put(self, request: Request, agent: str) -> Response:
+        return self._change(_own_agent(request, agent), self.body(AgentBody))
+
+    @documented("agents_update", body=AgentBody(partial=True), answer=AgentAnswer)
+    def patch(self, request: Request, agent: str) -> Response:
+        return self._change(_own_agent(request, agent), self.body(AgentBody, partial=True))
+
+    @documented("agents_delete", statuses=(204,))
+    def delete(self, request: Request, agent: str) -> Response:
+        """Its sessions go on without an agent."""
+        _own_agent(request, agent).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _change(self, agent: Agent, body: dict[str, Any]) -> Response:
+        agent.change(**_fields(body))
+        return Response(agent_shape(agent))
+
+
+def _own_agent(request: Request, pk: str) -> Agent:
+    return find(Agent.objects.visible_to(request.user), pk, "agent")
+
+
+def _fields(body: dict[str, Any]) -> dict[str, Any]:
+    """What an agent stores of the body; every name in it stands for something. Raises Refusal."""
+    if body.pop("knowledge_bases", None):
+        raise Refusal("knowledge_base_not_found", field="knowledge_bases")
+    if not body.get("name", "-").strip():
+        raise Refusal("invalid_value", "The name has no visible text.", field="name")
+    if not set(body.get("tools", ())) <= TOOL_NAMES:
+        raise Refusal("tool_unknown", field="tools")
+    if "tools" in body:
+        body["tools"] = list(dict.fromkeys(body["tools"]))
+    if body.get("models"):
+        names = tuple(body["models"])
+        check_models(names)
+        if len(ModelConfig.objects.offered_named(names)) != len(names):
+            raise Refusal("models_invalid", field="models")
+    return body
