@@ -1,4 +1,4 @@
-"""The model servers. The only file that knows the vendor's SDK, and the only one that builds its messages.
+"""The model servers. The only file that knows the vendor's SDK; what it sends of messages is wire.py's.
 
 The SDK keeps authentication, addresses, timeouts and error types; tokens take the short way: raw bytes, our own
 SSE split, msgspec. Retrying is ours, since only the first chunk says whether a retry would repeat something.
@@ -16,10 +16,12 @@ import aiohttp
 import httpx2
 import openai
 
-from llm_worker.context import LanguageModelInput
+from llm_worker.completion import Completion, completion_of
 from llm_worker.deltas import Delta, ModelFailed
+from llm_worker.message import LanguageModelInput
 from llm_worker.reading import Reading
-from llm_worker.transcribe import write_request
+from llm_worker.transcribe import write_completion, write_request
+from llm_worker.wire import wire_messages
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +33,12 @@ LONGEST_RETRY_AFTER_S = 30.0
 CONNECT_TIMEOUT_S = 10.0
 # How long to wait, after [DONE], for the end of the body that lets the connection be used again.
 END_OF_BODY_S = 0.05
+# What the SDK and what it stands on raise.
+SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
 # Local servers ask for no key, but the SDK insists on one.
 NO_KEY = "none"
+# A completion that nobody watches is a title or a summary.
+LONGEST_COMPLETION_BYTES = 8 * 1024 * 1024
 CODES_BY_STATUS = {
     401: "upstream_auth",
     403: "upstream_auth",
@@ -95,18 +101,48 @@ class LanguageModels:
                         started = True
                         yield deltas
             except _Refused as refused:
-                if started or not retries_left or not refused.may_pass:
-                    logger.warning("%r failed: %s", request.model, refused.failure)
-                    raise refused.failure from refused
-                wait_s = refused.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
+                wait_s = self._pause_s(request, refused, 0 if started else retries_left)
             else:
                 return
             await asyncio.sleep(wait_s)
 
+    async def complete(self, request: Request) -> Completion:
+        """The whole answer at once, for what nobody watches. Raises ModelFailed, after as many retries as stream()."""
+        for retries_left in range(RETRIES, -1, -1):
+            try:
+                return await self._complete_once(request)
+            except _Refused as refused:
+                wait_s = self._pause_s(request, refused, retries_left)
+            await asyncio.sleep(wait_s)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _pause_s(self, request: Request, refused: "_Refused", retries_left: int) -> float:
+        """How long to wait before the next attempt. Raises ModelFailed if there is none."""
+        if not retries_left or not refused.may_pass:
+            logger.warning("%r failed: %s", request.model, refused.failure)
+            raise refused.failure from refused
+        return refused.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
+
+    async def _complete_once(self, request: Request) -> Completion:
+        body = _body(request) | {"stream": False}
+        del body["stream_options"]
+        received = b""
+        try:
+            async with self._open(request.model, body) as pieces:
+                async for piece in pieces:
+                    received += piece
+                    if len(received) > LONGEST_COMPLETION_BYTES:
+                        raise ModelFailed("upstream_malformed", "the completion does not end")
+        except SDK_ERRORS as error:
+            raise _refused(error, started=False) from error
+        completion = completion_of(received)
+        write_completion(completion)
+        return completion
+
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reading = Reading()
         try:
-            async with self._open(request) as received:
+            async with self._open(request.model, _body(request)) as received:
                 async for piece in received:
                     deltas = reading.take(piece)
                     if reading.chunks:
@@ -116,7 +152,7 @@ class LanguageModels:
                     if reading.is_done:
                         await _read_to_the_end(received)
                         return
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError) as error:
+        except SDK_ERRORS as error:
             raise _refused(error, started=reading.chunks > 0) from error
         if not reading.has_finished:
             raise _Refused(
@@ -124,16 +160,16 @@ class LanguageModels:
             )
 
     @asynccontextmanager
-    async def _open(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        body = _body(request)
+    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
         write_request(body)
+        accepted = "text/event-stream" if body["stream"] else "application/json"
         # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
-        response = await self._client(request.model).post(
+        response = await self._client(model).post(
             "/chat/completions",
             cast_to=httpx2.Response,
             body=body,
             # Small events gain nothing from compression, and a compressing server would hold them back.
-            options={"headers": {"Accept": "text/event-stream", "Accept-Encoding": "identity"}},
+            options={"headers": {"Accept": accepted, "Accept-Encoding": "identity"}},
             stream=True,
             stream_cls=openai.AsyncStream[Any],
         )
@@ -156,11 +192,6 @@ class LanguageModels:
                 http_client=openai.DefaultAioHttpClient(limits=limits, timeout=self._timeout),
             )
         return self._clients[place]
-
-
-def wire_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
-    """The messages as the server takes them. Nothing else in the project builds such a dict."""
-    return [{"role": message.role, "content": message.text} for message in messages]
 
 
 def _body(request: Request) -> dict[str, Any]:

@@ -6,10 +6,12 @@ Never a key: it travels in a header, and only bodies are written.
 import json
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
 
+from llm_worker.completion import Completion
 from llm_worker.deltas import Delta, Finished, ReasoningDelta, TextDelta, Usage
 
 logger = logging.getLogger(__name__)
@@ -20,6 +22,12 @@ logger.setLevel(logging.INFO)
 def write_request(body: Mapping[str, Any]) -> None:
     if settings.LOG_LLM_REQUESTS:
         logger.info("LLM_REQUEST %s", json.dumps(body, ensure_ascii=False))
+
+
+def write_completion(completion: Completion) -> None:
+    if settings.LOG_LLM_REQUESTS:
+        said = asdict(completion) | {"usage": completion.usage._asdict()}
+        logger.info("LLM_RESPONSE %s", json.dumps(said, ensure_ascii=False))
 
 
 class Answer:

@@ -7,15 +7,22 @@ A reply is a list of steps, each a dict with one of these keys:
 
     text, reasoning        one delta (`"field": "reasoning"` for the other spelling)
     words                  that many deltas "0 ", "1 ", …; `"every_s"` apart
+    call                   a tool call: {"name": …, "arguments": {…} or "text"}, several are parallel calls; its "id"
+                           ("" for none) and "index" (None for none) are made up; "pieces": deltas for the arguments
+                           (default 2; 0: all in one with the name)
     delta, chunk, raw      a delta as given; a whole chunk as given; characters as they are, no framing
     long_line              one data line of that many characters
     usage                  sent at the end, if the request asked for usage; replaces the counted one
-    finish                 the finish_reason (default "stop"); None: neither finish, usage nor [DONE]
+    finish                 the finish_reason (default "stop", after calls "tool_calls"); None: neither finish, usage
+                           nor [DONE]
     refusal                finish_reason content_filter with a refusal and no text
     pause_s, hang, wait    sleep; for ever; until released by that name (`release("name")`, POST /release)
     silent                 not even headers, for ever; the first step
     status                 an HTTP error instead of a stream, with `retry_after`, `body`
     eof                    close the connection here, in the middle
+
+Requests that do not stream (a title's) are asides: answered by rules made with stream=False only, remembered in
+`asides`, so that they never stand between a test and the requests of its runs.
 """
 
 import argparse
@@ -28,7 +35,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from tests.upstream_steps import Rule, Step, delta, last_user_text, pieces
+from tests.upstream_steps import Rule, Step, delta, last_user_text, numbered, pieces, whole
 
 
 @dataclass
@@ -57,6 +64,7 @@ class Upstream:
         self.port = port
         self.rules: list[Rule] = []
         self.requests: list[Received] = []
+        self.asides: list[Received] = []
         self._peers: set[tuple[str, int]] = set()
         self._released: dict[str, asyncio.Event] = {}
         self._loop = asyncio.new_event_loop()
@@ -85,9 +93,12 @@ class Upstream:
     # What a test says
 
     def reply(self, *steps: Step, model: str | None = None, contains: str | None = None,
-              times: int | None = None) -> None:  # fmt: skip
-        """Answer matching requests with these steps; the first rule that matches and has times left wins."""
-        self.rules.append(Rule(list(steps), model, contains, times))
+              times: int | None = None, stream: bool = True, after_tools: int | None = None) -> None:  # fmt: skip
+        """Answer matching requests with these steps; the first rule that matches and has times left wins.
+
+        contains: part of the question.  after_tools: how many tools have answered since it.
+        """
+        self.rules.append(Rule(list(steps), model, contains, times, stream, after_tools))
 
     def reply_by(self, function: Callable[[dict[str, Any]], list[Step]], model: str | None = None) -> None:
         """Answer matching requests with what `function` makes of the request's body."""
@@ -100,6 +111,7 @@ class Upstream:
     def reset(self) -> None:
         self.rules.clear()
         self.requests.clear()
+        self.asides.clear()
         self._peers.clear()
         self._released = {}
 
@@ -144,7 +156,8 @@ class Upstream:
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         received = Received(body, dict(request.headers))
-        self.requests.append(received)
+        streams = bool(body.get("stream"))
+        (self.requests if streams else self.asides).append(received)
         self._peers.add(request.transport.get_extra_info("peername"))
         rule = next((rule for rule in self.rules if rule.takes(body)), None)
         steps = rule.take(body) if rule else [{"text": f"You said: {last_user_text(body)}"}]
@@ -153,6 +166,8 @@ class Upstream:
                 return _error(steps[0], received)
             if steps and "silent" in steps[0]:
                 await asyncio.Event().wait()
+            if not streams:
+                return await self._answer_at_once(request, steps, received)
             return await self._stream(request, steps, received)
         except (asyncio.CancelledError, ConnectionError):
             if received.ended is None:
@@ -164,7 +179,7 @@ class Upstream:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for step in [*steps, {"ending": steps}]:
+        for step in [*numbered(steps), {"ending": steps}]:
             if "eof" in step:
                 received.end("broken")
                 request.transport.abort() if step["eof"] == "abort" else request.transport.close()
@@ -174,6 +189,19 @@ class Upstream:
                 received.chunks += 1
         received.end("complete")
         return response
+
+    async def _answer_at_once(
+        self, request: web.Request, steps: list[Step], received: Received
+    ) -> web.StreamResponse:
+        for step in steps:
+            if "eof" in step:
+                received.end("broken")
+                request.transport.abort() if step["eof"] == "abort" else request.transport.close()
+                return web.Response()
+            async for _ in self._play(step, received.body):
+                pass
+        received.end("complete")
+        return web.Response(body=whole(steps, received.body), content_type="application/json")
 
     async def _play(self, step: Step, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """The bytes of one step, in its own time."""

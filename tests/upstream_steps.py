@@ -10,18 +10,26 @@ Step = dict[str, Any]
 
 @dataclass
 class Rule:
-    """Which requests get these steps. times: how often; None: always."""
+    """Which requests get these steps; None: all.
+
+    times: how often.  stream: those that stream, or the others.  after_tools: how many tools have answered since
+    the question.
+    """
 
     steps: list[Step] | Callable[[dict[str, Any]], list[Step]]
     model: str | None = None
     contains: str | None = None
     times: int | None = None
+    stream: bool = True
+    after_tools: int | None = None
 
     def takes(self, body: dict[str, Any]) -> bool:
         return (
             self.times != 0
+            and self.stream == bool(body.get("stream"))
             and self.model in (None, body.get("model"))
             and (self.contains is None or self.contains in last_user_text(body))
+            and self.after_tools in (None, tool_responses(body))
         )
 
     def take(self, body: dict[str, Any]) -> list[Step]:
@@ -31,8 +39,37 @@ class Rule:
 
 
 def last_user_text(body: dict[str, Any]) -> str:
-    texts = [message["content"] for message in body.get("messages", []) if message["role"] == "user"]
-    return texts[-1] if texts else ""
+    """The question: the last dated user message, so no reminder after it; without any, the last user message."""
+    return _text(body["messages"][_question(body)]) if _question(body) >= 0 else ""
+
+
+def tool_responses(body: dict[str, Any]) -> int:
+    """How many tools have answered since the question."""
+    return sum(message["role"] == "tool" for message in body["messages"][_question(body) + 1 :])
+
+
+def _question(body: dict[str, Any]) -> int:
+    """Its place among the messages; -1: there is none."""
+    users = [at for at, message in enumerate(body.get("messages", [])) if message["role"] == "user"]
+    dated = [at for at in users if "<sent_at>" in _text(body["messages"][at])]
+    return (dated or users or [-1])[-1]
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def numbered(steps: list[Step]) -> list[Step]:
+    """The same steps; each `call` knows which of the reply's calls it is."""
+    calls = [step for step in steps if "call" in step]
+    return [
+        {"call": {"index": _place(step, calls), **step["call"]}} if "call" in step else step for step in steps
+    ]
+
+
+def _place(step: Step, steps: list[Step]) -> int:
+    return next(at for at, each in enumerate(steps) if each is step)
 
 
 def pieces(step: Step, body: dict[str, Any]) -> Iterator[bytes]:
@@ -43,12 +80,30 @@ def pieces(step: Step, body: dict[str, Any]) -> Iterator[bytes]:
             yield delta(body, {step.get("field", "reasoning_content"): text})
         case {"delta": given}:
             yield delta(body, given)
+        case {"call": call}:
+            yield from (delta(body, {"tool_calls": [part]}) for part in _call(call, body))
         case {"refusal": text}:
             yield delta(body, {"refusal": text}, finish="content_filter")
         case {"ending": steps}:
             yield from _ending(steps, body)
         case _:
             yield from _unframed(step)
+
+
+def whole(steps: list[Step], body: dict[str, Any]) -> bytes:
+    """The answer to a request that does not stream: every text at once, or what `raw` says."""
+    if raw := [step["raw"] for step in steps if "raw" in step]:
+        return "".join(raw).encode("utf-8", "surrogatepass")
+    said: dict[str, Any] = {"role": "assistant", "content": "".join(step.get("text", "") for step in steps)}
+    said["refusal"] = next((step["refusal"] for step in steps if "refusal" in step), None)
+    otherwise = "tool_calls" if any("call" in step for step in steps) else "stop"
+    finish = next((step["finish"] for step in steps if "finish" in step), otherwise)
+    usage = next(
+        (step["usage"] for step in steps if "usage" in step), {"prompt_tokens": 7, "completion_tokens": 1}
+    )
+    choices = [{"index": 0, "message": said, "finish_reason": finish}]
+    head = _head(body) | {"object": "chat.completion"}
+    return json.dumps(head | {"choices": choices, "usage": usage}).encode()
 
 
 def _unframed(step: Step) -> Iterator[bytes]:
@@ -61,9 +116,25 @@ def _unframed(step: Step) -> Iterator[bytes]:
             yield b"data: " + b"x" * length + b"\n\n"
 
 
+def _call(call: dict[str, Any], body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """As real servers send it: id and name first, then the arguments; `pieces` 0: everything at once."""
+    given = call.get("arguments", {})
+    arguments = given if isinstance(given, str) else json.dumps(given)
+    place = {} if call["index"] is None else {"index": call["index"]}
+    # Other ids in every request of a turn, the same ones when it is asked again.
+    own_id = call.get("id", f"call_{len(body['messages'])}_{call['index']}")
+    begin = {**place, "type": "function", **({"id": own_id} if own_id else {})}
+    pieces = call.get("pieces", 2)
+    yield {**begin, "function": {"name": call["name"], "arguments": "" if pieces else arguments}}
+    size = -(-len(arguments) // pieces) if pieces else 0
+    for start in range(0, len(arguments) if size else 0, size or 1):
+        yield {**place, "function": {"arguments": arguments[start : start + size]}}
+
+
 def _ending(steps: list[Step], body: dict[str, Any]) -> Iterator[bytes]:
     """Finish reason, usage and [DONE], unless the steps say otherwise."""
-    finish = next((step["finish"] for step in steps if "finish" in step), "stop")
+    otherwise = "tool_calls" if any("call" in step for step in steps) else "stop"
+    finish = next((step["finish"] for step in steps if "finish" in step), otherwise)
     if finish is None:
         return
     if not any("refusal" in step for step in steps):

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from llm_worker.context import Message
+from llm_worker.completion import Completion
+from llm_worker.message import Message
 from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
 from llm_worker.llm import LanguageModels, Model, Request
 from tests.upstream import Upstream
@@ -197,3 +198,68 @@ async def test_closing_the_stream_closes_the_connection(models, upstream):
     assert await anext(stream) == [TextDelta("Because.")]
     await stream.aclose()
     await asyncio.to_thread(upstream.wait_for, lambda: upstream.requests[0].ended == "disconnected")
+
+
+WHOLE = {"stream": False}
+
+
+async def test_what_nobody_watches_comes_whole(models, upstream):
+    usage = {"prompt_tokens": 40, "completion_tokens": 12, "prompt_tokens_details": {"cached_tokens": 32}}
+    upstream.reply({"text": "Because"}, {"text": "."}, {"usage": usage, "finish": "length"}, **WHOLE)
+    asked = request(upstream, api_key="secret", max_output_tokens=9)
+    assert await models.complete(asked) == Completion("Because.", "length", Usage(40, 12, 32))
+    [received] = upstream.asides
+    assert received.body == {
+        "model": "scripted",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}],
+        "max_tokens": 9,
+        "stream": False,
+    }
+    assert received.headers["Authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize(
+    ("steps", "completion"),
+    [
+        pytest.param([{"refusal": "No."}], Completion("No.", "refusal"), id="a refusal"),
+        pytest.param([{"raw": '{"choices":[{"message":{"content":null}}]}'}], Completion(""), id="no text"),
+        pytest.param(
+            [{"raw": '{"choices":[{"message":{"content":"\\ud83d"}}],"usage":null}'}],
+            Completion("\ud83d"), id="half an emoji",
+        ),
+    ],
+)  # fmt: skip
+async def test_odd_completions_are_understood(models, upstream, steps, completion):
+    upstream.reply(*steps, {"usage": {}}, **WHOLE)
+    assert await models.complete(request(upstream)) == completion
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "requests"),
+    [
+        pytest.param({"status": 401}, "upstream_auth", 1, id="401"),
+        pytest.param({"status": 400}, "upstream_rejected", 1, id="400"),
+        pytest.param({"status": 429, "retry_after": 0.01}, "upstream_rate_limited", 3, id="429"),
+        pytest.param({"status": 429, "retry_after": 600}, "upstream_rate_limited", 1, id="429 for minutes"),
+        pytest.param({"status": 503}, "upstream_unavailable", 3, id="503"),
+        pytest.param({"eof": "abort"}, "upstream_unavailable", 3, id="reset"),
+        pytest.param({"hang": True}, "upstream_timeout", 3, id="silence"),
+        pytest.param({"raw": "{nonsense"}, "upstream_malformed", 1, id="not JSON"),
+        pytest.param({"raw": '{"choices": []}'}, "upstream_malformed", 1, id="no answer in it"),
+        pytest.param({"raw": "[" * 100_000}, "upstream_malformed", 1, id="nested too deep"),
+        pytest.param({"raw": " " * 9 * 1024 * 1024}, "upstream_malformed", 1, id="9 MB"),
+        pytest.param({"raw": '{"error": {"message": "full"}}'}, "upstream_interrupted", 1, id="error"),
+    ],
+)
+async def test_a_completion_that_fails(models, upstream, step, code, requests):
+    upstream.reply(step, **WHOLE)
+    with pytest.raises(ModelFailed) as failed:
+        await models.complete(request(upstream, api_key="sk-secret"))
+    assert (failed.value.code, len(upstream.asides)) == (code, requests)
+    assert "sk-secret" not in str(failed.value)
+
+
+async def test_a_completion_that_fails_for_a_moment_is_asked_for_again(models, upstream):
+    upstream.reply({"status": 503}, times=2, **WHOLE)
+    upstream.reply(ANSWER, **WHOLE)
+    assert (await models.complete(request(upstream))).text == "Because."

@@ -4,6 +4,8 @@ import json
 
 from chat.models import ModelConfig
 from chat.states import Status
+from llm_worker.context import Message
+from llm_worker.llm import LanguageModels, Model, Request
 from tests.llm_worker.outcomes import ended
 
 KEY = "sk-never-to-be-seen"
@@ -46,3 +48,17 @@ def test_nothing_is_logged_unless_it_is_asked_for(deliver, ask, caplog):
     [run] = ask()
     deliver(run).result(60)
     assert "LLM_RE" not in caplog.text
+
+
+async def test_what_does_not_stream_is_logged_as_well(upstream, caplog, settings):
+    settings.LOG_LLM_REQUESTS = True
+    upstream.reply({"text": "Tides"}, stream=False)
+    models = LanguageModels(connections=1, silence_s=30)
+    try:
+        await models.complete(Request(Model("alpha", upstream.base_url, KEY), [Message("U", "Name this.")]))
+    finally:
+        await models.close()
+    [request], [response] = logged(caplog, "LLM_REQUEST"), logged(caplog, "LLM_RESPONSE")
+    assert request["messages"] == [{"role": "user", "content": "Name this."}]
+    assert (response["text"], response["finish_reason"]) == ("Tides", "stop")
+    assert KEY not in caplog.text
