@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import dynamic_context, editing, events, resolving
+from chat import dynamic_context, editing, events, prompt_blocks, resolving
 from chat.beginning import Beginning
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
@@ -62,6 +62,7 @@ def start(session: Session, request: TurnRequest) -> Started:
     admission.check(session, resolving.count(request.models, session.agent))
     enqueueing.check_reachable()
     token_count = count_tokens(request.text)
+    known = dynamic_context.build(session)
     with transaction.atomic():
         session = _lock(session)
         # Again: the same request may have been committed while this one waited for the lock.
@@ -70,21 +71,16 @@ def start(session: Session, request: TurnRequest) -> Started:
             return earlier
         models = resolving.models(request.models, session.agent)
         parent, after = _place(session, request.parent)
-        question = ChatMessage.objects.draft(
-            parent,
-            role=Role.USER,
-            text=request.text,
-            token_count=token_count,
-            client_message_id=request.client_message_id,
-            request_digest=request.digest() if request.client_message_id else "",
-        )
+        question = _question(parent, request, token_count)
         if parent.pk != session.leaf_id:  # otherwise current already: a send does not walk the branch
             _make_path_current(parent)
-        context = dynamic_context.build(request.additional_context)
+        context = prompt_blocks.for_the_run(session.agent, known, request.additional_context)
         answering = _answering(question, models, after, dynamic_context=context, forced_tool=forced_tool)
         question.latest_child = answering.chosen
         asking = replace(answering, messages=[question, *answering.messages], chosen=question)
-        return _begin(session, asking)
+        started = _begin(session, asking)
+        prompt_blocks.store(question, session.agent, known)
+        return started
 
 
 def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> Started:
@@ -95,10 +91,14 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
         check_models(models)
     admission.check(message.session, resolving.count(models, message.session.agent))
     enqueueing.check_reachable()
+    known = dynamic_context.build(message.session)
     with transaction.atomic():
         session = _lock(message.session)
         after = _wait_for(session, message.parent or session.root)
-        answering = _answering(message, resolving.models(models, session.agent), after)
+        context = prompt_blocks.for_the_run(session.agent, known, "")
+        models_asked = resolving.models(models, session.agent)
+        answering = _answering(message, models_asked, after, dynamic_context=context)
+        prompt_blocks.store(message, session.agent, known)
         _make_path_current(message)
         return _begin(session, answering)
 
@@ -154,6 +154,18 @@ def _place(session: Session, wanted: Any) -> tuple[ChatMessage, Turn | None]:
     if waiting.blocker(parent):
         raise Refusal("parent_in_progress", field="parent")
     return parent, None
+
+
+def _question(parent: ChatMessage, request: TurnRequest, token_count: int) -> ChatMessage:
+    """Not stored yet."""
+    return ChatMessage.objects.draft(
+        parent,
+        role=Role.USER,
+        text=request.text,
+        token_count=token_count,
+        client_message_id=request.client_message_id,
+        request_digest=request.digest() if request.client_message_id else "",
+    )
 
 
 def _wait_for(session: Session, above: ChatMessage) -> Turn | None:

@@ -1,14 +1,52 @@
 """PromptBlock: a text that stands at its place in the branch for good, right above a user message."""
 
+from collections.abc import Mapping
+
 from django.db import models
 
+from chat.models import statements
 from chat.models.message import ChatMessage
+
+# Of each kind the one nearest to the message, itself included.
+_LATEST = """
+    WITH RECURSIVE branch AS (
+        SELECT id, parent_id, 0 AS depth FROM chat_chatmessage WHERE id = %(message)s
+        UNION ALL
+        SELECT above.id, above.parent_id, depth + 1
+        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
+    )
+    SELECT DISTINCT ON (kind) kind, text
+    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id ORDER BY kind, depth
+"""
 
 
 class BlockKind(models.TextChoices):
     AGENT = "CA", "agent prompt"
     PROJECT = "P", "project documents"
     DYNAMIC = "D", "dynamic context"
+
+
+class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
+    # Mutators
+
+    def put(self, message: ChatMessage, blocks: Mapping[str, tuple[str, int]]) -> None:
+        """Kind -> text and its tokens, above `message`; what stood there of these kinds is replaced."""
+        rows = [
+            PromptBlock(message=message, kind=kind, text=text, token_count=tokens)
+            for kind, (text, tokens) in blocks.items()
+        ]
+        self.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["message", "kind"],
+            update_fields=["text", "token_count"],
+        )
+
+    # Queries
+
+    def latest_on_branch(self, message: ChatMessage) -> dict[str, str]:
+        """Kind -> the text that holds at `message`."""
+        return dict(statements.every(_LATEST, {"message": message.pk}))
 
 
 class PromptBlock(models.Model):
@@ -22,6 +60,8 @@ class PromptBlock(models.Model):
     text = models.TextField(blank=True)
     # In the default encoding.
     token_count = models.IntegerField(default=0)
+
+    objects = PromptBlockQuerySet.as_manager()
 
     class Meta:
         constraints = [

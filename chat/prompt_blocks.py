@@ -1,0 +1,46 @@
+"""Agents with context_layout append_only: their prompt and dynamic context stand in the branch, where they were said.
+
+A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
+request begins with the bytes of the one before. What is for one turn only (additional_context) is never stored.
+"""
+
+from collections.abc import Mapping
+
+from chat import dynamic_context
+from chat.models import Agent, ChatMessage, PromptBlock, SystemPrompt
+from chat.models.agent import ContextLayout
+from chat.models.prompt_block import BlockKind
+from chat.tokens import count_tokens
+
+
+def are_stored(agent: Agent | None) -> bool:
+    return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
+
+
+def for_the_run(agent: Agent | None, known: str, additional: str) -> str:
+    """The dynamic context that only the run carries. known: what providers say; stored in the branch or part of it."""
+    return dynamic_context.joined("" if are_stored(agent) else known, dynamic_context.additional(additional))
+
+
+def store(question: ChatMessage, agent: Agent | None, known: str) -> None:
+    """Put what changed since the branch's latest blocks above `question`, a stored user message.
+
+    An empty text says that the kind's earlier block does not hold any more. In the caller's transaction.
+    """
+    if agent is None or not are_stored(agent):
+        return
+    wanted = {BlockKind.AGENT: _agent_prompt(agent), BlockKind.DYNAMIC: known}
+    latest = PromptBlock.objects.latest_on_branch(question)
+    changed = {kind: text for kind, text in wanted.items() if text != latest.get(kind, "")}
+    PromptBlock.objects.put(question, _counted(changed))
+
+
+def _agent_prompt(agent: Agent) -> str:
+    """Empty where it is the system prompt: because it replaces that, or because there is no other."""
+    edited = SystemPrompt.edited()
+    has_base = edited is None or bool(edited.strip())
+    return agent.prompt.strip() if has_base and not agent.replaces_system_prompt else ""
+
+
+def _counted(texts: Mapping[BlockKind, str]) -> dict[str, tuple[str, int]]:
+    return {kind.value: (text, count_tokens(text)) for kind, text in texts.items()}
