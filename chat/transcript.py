@@ -77,6 +77,8 @@ class Block:
 
     kind: BlockKind
     text: str
+    # Of text, in the default encoding; 0 where unknown.
+    token_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

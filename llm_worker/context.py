@@ -1,26 +1,29 @@
 """What the model sees: which messages, in which order, within which budget. Pure.
 
-Letters: S system, U user, A answer, D dynamic context. Refuses to know rows, wire dicts and the model server.
+    S SUM [history: F U TC TR … A]* CA P D N F U [TC TR …]* R
+
+Refuses to know rows, wire dicts and the model server.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-from chat.transcript import Entry
+from chat.transcript import Block, Entry, Round, TextFile
+from llm_worker.framing import Frame, Framing
+from llm_worker.history import History
+from llm_worker.message import LanguageModelInput, Message, TokensOf, counted_once
+from llm_worker.replay import BLOCKS, Replay
+from llm_worker.rounds import ShownRounds
 
-Letter = Literal["S", "U", "A", "D"]
-ROLES: dict[Letter, str] = {"S": "system", "U": "user", "A": "assistant", "D": "user"}
-
-# Room for what a server adds around each message (role, separators); OpenAI's own rule of thumb.
-TOKENS_PER_MESSAGE = 4
-# The date suffix in the default encoding.
-SENT_AT_TOKENS = 20
 # Estimates are not exact: this much of the window stays unused.
 USED_SHARE = 0.95
 # Above this share of the budget an estimate is checked with the model's own encoding.
 TIGHT_SHARE = 0.9
+# Kept free for what tools say in this turn, so that their rounds need not push out history that was already sent.
+ROUNDS_TOKENS = 8_192
+# Of what is left for rounds, for the reminder that stands behind them.
+REMINDER_TOKENS = 256
 
 
 class ContextTooLong(Exception):
@@ -28,73 +31,77 @@ class ContextTooLong(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One message as the model sees it."""
+class Budget:
+    """tokens: of one request.  for_rounds: of these, kept from history while tools are offered.
 
-    letter: Letter
-    text: str
+    The same in every cycle of a turn, or later requests would not extend the first.
+    """
 
-    @property
-    def role(self) -> str:
-        return ROLES[self.letter]
-
-
-LanguageModelInput = Sequence[Message]
-
-# (text, its count in the default encoding if stored, else 0) -> tokens
-TokensOf = Callable[[str, int], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Framing:
-    """What stands around the branch. Empty texts are left out."""
-
-    system: str = ""
-    dynamic_context: str = ""
+    tokens: int
+    for_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """messages: in send order.  is_tight: history was cut, or nearly; worth an exact count."""
+    """messages: in send order.  is_tight: history was cut, or the budget is nearly used; worth an exact count.
+
+    forgotten: files of earlier messages that are not shown, newest first.  shortened: ids of the calls of this turn
+    whose responses are.
+    """
 
     messages: LanguageModelInput
     tokens: int
     is_tight: bool
+    forgotten: tuple[TextFile, ...] = ()
+    shortened: tuple[str, ...] = ()
+
+
+def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
+    """What a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools."""
+    tokens = int(USED_SHARE * context_window) - max_output_tokens - tool_schema_tokens
+    return Budget(tokens, ROUNDS_TOKENS if tool_schema_tokens else 0)
 
 
 def build_context(
-    entries: Sequence[Entry], framing: Framing, *, budget_tokens: int, tokens_of: TokensOf
+    entries: Sequence[Entry],
+    framing: Framing,
+    *,
+    rounds: Sequence[Round] = (),
+    budget: Budget,
+    tokens_of: TokensOf,
 ) -> Context:
-    """Choose what the model will see: `S U1 A1 … D U`.
+    """Choose what the model will see.
 
-    entries: the branch, oldest first; the last one is the user message to answer. It is always kept; older
-    ones newest first, up to the first that does not fit. Raises ContextTooLong if the fixed part does not fit.
+    entries: the branch after the summary's cutoff, oldest first; the last one is the user message to answer.
+    rounds: the finished tool rounds of this turn, oldest first. What is fixed is charged first, then the newest of
+    the history up to the first that does not fit. Each request of a turn extends the one before (but for the
+    reminder), unless the rounds, shortened, need more than was kept free for them.
+    Raises ContextTooLong if what is fixed does not fit.
     """
-    *history, current = [entry for entry in entries if entry.text or entry.role == "user"]
-    head = _texts("S", framing.system)
-    tail = [*_texts("D", framing.dynamic_context), _seen(current)]
-    used = sum(_cost(message, 0, tokens_of) for message in (*head, *tail[:-1]))
-    used += _entry_cost(current, tokens_of)
-    if used > budget_tokens:
-        raise ContextTooLong(f"{used} tokens do not fit into {budget_tokens}")
-    kept: list[Message] = []
-    for entry in reversed(history):
-        cost = _entry_cost(entry, tokens_of)
-        if used + cost > budget_tokens:
-            break
-        used += cost
-        kept.append(_seen(entry))
-    was_cut = len(kept) < len(history)
+    *before, question = entries
+    replay = Replay(counted_once(tokens_of), framing.sees_images)
+    frame = Frame.around(question, framing, replay)
+    history = _history(before, question, framing, replay)
+    free = budget.tokens - frame.tokens
+    reserve = min(budget.for_rounds, max(0, free) // 2)
+    kept = expected = history.fit(free - reserve)
+    shown = ShownRounds.of(rounds, free - expected.tokens - REMINDER_TOKENS, replay)
+    if kept.tokens + shown.tokens > free - frame.behind:
+        kept = history.fit(free - frame.behind - shown.tokens)
+    if kept.tokens + shown.tokens > free - frame.behind:
+        shown = ShownRounds.of(rounds, 0, replay)
+        kept = history.fit(free - frame.behind - shown.tokens)
+    tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
+    if tokens > budget.tokens:
+        raise ContextTooLong(f"{tokens} tokens do not fit into {budget.tokens}")
+    likely = max(tokens, frame.tokens + expected.tokens + reserve)
     return Context(
-        messages=[*head, *reversed(kept), *tail],
-        tokens=used,
-        is_tight=was_cut or used > TIGHT_SHARE * budget_tokens,
+        messages=[*frame.above(kept), *shown.messages, *frame.reminder],
+        tokens=tokens,
+        is_tight=kept.is_cut or likely > TIGHT_SHARE * budget.tokens,
+        forgotten=kept.forgotten,
+        shortened=shown.shortened,
     )
-
-
-def request_budget(context_window: int, max_output_tokens: int) -> int:
-    """Tokens that a request may use; the rest of the window is for the answer."""
-    return int(USED_SHARE * context_window) - max_output_tokens
 
 
 def system_prompt(base: str, session_began_at: datetime) -> str:
@@ -102,25 +109,27 @@ def system_prompt(base: str, session_began_at: datetime) -> str:
     return base.replace("{{CURRENT_DATE}}", session_began_at.strftime("%Y-%m-%d"))
 
 
-def dated(text: str, sent_at: datetime) -> str:
-    """A user message with the minute it was sent (UTC), the same in every later turn."""
-    return f"{text}\n\n<sent_at>{sent_at:%Y-%m-%d %H:%M} UTC</sent_at>"
+def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:
+    present = {file.id for file in question.files}
+    files = (file for entry in reversed(before) for file in entry.files)
+    return History(
+        before,
+        replay,
+        blocks=_standing(before, question, framing, replay),
+        files=[file for file in (*files, *framing.summarised_files) if file.id not in present],
+        lists_files=framing.reads_files,
+    )
 
 
-def _texts(letter: Letter, text: str) -> list[Message]:
-    return [Message(letter, text)] if text else []
-
-
-def _seen(entry: Entry) -> Message:
-    if entry.role == "user":
-        return Message("U", dated(entry.text, entry.sent_at))
-    return Message("A", entry.text)
-
-
-def _entry_cost(entry: Entry, tokens_of: TokensOf) -> int:
-    suffix = SENT_AT_TOKENS if entry.role == "user" else 0
-    return tokens_of(entry.text, entry.token_count) + suffix + TOKENS_PER_MESSAGE
-
-
-def _cost(message: Message, stored: int, tokens_of: TokensOf) -> int:
-    return tokens_of(message.text, stored) + TOKENS_PER_MESSAGE
+def _standing(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> list[Message]:
+    """Of each kind that nothing newer replaces, the block that was stored last."""
+    replaced = {block.kind for block in question.blocks} | framing.kinds
+    newest: dict[str, Block] = {}
+    for entry in reversed(before):
+        for block in entry.blocks:
+            newest.setdefault(block.kind, block)
+    return [
+        replay.block(newest[kind])
+        for kind in BLOCKS
+        if kind in newest and kind not in replaced and newest[kind].text
+    ]

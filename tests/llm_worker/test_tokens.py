@@ -4,7 +4,7 @@ import pytest
 
 from chat.tokens import count_tokens
 from llm_worker import tokens
-from llm_worker.context import SENT_AT_TOKENS
+from llm_worker.replay import SENT_AT_TOKENS
 
 
 def test_what_is_stored_is_not_counted_again():

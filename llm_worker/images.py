@@ -1,0 +1,21 @@
+"""What a picture costs a model, and what stands for it where the model cannot see. Pure."""
+
+from math import ceil
+
+from chat.transcript import Image
+
+LONGEST_SIDE_PX = 2048
+PATCH_PX = 16
+TOKENS_AROUND = 32
+
+
+def image_tokens(image: Image) -> int:
+    """By its size after scaling the long side down to LONGEST_SIDE_PX."""
+    scale = min(1.0, LONGEST_SIDE_PX / max(image.width_px, image.height_px, 1))
+    patches = ceil(image.width_px * scale / PATCH_PX) * ceil(image.height_px * scale / PATCH_PX)
+    return patches + TOKENS_AROUND
+
+
+def marker(image: Image) -> str:
+    """One line, whatever the name holds."""
+    return f"[Image left out, this model cannot see images: {' '.join(image.name.split())}]"

@@ -1,0 +1,69 @@
+"""Message: one message as the model sees it, and what it costs. Pure.
+
+Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, CA agent prompt,
+P project documents, D dynamic context, N files no longer shown, F attached files, R reminder.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from chat.transcript import Call, Image
+
+Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "CA", "P", "D", "N", "F", "R"]
+# What stands in no other role is the user's.
+ROLES: dict[Letter, str] = {"S": "system", "A": "assistant", "TC": "assistant", "TR": "tool"}
+
+# Room for what a server adds around each message (role, separators); OpenAI's own rule of thumb.
+TOKENS_PER_MESSAGE = 4
+# Around each call: its id, its type, the JSON that holds name and arguments.
+TOKENS_PER_CALL = 16
+
+# (text, its count in the default encoding if stored, else 0) -> tokens
+TokensOf = Callable[[str, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as the model sees it.
+
+    calls: of a TC, without what came of them.  tool_call_id: of a TR.  tokens: everything around it included;
+    two messages that look the same to the model are equal.
+    """
+
+    letter: Letter
+    text: str
+    calls: tuple[Call, ...] = ()
+    tool_call_id: str = ""
+    images: tuple[Image, ...] = ()
+    tokens: int = field(default=0, compare=False)
+
+    @property
+    def role(self) -> str:
+        return ROLES.get(self.letter, "user")
+
+
+LanguageModelInput = Sequence[Message]
+
+
+def total(messages: LanguageModelInput) -> int:
+    return sum(message.tokens for message in messages)
+
+
+def arguments_json(arguments: Mapping[str, Any]) -> str:
+    """The same bytes whatever order a database gave the keys back in, or the prefix would be lost a turn later."""
+    return json.dumps(arguments, ensure_ascii=False, sort_keys=True)
+
+
+def counted_once(tokens_of: TokensOf) -> TokensOf:
+    """The same counts, made once for each text. It keeps the texts: for one turn, not for a process."""
+    known: dict[str, int] = {}
+
+    def count(text: str, stored: int) -> int:
+        tokens = known.get(text)
+        if tokens is None:
+            tokens = known[text] = tokens_of(text, stored)
+        return tokens
+
+    return count
