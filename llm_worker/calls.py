@@ -3,7 +3,6 @@
 A call that cannot be carried out is answered with one sentence, so that the model may try something else.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -14,14 +13,10 @@ from referencing import Registry
 
 from chat.transcript import Document
 from llm_worker.assemble import Asked
-from llm_worker.sanitise import clean, clean_json
 from llm_worker.tools.tool import Tool
 
 # More is a model gone astray: each call is a row, a task and two messages of every later request.
 MAX_CALLS = 32
-# As wide as its column, and what servers accept of a name in a request that tells of the call.
-LONGEST_NAME = 64
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST_COMPLAINT = 300
 
 # Those of chat.models.ToolCallStatus that a call ends with here.
@@ -79,24 +74,15 @@ def after_a_loss(call: Planned) -> Planned:
 
 
 def _planned(asked: Asked, by_name: Mapping[str, Tool]) -> Planned:
-    name = _NOT_IN_A_NAME.sub("_", asked.name)[:LONGEST_NAME] or "unnamed"
-    tool, arguments = by_name.get(name), _storable(asked.arguments)
-    call = Planned(clean(asked.id), name, arguments or {}, tool)
+    name, tool = asked.name, by_name.get(asked.name)
+    call = Planned(asked.id, name, asked.arguments or {}, tool)
     if tool is None:
         return replace(call, done=no_such_tool(name))
-    if arguments is None:
+    if asked.arguments is None:
         return _refused(call, f"{name} was not run: its arguments were not a JSON object.")
-    if complaint := _complaint(tool, arguments):
+    if complaint := _complaint(tool, asked.arguments):
         return _refused(call, f"{name} was not run: {complaint}")
     return call
-
-
-def _storable(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """As they can be stored and sent on; None: not at all."""
-    try:
-        return None if arguments is None else clean_json(dict(arguments))
-    except ValueError:
-        return None
 
 
 def _refused(call: Planned, sentence: str) -> Planned:

@@ -8,8 +8,9 @@ import msgspec
 from chat.tokens import count_tokens
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.tool import Tool
+from llm_worker.tools.web_search import WebSearch
 
-_TOOLS: tuple[Tool, ...] = (CurrentTime(),)
+_TOOLS: tuple[Tool, ...] = (CurrentTime(), WebSearch())
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
 
 

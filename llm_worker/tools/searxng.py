@@ -1,0 +1,86 @@
+"""One question to a SearXNG server, or to one that answers like it. Trusts nothing it says, follows it nowhere."""
+
+import logging
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+
+from chat.transcript import Document
+from llm_worker.tools.tool import ToolFailed
+
+logger = logging.getLogger(__name__)
+
+# SearXNG itself gives up on its engines after some seconds.
+TIMEOUT = aiohttp.ClientTimeout(total=20, sock_connect=5)
+MAX_BODY_BYTES = 2 * 1024 * 1024
+RESULTS_PER_QUERY = 8
+LONGEST_TITLE = 300
+LONGEST_SNIPPET = 2_000
+# A longer address is a page's state and not its name; it has to fit the column of what is cited.
+LONGEST_URL = 500
+
+
+class _Answer(msgspec.Struct):
+    results: list[dict[str, Any]] = []
+
+
+async def search(client: aiohttp.ClientSession, server: str, query: str) -> list[Document]:
+    """What the server found, best first, numbers 0. Raises ToolFailed."""
+    try:
+        body = await _ask(client, server, query)
+        results = msgspec.json.decode(body, type=_Answer).results
+    except TimeoutError as error:
+        raise _failed("did not answer in time", error) from error
+    except aiohttp.ClientError as error:
+        raise _failed("could not be reached", error) from error
+    except msgspec.DecodeError as error:
+        raise _failed("sent something that is no list of results", error) from error
+    return [document for result in results if (document := _document(result))][:RESULTS_PER_QUERY]
+
+
+async def _ask(client: aiohttp.ClientSession, server: str, query: str) -> bytes:
+    parameters = {"q": query, "format": "json"}
+    async with client.get(
+        _address(server), params=parameters, timeout=TIMEOUT, allow_redirects=False
+    ) as response:
+        if response.status == 403:
+            logger.warning("the search server answered 403: are search.formats: [json] in its settings?")
+        if response.status != 200:
+            raise _failed(f"refused the question (status {response.status})")
+        body = bytearray()
+        async for piece in response.content.iter_chunked(64 * 1024):
+            body += piece
+            if len(body) > MAX_BODY_BYTES:
+                raise _failed("sent more than can be read")
+    return bytes(body)
+
+
+def _address(server: str) -> str:
+    return server if urlsplit(server).path.endswith("/search") else f"{server.rstrip('/')}/search"
+
+
+def _document(result: dict[str, Any]) -> Document | None:
+    """None for what has no address a reader could follow."""
+    url, published = _text(result, "url"), _text(result, "publishedDate")
+    if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL:
+        return None
+    return Document(
+        number=0,
+        document_id=url,
+        title=_text(result, "title")[:LONGEST_TITLE] or url,
+        contents=_text(result, "content")[:LONGEST_SNIPPET],
+        url=url,
+        metadata={"published": published[:40]} if published else {},
+    )
+
+
+def _text(result: dict[str, Any], name: str) -> str:
+    value = result.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _failed(how: str, error: BaseException | None = None) -> ToolFailed:
+    logger.warning("the search server %s (%s)", how, type(error).__name__ if error else "as it said")
+    return ToolFailed(f"The web search {how}.")
