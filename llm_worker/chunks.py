@@ -6,7 +6,27 @@ from typing import Any
 
 import msgspec
 
-from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
+from llm_worker.deltas import (
+    NO_INDEX,
+    Delta,
+    Finished,
+    ModelFailed,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+)
+from llm_worker.usage import Reported
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: Any = None  # JSON in a string, by the rules; some servers send the object itself
+
+
+class _ToolCall(msgspec.Struct):
+    index: Any = None
+    id: Any = None
+    function: _Function | None = None
 
 
 class _Delta(msgspec.Struct):
@@ -14,6 +34,8 @@ class _Delta(msgspec.Struct):
     reasoning_content: str | None = None  # DeepSeek, vLLM, llama.cpp
     reasoning: str | None = None  # OpenRouter, Ollama, newer vLLM
     refusal: str | None = None
+    tool_calls: list[_ToolCall] | None = None
+    function_call: _Function | None = None  # what tool_calls replaced; old servers still speak it
 
 
 class _Choice(msgspec.Struct):
@@ -21,24 +43,9 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _PromptDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _CompletionDetails(msgspec.Struct):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _CompletionDetails | None = None
-
-
 class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: Reported | None = None
     error: Any = None
 
 
@@ -56,7 +63,7 @@ def deltas_of(data: bytes) -> Iterator[Delta]:
         if choice.finish_reason:
             yield Finished(choice.finish_reason)
     if chunk.usage is not None:
-        yield _usage(chunk.usage)
+        yield chunk.usage.seen()
 
 
 def _said(delta: _Delta) -> Iterator[Delta]:
@@ -68,16 +75,27 @@ def _said(delta: _Delta) -> Iterator[Delta]:
         # Shown, for the reader to see why; the run ends as refused all the same.
         yield TextDelta(delta.refusal)
         yield Finished("refusal")
+    if delta.tool_calls:
+        for call in delta.tool_calls:
+            yield _called(call)
+    if delta.function_call:
+        yield _called(_ToolCall(function=delta.function_call))
 
 
-def _usage(usage: _Usage) -> Usage:
-    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
-    return Usage(
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        cached_tokens=prompt.cached_tokens if prompt else None,
-        reasoning_tokens=completion.reasoning_tokens if completion else None,
+def _called(call: _ToolCall) -> ToolCallDelta:
+    function = call.function or _Function()
+    return ToolCallDelta(
+        place=call.index if type(call.index) is int and call.index >= 0 else NO_INDEX,
+        id="" if call.id is None else str(call.id),
+        name=function.name or "",
+        arguments=_as_text(function.arguments),
     )
+
+
+def _as_text(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else msgspec.json.encode(arguments).decode()
 
 
 def _read(data: bytes) -> _Chunk:

@@ -1,9 +1,11 @@
 """What a model's stream says, in our own words: the values llm.py yields and the failure it raises. Pure."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from chat.protocol import RUN_ERRORS
+
+NO_INDEX: Final = -1
 
 
 class TextDelta(NamedTuple):
@@ -15,9 +17,13 @@ class ReasoningDelta(NamedTuple):
 
 
 class ToolCallDelta(NamedTuple):
-    """A piece of one tool call. index: which of the step's calls; id and name come with its first piece."""
+    """A piece of one tool call, as the server sent it; llm_worker/assemble.py knows which call it belongs to.
 
-    index: int
+    place: its index among the step's calls; NO_INDEX where the server did not say.
+    id, name: with the call's first piece, and mostly only there.
+    """
+
+    place: int
     id: str
     name: str
     arguments: str
