@@ -11,8 +11,9 @@ from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from chat.attached import attached
 from chat.log.live import progress
-from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session, ToolCall
+from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session
 from chat.states import Status
 
 Shape = dict[str, Any]
@@ -79,10 +80,9 @@ def message_shapes(messages: Iterable[ChatMessage]) -> list[Shape]:
     """messages: user messages and answers, with `run` and `feedback` joined where there are many."""
     wanted = list(messages)
     siblings = _siblings(wanted)
-    calls = _tool_calls([message.pk for message in wanted])
+    others = attached(wanted)
     return [
-        _message(message)
-        | {"tool_calls": calls[message.pk], "siblings": siblings[message.parent_id, message.role]}
+        _message(message) | others[message.pk] | {"siblings": siblings[message.parent_id, message.role]}
         for message in wanted
     ]
 
@@ -122,6 +122,7 @@ def run_shape(run: Run) -> Shape:
             "cached_tokens": run.cached_tokens,
             "reasoning_tokens": run.reasoning_tokens,
         },
+        "cost": None if run.cost is None else float(run.cost),
         "time_to_first_token_ms": run.time_to_first_token_ms,
         "cycles": run.cycles,
         **{name: _moment(getattr(run, name)) for name in RUN_MOMENTS},
@@ -147,8 +148,6 @@ def _message(message: ChatMessage) -> Shape:
         "status": Status.COMPLETED,
         "sent_at": iso(message.sent_at),
         "token_count": message.token_count,
-        "files": [],
-        "citations": [],
     }
     if message.reasoning:
         shape["reasoning"] = message.reasoning
@@ -194,37 +193,6 @@ def _siblings(messages: Sequence[ChatMessage]) -> dict[tuple[UUID | None, str], 
     for pk, parent, role in rows.values_list("id", "parent_id", "role"):
         siblings[parent, role].append(str(pk))
     return siblings
-
-
-def _tool_calls(message_ids: Sequence[UUID]) -> dict[UUID | None, list[Shape]]:
-    """Top-level calls by message, each with the calls made inside it."""
-    by_message: dict[UUID | None, list[Shape]] = defaultdict(list)
-    children: dict[UUID, list[Shape]] = defaultdict(list)
-    for call in ToolCall.objects.filter(run__message__in=message_ids):
-        shape = _tool_call(call) | {"children": children[call.pk]}
-        if call.parent_tool_call_id:
-            children[call.parent_tool_call_id].append(shape)
-        else:
-            by_message[call.message_id].append(shape)
-    return by_message
-
-
-def _tool_call(call: ToolCall) -> Shape:
-    shape: Shape = {
-        "id": str(call.pk),
-        "tool_call_id": call.tool_call_id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "response": call.response,
-        "status": call.status,
-        "turn_number": call.turn_number,
-        "tab_index": call.tab_index,
-    }
-    if call.text_before:
-        shape["text_before"] = call.text_before
-    if call.reasoning:
-        shape["reasoning"] = call.reasoning
-    return shape
 
 
 def _id(pk: UUID | None) -> str | None:

@@ -86,6 +86,7 @@ class ToolCallAnswer(Answer):
     status = serializers.ChoiceField(choices=CALL_STATUSES)
     turn_number = serializers.IntegerField()
     tab_index = serializers.IntegerField()
+    documents = serializers.ListField(child=serializers.DictField(), required=False)
     text_before = serializers.CharField(required=False)
     reasoning = serializers.CharField(required=False)
     children = serializers.ListField(child=serializers.DictField())
@@ -156,6 +157,17 @@ class UsageAnswer(Answer):
     reasoning_tokens = serializers.IntegerField(allow_null=True)
 
 
+class UsedAnswer(Answer):
+    day = serializers.DateField()
+    model = serializers.CharField()
+    runs = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cached_tokens = serializers.IntegerField()
+    reasoning_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True)
+
+
 class RunAnswer(Answer):
     id = serializers.UUIDField()
     turn = serializers.UUIDField()
@@ -168,6 +180,7 @@ class RunAnswer(Answer):
     owner = serializers.CharField(allow_null=True)
     error = RunErrorAnswer(required=False)
     usage = UsageAnswer()
+    cost = serializers.FloatField(allow_null=True)
     time_to_first_token_ms = serializers.IntegerField(allow_null=True)
     cycles = serializers.IntegerField()
     created_at = serializers.DateTimeField()

@@ -12,6 +12,7 @@ from chat.api.sessions import SessionsView, SessionView
 from chat.api.system_prompt import SystemPromptView
 from chat.api.tokens import TokenView
 from chat.api.turns import RegenerationsView, TurnCancellationView, TurnsView
+from chat.api.usage import UsageView
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
@@ -30,6 +31,7 @@ urlpatterns = [
     path("runs/<str:run>/packets/", PacketsView.as_view()),
     path("runs/<str:run>/cancellation/", RunCancellationView.as_view()),
     path("turns/<str:turn>/cancellation/", TurnCancellationView.as_view()),
+    path("usage/", UsageView.as_view()),
     path("system-prompt/", SystemPromptView.as_view()),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view()),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce, Now, TruncDate
 
 from chat.models import run_statements, statements
 from chat.models.message import ChatMessage
@@ -19,6 +19,8 @@ from chat.states import LIVE, TERMINAL, Status, sources
 
 # Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease.py).
 LEASE_S = 10
+# What an upstream reports of a run.
+USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -70,6 +72,13 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def visible_to(self, user: Any) -> Self:
         return self.filter(turn__session__owner=user)
+
+    def used(self, since: datetime, until: datetime) -> Any:
+        """What ended in between, by UTC day and model, oldest day first: runs, and `used_` tokens and cost."""
+        ended = self.filter(ended_at__gte=since, ended_at__lte=until)
+        by_day = ended.annotate(day=TruncDate("ended_at", tzinfo=UTC)).values("day", "model")
+        tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
+        return by_day.annotate(runs=Count("pk"), used_cost=Sum("cost"), **tokens).order_by("day", "model")
 
     def live(self) -> Self:
         return self.filter(status__in=LIVE)

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from chat import protocol
 from chat.api import answers
-from chat.models import Run, SessionEvent
+from chat.models import CitedDocument, Run, SessionEvent
 from chat.models.tool_call import ToolCall
 from chat.redis_client import sync_redis
 from chat.states import Status
@@ -258,6 +258,37 @@ def test_answers_are_as_the_schema_describes_them(
     required = {name for name, field in fields.items() if field.required}
     for one in body if isinstance(body, list) else [body]:
         assert required <= set(one) <= set(fields)
+
+
+class TestWhatAnswersRestOn:
+    @pytest.fixture
+    def answer(self, client: APIClient, session: str) -> str:
+        return str(cast.talk(client, session)["runs"][0]["message"])
+
+    def read(self, client: APIClient, session: str) -> dict[str, Any]:
+        shown: dict[str, Any] = client.get(f"/api/sessions/{session}/messages/").json()[-1]
+        return shown
+
+    def test_cited_documents_are_named_by_number(self, client: APIClient, session: str, answer: str) -> None:
+        CitedDocument.objects.create(message_id=answer, number=2, document_id="b", title="Bread")
+        CitedDocument.objects.create(
+            message_id=answer, number=1, document_id="a", title="Tides", url="https://tides.example"
+        )
+        assert self.read(client, session)["citations"] == [
+            {"number": 1, "document_id": "a", "title": "Tides", "url": "https://tides.example"},
+            {"number": 2, "document_id": "b", "title": "Bread"},
+        ]
+
+    def test_a_call_that_found_documents_tells_them(
+        self, client: APIClient, session: str, answer: str
+    ) -> None:
+        found = [{"number": 1, "document_id": "a", "title": "Tides", "url": "https://tides.example"}]
+        given = {"message_id": answer, "run": Run.objects.get(), "tool_call_id": "c", "name": "web_search"}
+        ToolCall.objects.create(turn_number=0, documents=found, **given)
+        ToolCall.objects.create(turn_number=1, **given)
+        first, second = self.read(client, session)["tool_calls"]
+        assert first["documents"] == found
+        assert "documents" not in second
 
 
 def test_models_come_with_what_they_can_do(client: APIClient) -> None:

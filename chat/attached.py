@@ -1,0 +1,67 @@
+"""What hangs on messages, as clients see it: tool calls and citations. One query each, however many messages."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from chat.models import ChatMessage, CitedDocument, Role, ToolCall
+
+Shape = dict[str, Any]
+ByMessage = dict[UUID | None, list[Shape]]
+
+
+def attached(messages: Iterable[ChatMessage]) -> dict[UUID, Shape]:
+    """By message: its members `files`, `tool_calls` and `citations`."""
+    wanted = list(messages)
+    answers = [message.pk for message in wanted if message.role == Role.ASSISTANT]
+    calls = _tool_calls(answers)
+    citations = _citations(answers)
+    return {
+        message.pk: {"files": [], "tool_calls": calls[message.pk], "citations": citations[message.pk]}
+        for message in wanted
+    }
+
+
+def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
+    """Top-level calls by message, each with the calls made inside it."""
+    by_message: ByMessage = defaultdict(list)
+    children: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    for call in ToolCall.objects.filter(run__message__in=message_ids):
+        shape = _tool_call(call) | {"children": children[call.pk]}
+        if call.parent_tool_call_id:
+            children[call.parent_tool_call_id].append(shape)
+        else:
+            by_message[call.message_id].append(shape)
+    return by_message
+
+
+def _tool_call(call: ToolCall) -> Shape:
+    shape: Shape = {
+        "id": str(call.pk),
+        "tool_call_id": call.tool_call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "response": call.response,
+        "status": call.status,
+        "turn_number": call.turn_number,
+        "tab_index": call.tab_index,
+    }
+    for name in ("documents", "text_before", "reasoning"):
+        if getattr(call, name):
+            shape[name] = getattr(call, name)
+    return shape
+
+
+def _citations(message_ids: Sequence[UUID]) -> ByMessage:
+    by_message: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    for cited in CitedDocument.objects.filter(message__in=message_ids):
+        url = {"url": cited.url} if cited.url else {}
+        by_message[cited.message_id].append(
+            {"number": cited.number, "document_id": cited.document_id, "title": cited.title, **url}
+        )
+    return by_message
