@@ -39,6 +39,7 @@ class Line:
     delay_s: float = 0.0
     bytes_per_s: float | None = None
     forwarded_bytes: int = 0
+    discarded: bytearray = field(default_factory=bytearray)
 
 
 @dataclass(eq=False)
@@ -102,6 +103,9 @@ class Proxy:
     def discard(self, *directions: str) -> None:
         """Read and throw away. Breaks whatever stream is in it, unless whole messages fall into the gap."""
         self._set(directions, discarding=True)
+
+    def has_discarded(self, what: bytes, direction: str, times: int = 1) -> bool:
+        return bytes(self.lines[direction].discarded).count(what) >= times
 
     def delay(self, seconds: float, *directions: str) -> None:
         """Every byte arrives that much later; the order is kept."""
@@ -225,7 +229,9 @@ class Proxy:
                 await self._until_open(line)
                 if not chunk:
                     break
-                if not line.discarding:
+                if line.discarding:
+                    line.discarded += chunk
+                else:
                     await _write(writer, chunk, line)
         finally:
             reading.cancel()

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 import psutil
 import pytest
 
-from chat.stream import run_log
 from tests.e2e.client import Client
 from tests.faults.arena import Arena
 from tests.faults.measured import record
@@ -34,16 +33,11 @@ async def lossy_scene(lossy: Proxy, arena: Arena) -> AsyncIterator[Scene]:
         yield scene
 
 
-async def logged(arena: Arena, question: Asked, text: str) -> None:
-    """Until the run's log ends with it: it has been published."""
-    log = run_log(question.session["id"], question.run)
-
-    def is_there() -> bool:
-        with arena.redis() as client:
-            newest = client.xrevrange(log.entries, count=1)
-        return bool(newest) and text.encode() in newest[0][1][b"p"]
-
-    await asyncio.to_thread(arena.wait_until, is_there, f"{text!r} in the log")
+async def lost(lossy: Proxy, arena: Arena, text: bytes, times: int = 1) -> None:
+    """Until so many publications with it have been thrown away."""
+    await asyncio.to_thread(
+        arena.wait_until, lambda: lossy.has_discarded(text, TO_CLIENT, times), f"{text!r} is lost"
+    )
 
 
 async def test_a_lost_publication_is_healed_by_the_next(
@@ -56,8 +50,7 @@ async def test_a_lost_publication_is_healed_by_the_next(
     await question.showing("19 ")
     lossy.discard(TO_CLIENT)
     arena.upstream.release("the loss")
-    await logged(arena, question, "lost ")
-    await asyncio.sleep(0.2)
+    await lost(lossy, arena, b"lost ")
     lossy.heal()
     arena.upstream.release("the end")
     assert (await question.ended()).text == words(20) + "lost not lost"
@@ -75,9 +68,9 @@ async def test_a_lost_last_publication_is_found_by_itself(
     lossy.discard(TO_CLIENT)
     lossy_scene.broken()
     arena.upstream.release("the loss")
-    for question in questions:
-        await logged(arena, question, '"stop"')
-    await asyncio.sleep(0.2)
+    await lost(lossy, arena, b'"type":"stop"', times=3)
+    # The turns' ends are publications too.
+    await lost(lossy, arena, b'"type":"overall_stop"', times=3)
     lossy.heal()
     for question in questions:
         assert (await question.ended()).text == words(20) + "lost"

@@ -81,7 +81,7 @@ async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refu
     postgres, valkey = cut_cable
     arena.worker("llm.away", DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
     arena.upstream.reply({"words": 30, "every_s": 0.01}, {"wait": how}, {"words": 100, "every_s": 0.01})
-    questions = await scene.ask_many(5)
+    questions = await scene.ask_many(20)
     for question in questions:
         await question.showing("29 ")
     arena.worker("llm.1")
