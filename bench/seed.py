@@ -45,7 +45,8 @@ def tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
 
     from chat.models import ChatMessage, Run, Session, Turn
 
-    session = Session.objects.start(owner)
+    # With a title: a name made by the model is not what is measured.
+    session = Session.objects.start(owner, title="Bench")
     root = session.root
     lengths = [10] * ((messages - branch) // 10) + [branch]
     paths = [grown(root, length) for length in lengths]

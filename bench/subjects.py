@@ -60,7 +60,11 @@ class System:
 
     async def open(self) -> Conversation:
         headers = {"Authorization": f"Token {self.token}"}
-        async with self.http.post(f"http://{self.address}/api/sessions/", json={}, headers=headers) as reply:
+        # With a title: a name made by the model is not what is measured.
+        body = {"title": "Bench"}
+        async with self.http.post(
+            f"http://{self.address}/api/sessions/", json=body, headers=headers
+        ) as reply:
             reply.raise_for_status()
             session = str((await reply.json())["id"])
         return await self.join(session)

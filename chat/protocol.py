@@ -11,7 +11,8 @@ from msgspec import Struct, json
 # --- Celery messages: keyword-only ids, never prompt text --------------------------------------------------
 
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
-TASK_NAMES: Final = (RUN_TURN,)
+TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
+TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
 DEFAULT_QUEUE: Final = "llm"
 
 # What an agent may be given; the tools themselves are llm_worker/tools. A test holds the two together.

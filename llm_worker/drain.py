@@ -46,7 +46,7 @@ class Drain:
         except asyncio.CancelledError:
             if not self._gave_up:
                 raise
-            logger.warning("a run could not be put back in time; it is taken over when its lease ends")
+            logger.warning("what was going on could not end in time; a run is taken over when its lease ends")
         finally:
             self._runs.discard(task)
 

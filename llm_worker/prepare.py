@@ -1,11 +1,9 @@
 """From rows to one Request: the last place that sees rows before the loop."""
 
-import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from django.conf import settings
 from django.db import connection
 
 from chat.models import ModelConfig, Run, SystemPrompt
@@ -23,8 +21,9 @@ from llm_worker.context import (
 )
 from llm_worker.deltas import ModelFailed
 from llm_worker.framing import Framing
-from llm_worker.llm import Model, Request
+from llm_worker.llm import Request
 from llm_worker.message import Message
+from llm_worker.served import model_of
 from llm_worker.tokens import estimate, exactly
 
 # ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
@@ -45,13 +44,14 @@ BRANCH = """
 def prepare(run: Run) -> Request:
     """What `run` asks its model. Reads the database. Raises ModelFailed if nothing can be asked."""
     config = run.model_config
-    if config is None or not (config.base_url or settings.LLM_BASE_URL):
+    model = model_of(config) if config else None
+    if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     try:
         context = _fit(config, load_branch(run), _framing(run))
     except ContextTooLong as error:
         raise ModelFailed("context_too_long", str(error)) from error
-    request = Request(_model(config), context.messages, cache_key=str(run.turn.session_id))
+    request = Request(model, context.messages, cache_key=str(run.turn.session_id))
     return _continuing(request, run.message.text) if _goes_on(run) else request
 
 
@@ -117,15 +117,4 @@ def _continuing(request: Request, text: str) -> Request:
         request,
         model=replace(request.model, max_output_tokens=max(1, left)),
         messages=[*request.messages, Message("A", text)],
-    )
-
-
-def _model(config: ModelConfig) -> Model:
-    return Model(
-        name=config.name,
-        base_url=config.base_url or settings.LLM_BASE_URL,
-        # Not a setting: which variable holds the key is data, so that a new model needs no release.
-        api_key=os.environ.get(config.api_key_env, ""),
-        max_output_tokens=config.max_output_tokens,
-        takes_prompt_cache_key=config.supports_prompt_cache_key,
     )

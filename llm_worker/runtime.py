@@ -29,6 +29,7 @@ from llm_worker.drain import Drain
 from llm_worker.lease import Leases
 from llm_worker.llm import LanguageModels
 from llm_worker.saving import patiently
+from llm_worker.titling import title_session
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,10 @@ class Runtime:
     def run(self, run_id: str) -> bool:
         """Carry the run out; returns when it has ended or was put back. False: it was not ours to take."""
         return asyncio.run_coroutine_threadsafe(self._run(run_id), self._loop).result()
+
+    def title(self, run_id: str) -> None:
+        """Name the session of this run, if it has no title. Not while draining: the next turn asks again."""
+        asyncio.run_coroutine_threadsafe(self._title(run_id), self._loop).result()
 
     def drain(self, grace_s: float) -> None:
         """Claim nothing more; after the grace, put back what still runs. From any thread and signal handler."""
@@ -111,6 +116,11 @@ class Runtime:
             reach("after_claim")
             await self._carry_out(Attempt(run, self._services, leased_at))
         return True
+
+    async def _title(self, run_id: str) -> None:
+        if not self._drain.has_begun:
+            with self._drain.bounding():
+                await title_session(run_id, self._database, self._models)
 
     async def _carry_out(self, attempt: Attempt) -> None:
         key = str(attempt.run.pk)

@@ -11,7 +11,7 @@ from django.conf import settings
 from chat.collector import calm_collector
 from chat.metrics.counted import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol import RUN_TURN
+from chat.protocol import RUN_TURN, TITLE_SESSION
 from llm_worker import runtime
 
 
@@ -19,6 +19,12 @@ from llm_worker import runtime
 def run_turn(*, run_id: str, **_later: object) -> None:
     """Carry one run out. Delivered again, to anybody, it cannot be claimed and nothing happens."""
     runtime.current().run(run_id)
+
+
+@shared_task(name=TITLE_SESSION)
+def title_session(*, run_id: str, **_later: object) -> None:
+    """Name the run's session, if it has no title. Delivered again, to anybody, it finds one and nothing happens."""
+    runtime.current().title(run_id)
 
 
 @worker_ready.connect

@@ -48,6 +48,7 @@ class Stack:
             "LLM_BASE_URL": upstream.base_url,
             "LLM_MODELS": models,
             "LLM_CONCURRENCY": "50",
+            "TITLES": "1",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
 

@@ -53,6 +53,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
             raise self.model.DoesNotExist
         return session
 
+    def entitle(self, pk: Any, title: str) -> bool:
+        """Name a session that has no title; False: it has one, or is gone. It stays where it is in the list."""
+        return bool(self.filter(pk=pk, title="").update(title=title))
+
 
 class Session(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

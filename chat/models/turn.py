@@ -12,17 +12,20 @@ from chat.states import LIVE
 
 
 class Standing(NamedTuple):
-    """A turn that has not ended: statuses of its runs, whether all of them are announced, whether any turn waits."""
+    """A turn that has not ended: statuses of its runs, whether all of them are announced, whether any turn waits,
+    whether its session is still without a title."""
 
     id: uuid.UUID
     statuses: list[str]
     is_announced: bool
     has_followers: bool
+    is_untitled: bool
 
 
 _IN_PROGRESS = """
     SELECT turn.id, array_agg(run.status), bool_and(run.announced_at IS NOT NULL),
-        EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id)
+        EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id),
+        EXISTS (SELECT FROM chat_session AS session WHERE session.id = turn.session_id AND session.title = '')
     FROM chat_turn AS turn JOIN chat_run AS run ON run.turn_id = turn.id
     WHERE turn.id = (SELECT turn_id FROM chat_run WHERE id = %(run)s) AND turn.ended_at IS NULL
     GROUP BY turn.id

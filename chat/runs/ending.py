@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chat import events
+from chat import events, titles
 from chat.models import Run, Session, Turn
 from chat.models.turn import Standing
 from chat.protocol import Error, StopReason
@@ -100,5 +100,7 @@ def _end_turn(session_id: UUID, turn: Standing) -> None:
     Turn.objects.end(turn.id)
     reason = overall_stop_reason(turn.statuses)
     events.tell(Session(pk=session_id), "overall_stop", {"turn": str(turn.id), "stop_reason": reason})
+    if turn.is_untitled:
+        titles.ask_on_commit(turn.id)
     if turn.has_followers:
         waiting.release(Turn.objects.select_related("after").get(pk=turn.id))

@@ -59,9 +59,9 @@ def enqueue_on_commit(runs: Sequence[Run]) -> None:
         transaction.on_commit(partial(enqueue, str(run.pk), run.queue), robust=True)
 
 
-def enqueue(run_id: str, queue: str) -> None:
+def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
     current_app.send_task(
-        RUN_TURN,
+        task,
         kwargs={"run_id": run_id},
         queue=queue,
         retry=True,

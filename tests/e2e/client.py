@@ -211,7 +211,8 @@ class Client:
         return answer.json() if answer.content else None
 
     async def new_session(self, **body: Any) -> Frame:
-        session: Frame = await self.call("POST", "sessions/", json=body, status=201)
+        """With a title, or its model would be asked for one after the first answer."""
+        session: Frame = await self.call("POST", "sessions/", json={"title": "A chat"} | body, status=201)
         return session
 
     async def ask(self, session: Frame, text: str, **body: Any) -> Frame:
