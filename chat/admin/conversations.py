@@ -12,7 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chat.admin.reading import Rows, ToRead
-from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn
+from chat.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
+from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
 
 
 def link(label: object, row: models.Model | None) -> SafeString | str:
@@ -32,11 +33,6 @@ class TurnRows(Rows):
 class RunRows(Rows):
     model = Run
     fields = ("model_index", "model", "status", "attempt", "failures", "error_code", "time_to_first_token_ms")
-
-
-class ToolCallRows(Rows):
-    model = ToolCall
-    fields = ("turn_number", "tab_index", "name", "arguments", "response", "status")
 
 
 @admin.register(Session)
@@ -60,7 +56,7 @@ class ChatMessageAdmin(ToRead[ChatMessage]):
     list_select_related = ("session__owner", "run")
     list_filter = ("role", "sent_at")
     search_fields = ("id", "text", "session__owner__username")
-    inlines = (ToolCallRows,)
+    inlines = (ToolCallRows, CitationRows, BlockRows)
 
     @admin.display(description="text")
     def excerpt(self, message: ChatMessage) -> str:

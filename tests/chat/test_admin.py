@@ -8,7 +8,19 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import reverse
 
-from chat.models import ChatMessage, ModelConfig, Role, Run, Session, SystemPrompt, Turn
+from chat.models import (
+    Agent,
+    ChatMessage,
+    CitedDocument,
+    ModelConfig,
+    PromptBlock,
+    Role,
+    Run,
+    Session,
+    SystemPrompt,
+    ToolCall,
+    Turn,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +34,7 @@ def answered() -> Session:
     answer = ChatMessage.objects.append(question, role=Role.ASSISTANT, text="The Moon pulls both sides.")
     turn = Turn.objects.create(session=session, user_message=question)
     model = ModelConfig.objects.create(name="tide-model")
-    Run.objects.create(
+    run = Run.objects.create(
         turn=turn,
         message=answer,
         model_config=model,
@@ -30,6 +42,20 @@ def answered() -> Session:
         model_index=0,
         deadline=turn.created_at,
     )
+    call = ToolCall.objects.create(
+        run=run,
+        message=answer,
+        turn_number=0,
+        tool_call_id="c1",
+        name="research_agent",
+        response="Two bulges.",
+    )
+    ToolCall.objects.create(
+        run=run, parent_tool_call=call, turn_number=0, tool_call_id="c2", name="web_search"
+    )
+    CitedDocument.objects.create(message=answer, number=1, document_id="a", title="On tides")
+    PromptBlock.objects.create(message=question, kind="CA", text="Be brief.")
+    Agent.objects.create(owner=alice, name="Tides", prompt="Be brief.")
     return session
 
 
@@ -58,7 +84,9 @@ def test_every_row_opens(staff: Client, answered: Session, model: Any) -> None:
         assert str(row.pk) in response.content.decode()
 
 
-@pytest.mark.parametrize("model", [Session, ChatMessage, Turn, Run], ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model", [Session, ChatMessage, Turn, Run, ToolCall], ids=lambda model: model.__name__
+)
 def test_conversations_cannot_be_changed_added_or_deleted(
     staff: Client, answered: Session, model: Any
 ) -> None:
@@ -72,6 +100,52 @@ def test_text_of_users_is_escaped(staff: Client, answered: Session) -> None:
     page = staff.get(reverse("admin:chat_turn_changelist")).content.decode()
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "<b>two" not in page
+
+
+def test_a_message_shows_its_calls_its_citations_and_what_stands_above_it(
+    staff: Client, answered: Session
+) -> None:
+    def page(row: Any) -> str:
+        url = reverse(f"admin:chat_{row._meta.model_name}_change", args=[row.pk])
+        return staff.get(url).content.decode()
+
+    question, answer = answered.messages.exclude(role=Role.ROOT).order_by("sent_at")
+    assert "Be brief." in page(question)
+    assert "Two bulges." in page(answer)
+    assert "On tides" in page(answer)
+    assert "web_search" not in page(answer)
+    assert "web_search" in page(ToolCall.objects.get(name="research_agent"))
+
+
+class TestAgents:
+    def post(self, staff: Client, **fields: Any) -> Any:
+        agent = Agent.objects.get()
+        url = reverse("admin:chat_agent_change", args=[agent.pk])
+        given = {"owner": agent.owner_id, "name": "New", "prompt": "", "context_layout": "moving"}
+        return staff.post(url, given | fields)
+
+    def test_tools_and_models_are_chosen(self, staff: Client, answered: Session) -> None:
+        response = self.post(staff, tools=["web_search"], models=["tide-model"])
+        assert response.status_code == 302
+        agent = Agent.objects.get()
+        assert (agent.name, agent.tools, agent.models) == ("New", ["web_search"], ["tide-model"])
+
+    @pytest.mark.parametrize("fields", [{"tools": ["hammer"]}, {"models": ["nobody"]}])
+    def test_what_does_not_exist_is_refused(
+        self, staff: Client, answered: Session, fields: dict[str, Any]
+    ) -> None:
+        assert self.post(staff, **fields).status_code == 200
+        assert Agent.objects.get().name == "Tides"
+
+    def test_at_most_four_models_answer(self, staff: Client, answered: Session) -> None:
+        names = [ModelConfig.objects.create(name=name).name for name in "abcde"]
+        assert self.post(staff, models=names).status_code == 200
+        assert self.post(staff, models=names[:4]).status_code == 302
+
+
+def test_a_model_has_prices(staff: Client, answered: Session) -> None:
+    page = staff.get(reverse("admin:chat_modelconfig_change", args=[ModelConfig.objects.get().pk]))
+    assert {"prompt_price", "cached_price", "completion_price"} <= set(page.context["adminform"].form.fields)
 
 
 def test_there_is_at_most_one_system_prompt(staff: Client) -> None:
@@ -97,6 +171,6 @@ def test_lists_do_not_query_per_row(
     for number in range(30):
         question = ChatMessage.objects.append(answered.root, role=Role.USER, text=f"question {number}")
         Turn.objects.create(session=answered, user_message=question)
-    for name in ("session", "chatmessage", "turn", "run"):
+    for name in ("session", "chatmessage", "turn", "run", "toolcall", "agent"):
         with django_assert_max_num_queries(10):
             staff.get(reverse(f"admin:chat_{name}_changelist"))
