@@ -4,13 +4,17 @@ Pure. Nothing of a request enters it (no user, no date of today, no count, no cy
 dynamic context are for.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from llm_worker.prompts import prompt
-from llm_worker.tools.tool import Tool
+
+if TYPE_CHECKING:  # a tool may itself write a system prompt
+    from llm_worker.tools.tool import Tool
 
 CURRENT_DATE = "{{CURRENT_DATE}}"
 

@@ -7,11 +7,16 @@ import msgspec
 
 from chat.tokens import count_tokens
 from llm_worker.tools.current_time import CurrentTime
+from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.tool import Tool
 from llm_worker.tools.web_search import WebSearch
 
-_TOOLS: tuple[Tool, ...] = (CurrentTime(), WebSearch())
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
+_PLAIN: tuple[Tool, ...] = (
+    CurrentTime(),
+    WebSearch(),
+)
+_AGENTS: tuple[Tool, ...] = (ResearchAgent(tools=_PLAIN),)
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
 
 
 def offered(names: Iterable[str]) -> list[Tool]:

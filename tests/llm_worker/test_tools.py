@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chat.protocol import TOOL_NAMES
 from llm_worker.tools import TOOLS, offered, schema_tokens, schemas
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.tool import ToolFailed
@@ -37,6 +38,10 @@ async def test_the_time_is_told(arguments: dict[str, Any], answer: str) -> None:
 async def test_a_place_without_a_time_zone_is_named(name: str) -> None:
     with pytest.raises(ToolFailed, match="There is no time zone"):
         await CurrentTime().run({"timezone": name}, AtNoon())
+
+
+def test_the_web_knows_the_tools_by_name() -> None:
+    assert set(TOOLS) == TOOL_NAMES
 
 
 def test_tools_are_offered_by_name_and_only_those_that_are_there() -> None:

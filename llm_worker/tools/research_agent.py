@@ -1,0 +1,69 @@
+"""research_agent: gives a question to the same model with an inner loop of its own, and hands on its report."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llm_worker.deltas import ModelFailed
+from llm_worker.prompts import prompt
+from llm_worker.system_prompt import with_guidance
+from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+
+# Inferences: three rounds of calls, and the report.
+CYCLES = 4
+# Several inferences and rounds of tools; below the default RUN_DEADLINE, so that the run still ends with an answer.
+TIME_LIMIT_S = 600.0
+
+
+class ResearchAgent:
+    name = "research_agent"
+    description = "Researches a question in several steps and returns a report with citations."
+    guidance = (
+        "Call `research_agent` for questions that take several searches and a comparison of what they find; answer "
+        "simple ones yourself. It knows nothing of this conversation: write a complete question, with all names, "
+        "dates and what the answer is needed for. Call it once for each part of a question that stands alone. Keep "
+        "the numbers in its report when you use its statements."
+    )
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "question": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The whole question, understandable without this conversation.",
+            }
+        },
+        "required": ["question"],
+    }
+    time_limit_s: float | None = TIME_LIMIT_S
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        """tools: those it may use itself, where they are available."""
+        self._all_tools = tools
+
+    @property
+    def searches(self) -> bool:
+        return any(tool.searches for tool in self.tools())
+
+    @property
+    def is_idempotent(self) -> bool:
+        return all(tool.is_idempotent for tool in self.tools())
+
+    def is_available(self) -> bool:
+        return bool(self.tools())
+
+    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
+        return None  # two questions are two researches
+
+    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+        tools = self.tools()
+        instructions = with_guidance(prompt("research"), tools, cites=False)
+        try:
+            report = await work.research(instructions, arguments["question"], tools, CYCLES)
+        except ModelFailed as error:
+            raise ToolFailed("The research broke off, because the model failed.") from error
+        if not report.strip():
+            raise ToolFailed("The research came to no report.")
+        return Outcome(report)
+
+    def tools(self) -> list[Tool]:
+        return [tool for tool in self._all_tools if tool.is_available()]

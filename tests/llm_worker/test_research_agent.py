@@ -1,0 +1,93 @@
+"""What research_agent asks of the engine, and what it makes of the report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from llm_worker.deltas import ModelFailed
+from llm_worker.tools import TOOLS
+from llm_worker.tools.current_time import CurrentTime
+from llm_worker.tools.research_agent import CYCLES, ResearchAgent
+from llm_worker.tools.tool import Outcome, Tool, ToolFailed
+from llm_worker.tools.web_search import WebSearch
+
+
+@dataclass
+class Reporting:
+    """Work whose research comes to this report."""
+
+    report: str | Exception = "The moon is far [3]."
+    asked: list[tuple[str, str, list[str], int]] = field(default_factory=list)
+    now: datetime = datetime(2026, 11, 22, tzinfo=UTC)
+
+    async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
+        self.asked.append((instructions, question, [tool.name for tool in tools], cycles))
+        if isinstance(self.report, Exception):
+            raise self.report
+        return self.report
+
+
+class Paying(CurrentTime):
+    is_idempotent = False
+
+
+@pytest.fixture
+def agent(settings: Any) -> ResearchAgent:
+    settings.WEB_SEARCH_URL = "http://127.0.0.1:9"
+    return ResearchAgent([WebSearch(), CurrentTime()])
+
+
+async def test_the_report_is_what_the_model_reads(agent: ResearchAgent) -> None:
+    work = Reporting()
+    assert await agent.run({"question": "How far is the moon?"}, work) == Outcome("The moon is far [3].")
+    [(instructions, question, tools, cycles)] = work.asked
+    assert (question, tools, cycles) == ("How far is the moon?", ["web_search", "current_time"], CYCLES)
+    assert (
+        instructions.index("# Tools")
+        < instructions.index("## current_time")
+        < instructions.index("## web_search")
+    )
+
+
+async def test_it_works_with_what_is_available(agent: ResearchAgent, settings: Any) -> None:
+    settings.WEB_SEARCH_URL = ""
+    work = Reporting()
+    await agent.run({"question": "What time is it?"}, work)
+    assert work.asked[0][2] == ["current_time"]
+    assert "web_search" not in work.asked[0][0]
+
+
+@pytest.mark.parametrize(
+    ("report", "sentence"),
+    [
+        (" \n", "The research came to no report."),
+        (ModelFailed("upstream_timeout"), "The research broke off, because the model failed."),
+    ],
+)
+async def test_no_report_is_a_failure_of_the_call_and_not_of_the_run(
+    agent: ResearchAgent, report: str | Exception, sentence: str
+) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        await agent.run({"question": "x"}, Reporting(report))
+    assert str(failed.value) == sentence
+
+
+def test_it_is_what_its_tools_are(agent: ResearchAgent, settings: Any) -> None:
+    assert (agent.searches, agent.is_idempotent, agent.is_available()) == (True, True, True)
+    settings.WEB_SEARCH_URL = ""
+    assert (agent.searches, agent.is_available()) == (False, True)
+    assert not ResearchAgent([WebSearch()]).is_available()
+    assert not ResearchAgent([Paying()]).is_idempotent
+
+
+def test_researches_stay_several(agent: ResearchAgent) -> None:
+    assert agent.merge([{"question": "a"}, {"question": "b"}]) is None
+
+
+def test_it_does_not_hand_its_question_to_another_of_its_kind() -> None:
+    research = TOOLS["research_agent"]
+    assert isinstance(research, ResearchAgent)
+    assert "research_agent" not in {tool.name for tool in research.tools()}
