@@ -1,11 +1,11 @@
-"""What hangs on messages, as clients see it: tool calls and citations. One query each, however many messages."""
+"""What hangs on messages, as clients see it: files, tool calls and citations. One query each, however many messages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from chat.models import ChatMessage, CitedDocument, Role, ToolCall
+from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
 
 Shape = dict[str, Any]
 ByMessage = dict[UUID | None, list[Shape]]
@@ -15,12 +15,30 @@ def attached(messages: Iterable[ChatMessage]) -> dict[UUID, Shape]:
     """By message: its members `files`, `tool_calls` and `citations`."""
     wanted = list(messages)
     answers = [message.pk for message in wanted if message.role == Role.ASSISTANT]
+    files = _files([message.pk for message in wanted if message.role == Role.USER])
     calls = _tool_calls(answers)
     citations = _citations(answers)
     return {
-        message.pk: {"files": [], "tool_calls": calls[message.pk], "citations": citations[message.pk]}
+        message.pk: {
+            "files": files[message.pk],
+            "tool_calls": calls[message.pk],
+            "citations": citations[message.pk],
+        }
         for message in wanted
     }
+
+
+def _files(message_ids: Sequence[UUID]) -> ByMessage:
+    by_message: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    rows = MessageFile.objects.filter(message__in=message_ids).select_related("file").defer("file__text")
+    for row in rows:
+        file = row.file
+        by_message[row.message_id].append(
+            {"id": str(file.pk), "name": file.name, "kind": file.kind, "token_count": file.token_count}
+        )
+    return by_message
 
 
 def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:

@@ -10,7 +10,7 @@ from chat.refusals import Refusal
 
 
 def edit(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering and agent; nothing happens without a field. Raises Refusal if it is gone."""
+    """Set title, while_answering, agent and project; nothing happens without a field. Raises Refusal if it is gone."""
     if not fields:
         return
     with transaction.atomic():

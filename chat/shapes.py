@@ -35,7 +35,7 @@ def session_shape(session: Any) -> Shape:
         "id": str(session.pk),
         "title": session.title,
         "agent": _id(session.agent_id),
-        "project": None,
+        "project": _id(session.project_id),
         "knowledge_bases": [],
         "while_answering": session.while_answering,
         "root": str(session.root_id),

@@ -15,6 +15,7 @@ from chat.refusals import Refusal
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
 MAX_MODELS: Final = 4
+MAX_FILES: Final = 50
 
 # Control, format (zero-width) and separator characters; letters of these blocks that show nothing.
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -48,6 +49,8 @@ class TurnRequest:
             raise Refusal(
                 "message_too_long", message, field="text", limit=max_characters, size=len(self.text)
             )
+        if len(self.files) > MAX_FILES or len(set(self.files)) != len(self.files):
+            raise Refusal("invalid_value", f"Name up to {MAX_FILES} different files.", field="files")
         if self.models is not None:
             check_models(self.models)
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat import dynamic_context, editing, events, prompt_blocks, resolving
+from chat import attaching, dynamic_context, editing, events, prompt_blocks, resolving
 from chat.beginning import Beginning
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
@@ -56,8 +56,7 @@ def start(session: Session, request: TurnRequest) -> Started:
     earlier = _earlier(session, request)
     if earlier:
         return earlier
-    if request.files:
-        raise Refusal("file_not_found", field="files")
+    files = attaching.readable(session, request.files)
     forced_tool = resolving.forced_tool(request.forced_tool, session.agent)
     admission.check(session, resolving.count(request.models, session.agent))
     enqueueing.check_reachable()
@@ -79,6 +78,7 @@ def start(session: Session, request: TurnRequest) -> Started:
         question.latest_child = answering.chosen
         asking = replace(answering, messages=[question, *answering.messages], chosen=question)
         started = _begin(session, asking)
+        attaching.attach(question, files)
         prompt_blocks.store(question, session.agent, known)
         return started
 

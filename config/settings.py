@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
+    "knowledge",
     "chat",
     "llm_worker",
 ]
@@ -137,6 +138,8 @@ HOST = env.text("HOST", "127.0.0.1")
 PORT = env.whole_number("PORT", 8000, low=1, high=65_535)
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+# Uploaded files.
+MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

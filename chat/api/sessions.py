@@ -18,6 +18,7 @@ from chat.models import Agent, ChatMessage, Session
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
 from chat.shapes import readable_sessions, session_shape
+from knowledge.models import Project
 
 
 class SessionBody(StrictSerializer):
@@ -75,13 +76,14 @@ def _searched(sessions: QuerySet[Session], text: str) -> QuerySet[Session]:
 
 
 def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
-    """What a session stores of the body: the user's own agent instead of its id. Raises Refusal."""
-    if body.get("agent") is not None:
-        body["agent"] = find(
-            Agent.objects.visible_to(request.user), str(body["agent"]), "agent", field="agent"
-        )
-    if body.pop("project", None) is not None:
-        raise Refusal("project_not_found", field="project")
+    """What a session stores of the body: the user's own rows instead of their ids. Raises Refusal."""
+    owned: dict[str, QuerySet[Any]] = {
+        "agent": Agent.objects.visible_to(request.user),
+        "project": Project.objects.visible_to(request.user),
+    }
+    for noun, rows in owned.items():
+        if body.get(noun) is not None:
+            body[noun] = find(rows, str(body[noun]), noun, field=noun)
     if body.pop("knowledge_bases", None):
         raise Refusal("knowledge_base_not_found", field="knowledge_bases")
     return body

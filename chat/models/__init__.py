@@ -4,6 +4,7 @@ from chat.models.agent import Agent
 from chat.models.cited_document import CitedDocument
 from chat.models.feedback import Feedback
 from chat.models.message import ChatMessage, Role
+from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
 from chat.models.prompt_block import PromptBlock
 from chat.models.run import Run
@@ -18,6 +19,7 @@ __all__ = [
     "ChatMessage",
     "CitedDocument",
     "Feedback",
+    "MessageFile",
     "ModelConfig",
     "PromptBlock",
     "Role",

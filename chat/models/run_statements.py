@@ -25,7 +25,7 @@ CLAIMED = (
 )
 _RETURNED = ", ".join(CLAIMED)
 _TURN = statements.names(Turn)
-_SESSION = ("id", "agent_id", "created_at")
+_SESSION = ("id", "agent_id", "project_id", "created_at")
 _CONFIG = statements.names(ModelConfig)
 
 # On the database's clock throughout: no worker's has to be right. A turn that waits for another is not claimed.
@@ -43,7 +43,7 @@ CLAIM = f"""
             )
         RETURNING {_RETURNED}, deadline - STATEMENT_TIMESTAMP() AS time_left
     )
-    SELECT claimed.*, {statements.columns(Turn, "turn")}, session.id, session.agent_id,
+    SELECT claimed.*, {statements.columns(Turn, "turn")}, session.id, session.agent_id, session.project_id,
         session.created_at,
         {statements.columns(ModelConfig, "config")}
     FROM claimed JOIN chat_turn AS turn ON turn.id = claimed.turn_id

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from chat.models import statements
 from chat.models.agent import Agent
+from knowledge.models import Project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -65,6 +66,9 @@ class Session(models.Model):
     agent = models.ForeignKey(
         Agent, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
     )
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
+    )
     while_answering = models.CharField(
         max_length=9, choices=WhileAnswering.choices, default=WhileAnswering.ENQUEUE
     )
@@ -101,7 +105,7 @@ class Session(models.Model):
         self.leaf = leaf
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit: title, while_answering, agent."""
+        """Set what the owner may edit: title, while_answering, agent, project."""
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields, updated_at=models.functions.Now())
 

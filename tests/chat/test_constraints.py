@@ -16,6 +16,7 @@ from chat.models import (
     ChatMessage,
     CitedDocument,
     Feedback,
+    MessageFile,
     ModelConfig,
     PromptBlock,
     Role,
@@ -27,6 +28,7 @@ from chat.models import (
     ToolCall,
     Turn,
 )
+from knowledge.models import File
 from tests.chat import cast
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +92,21 @@ def agent(world: World, **fields: Any) -> Agent:
     return Agent.objects.create(**{"owner": world.session.owner, "name": "Tides", **fields})
 
 
+def attached(world: World, file: File | None = None, **fields: Any) -> MessageFile:
+    file = file or File.objects.create(owner=world.session.owner, name="tides.txt")
+    return MessageFile.objects.create(**{"message": world.question, "file": file, "position": 0, **fields})
+
+
+def one_file_twice(world: World) -> None:
+    first = attached(world)
+    attached(world, first.file, position=1)
+
+
+def two_files_of_one_number(world: World) -> None:
+    attached(world, number=1)
+    attached(world, position=1, number=1)
+
+
 def another_run(world: World, **fields: Any) -> Run:
     reply = ChatMessage.objects.append(world.question, role=Role.ASSISTANT)
     given = {"turn": world.turn, "message": reply, "model": "m", "deadline": timezone.now()}
@@ -145,6 +162,10 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     ),
     "prompt_block_kind_known": lambda w: PromptBlock.objects.create(message=w.question, kind="X", text="x"),
     # What answers rest on
+    "one_file_per_position": lambda w: twice(lambda: attached(w)),
+    "one_place_per_file_of_a_message": one_file_twice,
+    "one_file_per_number": two_files_of_one_number,
+    "file_number_positive": lambda w: attached(w, number=0),
     "one_citation_per_number": lambda w: twice(
         lambda: CitedDocument.objects.create(message=w.answer, number=1, document_id="a", title="Tides")
     ),

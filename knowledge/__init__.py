@@ -1,0 +1,1 @@
+"""What is kept for answers to rest on: files and projects. Knows nothing of chats."""

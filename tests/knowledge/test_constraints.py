@@ -1,0 +1,63 @@
+"""The database itself refuses what must never be: every named constraint, by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, transaction
+
+from knowledge.models import File, Project
+from tests.chat import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def file(**fields: Any) -> Callable[[Any], Any]:
+    return lambda alice: File.objects.create(owner=alice, name="tides.txt", **fields)
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "project_has_a_name": lambda alice: Project.objects.create(owner=alice, name=""),
+    "file_kind_known": file(kind="sound"),
+    "file_status_known": file(status="lost"),
+    "file_sizes_not_negative": file(size_bytes=-1),
+    "file_has_an_error_iff_failed": file(status="failed"),
+    "ready_picture_has_its_size": file(kind="image", status="ready", width_px=10),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_database_refuses(name: str) -> None:
+    with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        REFUSED[name](cast.user("alice"))
+    assert caught.value.__cause__.diag.constraint_name == name  # type: ignore[union-attr]
+
+
+def test_every_constraint_has_its_case() -> None:
+    declared = {
+        one.name for model in apps.get_app_config("knowledge").get_models() for one in model._meta.constraints
+    }
+    assert set(REFUSED) == declared
+
+
+def test_what_is_uploaded_is_never_stored_under_its_own_name(settings: Any, tmp_path: Any) -> None:
+    from django.core.files.base import ContentFile
+
+    settings.MEDIA_ROOT = tmp_path
+    kept = File.objects.create(
+        owner=cast.user("alice"), name="../../x", content=ContentFile(b"Two tides a day.", name="../../x")
+    )
+    assert kept.content.name == f"files/{kept.pk}"
+    assert (tmp_path / "files" / str(kept.pk)).read_bytes() == b"Two tides a day."
+
+
+def test_files_outlive_their_project_and_not_their_owner() -> None:
+    alice = cast.user("alice")
+    project = Project.objects.create(owner=alice, name="Tides")
+    kept = File.objects.create(owner=alice, name="tides.txt", project=project)
+    project.delete()
+    kept.refresh_from_db()
+    assert kept.project is None
+    alice.delete()
+    assert not File.objects.exists()
