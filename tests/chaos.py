@@ -3,8 +3,9 @@
     CHAOS_SECONDS (600)   how long things break; after that everything gets time to end
     CHAOS_SEED            repeats a schedule; printed at the start
 
-Kills and pauses of workers, web and sweeper, crashes and losses of Valkey, restarts of Postgres, a cut cable between
-one worker and both, stops, and readers that come and go. Everything is started by itself and listens on loopback.
+Kills and pauses of workers, web and sweeper, crashes and losses of Valkey, restarts of Postgres, a cut, slow or reset
+cable between one worker and both, stops, and readers that come and go. Everything is started by itself and listens
+on loopback.
 """
 
 import asyncio
@@ -45,6 +46,7 @@ class Chaos:
             "worker told to leave": (3, self.drain_worker),
             "worker frozen": (2, self.freeze_worker),
             "cable cut": (3, self.cut_cable),
+            "cable slow": (2, self.slow_cable),
             "connections reset": (3, self.reset_connections),
             "web killed": (3, self.kill_web),
             "web told to leave": (2, self.drain_web),
@@ -91,6 +93,13 @@ class Chaos:
         for proxy in self.cable:
             proxy.blackhole()
         await asyncio.sleep(self.random.uniform(1, 20))
+        for proxy in self.cable:
+            proxy.heal()
+
+    async def slow_cable(self) -> None:
+        for proxy in self.cable:
+            proxy.delay(self.random.uniform(0.05, 0.5))
+        await asyncio.sleep(self.random.uniform(1, 10))
         for proxy in self.cable:
             proxy.heal()
 

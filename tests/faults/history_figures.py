@@ -17,6 +17,7 @@ def figures(history: History, replays: Sequence[Replay], violations: Iterable[Vi
     runs = history.database.runs
     return {
         "runs": dict(Counter(str(run["status"]) for run in runs)),
+        "errors": dict(Counter(run["error_code"] for run in runs if run.get("error_code"))),
         "turns": len(history.database.turns),
         "attempts": sum(run["attempt"] for run in runs),
         "failures": sum(run["failures"] for run in runs),

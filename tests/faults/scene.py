@@ -89,8 +89,11 @@ class Scene:
         return watcher
 
     async def stop(self, run: str) -> None:
-        self.stops.setdefault(run, time.monotonic())
-        await self.client.http.post(f"/api/runs/{run}/cancellation/", json={})
+        """Measured only if web took it: something may be broken, or the run may have ended."""
+        asked_at = time.monotonic()
+        answer = await self.client.http.post(f"/api/runs/{run}/cancellation/", json={})
+        if answer.is_success and answer.json()["status"] in ("stopping", "stopped"):
+            self.stops.setdefault(run, asked_at)
 
     def broken(self) -> None:
         """Something was broken just now."""

@@ -16,17 +16,24 @@ from tests.faults.scene import Scene, words
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
+@pytest.mark.usefixtures("without_workers")
 async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, scene: Scene) -> None:
-    arena.upstream.reply({"words": 150, "every_s": 0.03})
+    arena.worker("llm.1")
+    arena.upstream.reply({"words": 30}, {"wait": "another worker"}, {"words": 150, "every_s": 0.03})
     questions = await scene.ask_many(20)
     for question in questions:
-        await question.showing("20 ")
+        await question.showing("29 ")
+    arena.worker("llm.2")
+    await asyncio.to_thread(arena.wait_for_workers, 2)
+    arena.upstream.release("another worker")
+    for question in questions:
+        await question.showing("29 0 1 ")
     scene.broken()
     arena.kill("llm.1")
     for question in questions:
-        assert (await question.ended()).text == words(150)
+        assert (await question.ended()).text == words(30) + words(150)
     report = await scene.judge()
-    assert report.figures["resets"] > 0
+    assert report.figures["resets"] == 20
     record("F1", "kill -9 with 20 runs: fault to first new packet", report.figures["takeover"])
 
 
