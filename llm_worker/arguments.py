@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from llm_worker.sanitise import Sanitiser
+from llm_worker.sanitise import clean
 
 
 def arguments_of(raw: str) -> dict[str, Any] | None:
@@ -35,8 +35,7 @@ def _storable(value: Any) -> Any:
     """The same value without NUL and lone surrogates. Raises ValueError for a number beyond all bounds."""
     match value:
         case str():
-            sanitiser = Sanitiser()
-            return sanitiser.clean(value) + sanitiser.flush()
+            return clean(value)
         case dict():
             return {_storable(key): _storable(each) for key, each in value.items()}
         case list():

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from llm_worker.arguments import arguments_of
 from llm_worker.deltas import NO_INDEX, ToolCallDelta
-from llm_worker.sanitise import Sanitiser
+from llm_worker.sanitise import Sanitiser, clean
 
 NAME_CHARACTERS: Final = 64
 
@@ -96,7 +96,7 @@ class Assembler:
 
     def _own_id(self, given: str) -> str:
         taken = {call.id for call in self._calls}
-        own = Sanitiser().clean(given.strip())
+        own = clean(given.strip())
         while not own or own in taken:
             own = self._new_id()
         return own

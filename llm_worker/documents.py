@@ -1,7 +1,8 @@
 """Documents as a model reads them, and the numbers that stand for them. Pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chat.transcript import Document
@@ -22,3 +23,38 @@ def _shown(document: Document) -> dict[str, Any]:
     if document.metadata:
         shown["metadata"] = dict(document.metadata)
     return shown | {"contents": document.contents}
+
+
+class Numbering:
+    """The documents of one turn by number: what a citation in its answer may refer to.
+
+    A document keeps its number for the turn, wherever it is found again; no number stands for two documents.
+    """
+
+    def __init__(self, highest: int = 0, known: Iterable[Document] = ()) -> None:
+        """highest: the highest number used on the branch.  known: documents of the turn that have theirs."""
+        self.documents: dict[int, Document] = {}
+        self._highest = highest
+        self._number_of: dict[str, int] = {}
+        for document in known:
+            self._know(document)
+
+    def number(self, documents: Iterable[Document]) -> tuple[Document, ...]:
+        """The same documents in the same order, with their numbers; what is there twice word by word, once."""
+        numbered = [self._know(replace(document, number=self._number(document))) for document in documents]
+        return tuple(each for at, each in enumerate(numbered) if each not in numbered[:at])
+
+    def _number(self, document: Document) -> int:
+        return self._number_of.get(_identity(document), self._highest + 1)
+
+    def _know(self, document: Document) -> Document:
+        self._highest = max(self._highest, document.number)
+        self.documents.setdefault(document.number, document)
+        if identity := _identity(document):
+            self._number_of.setdefault(identity, document.number)
+        return document
+
+
+def _identity(document: Document) -> str:
+    """What tells it from others; empty: nothing does, it is always another one."""
+    return document.document_id or document.url
