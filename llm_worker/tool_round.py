@@ -119,6 +119,7 @@ def _look_at(running: asyncio.Task[Outcome]) -> None:
 def _clean_document(document: Document) -> Document:
     return replace(
         document,
+        document_id=clean(document.document_id),
         title=clean(document.title),
         contents=clean(document.contents),
         url=clean(document.url),

@@ -1,11 +1,11 @@
 """One question to a SearXNG server, or to one that answers like it. Trusts nothing it says, follows it nowhere."""
 
+import json
 import logging
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-import msgspec
 
 from chat.transcript import Document
 from llm_worker.tools.tool import ToolFailed
@@ -22,22 +22,15 @@ LONGEST_SNIPPET = 2_000
 LONGEST_URL = 500
 
 
-class _Answer(msgspec.Struct):
-    results: list[dict[str, Any]] = []
-
-
 async def search(client: aiohttp.ClientSession, server: str, query: str) -> list[Document]:
     """What the server found, best first, numbers 0. Raises ToolFailed."""
     try:
         body = await _ask(client, server, query)
-        results = msgspec.json.decode(body, type=_Answer).results
     except TimeoutError as error:
         raise _failed("did not answer in time", error) from error
     except aiohttp.ClientError as error:
         raise _failed("could not be reached", error) from error
-    except msgspec.DecodeError as error:
-        raise _failed("sent something that is no list of results", error) from error
-    return [document for result in results if (document := _document(result))][:RESULTS_PER_QUERY]
+    return [document for result in _results(body) if (document := _document(result))][:RESULTS_PER_QUERY]
 
 
 async def _ask(client: aiohttp.ClientSession, server: str, query: str) -> bytes:
@@ -59,6 +52,17 @@ async def _ask(client: aiohttp.ClientSession, server: str, query: str) -> bytes:
 
 def _address(server: str) -> str:
     return server if urlsplit(server).path.endswith("/search") else f"{server.rstrip('/')}/search"
+
+
+def _results(body: bytes) -> list[dict[str, Any]]:
+    try:
+        answer = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise _failed("sent something that is no list of results", error) from error
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(results, list):
+        raise _failed("sent something that is no list of results")
+    return [result for result in results if isinstance(result, dict)]
 
 
 def _document(result: dict[str, Any]) -> Document | None:

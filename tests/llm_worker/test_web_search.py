@@ -122,6 +122,11 @@ async def test_what_nobody_could_follow_is_no_document(
     assert titles(await search(query="x")) == "Moon"
 
 
+async def test_half_an_emoji_costs_no_result(searching: SearchServer) -> None:
+    searching.answer(body='{"results": [3, {"title": "\\ud83d", "url": "http://example.org/"}]}')
+    assert titles(await search(query="x")) == "\ud83d"  # whoever runs the tool replaces it
+
+
 async def test_odd_fields_are_left_out_and_long_ones_cut(searching: SearchServer) -> None:
     searching.find(page("a", title=None, content=7), page("b", title="t" * 999, content="c" * 9999))
     first, second = (await search(query="x")).documents
@@ -146,6 +151,8 @@ async def test_there_are_never_more_than_can_be_read(searching: SearchServer) ->
             "The web search refused the question (status 302).",
         ),
         ({"body": "<html>"}, "The web search sent something that is no list of results."),
+        ({"body": "[" * 100_000}, "The web search sent something that is no list of results."),
+        ({"body": "[]"}, "The web search sent something that is no list of results."),
         ({"body": '{"results": "many"}'}, "The web search sent something that is no list of results."),
         ({"body": '{"results": []' + " " * 3_000_000 + "}"}, "The web search sent more than can be read."),
     ],
