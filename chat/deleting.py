@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from chat import revocation
+from chat import prefix_memory, revocation
 from chat.models import Run, Session
 from chat.redis_client import sync_redis
 from chat.refusals import Refusal
@@ -47,6 +47,7 @@ def _stop_runs(session_id: Any) -> None:
 def _forget(session_id: Any, runs: list[Run]) -> None:
     logs = [event_log(session_id), *(run_log(session_id, run.pk) for run in runs)]
     keys = [key for log in logs for key in (log.meta, log.entries)]
+    keys.append(prefix_memory.key(session_id))
     # A worker that did not end its run in time still needs to be told: that key expires by itself.
     keys += [revocation.key(session_id, run.pk) for run in runs if not run.is_live]
     try:

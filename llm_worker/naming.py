@@ -1,10 +1,9 @@
 """What a model is asked when a session needs a title, and what is made of its reply. Pure."""
 
 import re
-from functools import cache
-from pathlib import Path
 
 from llm_worker.message import LanguageModelInput, Message
+from llm_worker.prompts import prompt
 from llm_worker.sanitise import Sanitiser
 
 MAX_WORDS = 6
@@ -14,7 +13,6 @@ FALLBACK_CHARACTERS = 40
 # What a conversation is about is said early; the rest would only cost tokens.
 QUESTION_CHARACTERS = 2_000
 ANSWER_CHARACTERS = 1_000
-_PROMPT = Path(__file__).parent / "prompts" / "title.md"
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 _LABEL = re.compile(r"^(?:title|titel|titre|título|titolo)\s*[:\uff1a]\s*", re.IGNORECASE)
 # Quotation marks, blanks and markup around a title. A title may well end with #, and begin with a full stop.
@@ -26,7 +24,7 @@ _AFTER = _AROUND + ".。．:"  # noqa: RUF001
 def title_messages(question: str, answer: str) -> LanguageModelInput:
     """`S U`: the beginning of the conversation as one text, so that no model takes it for its own to go on with."""
     began = f"Question:\n{question[:QUESTION_CHARACTERS]}\n\nAnswer:\n{answer[:ANSWER_CHARACTERS]}\n\nTitle:"
-    return [Message("S", _prompt()), Message("U", began)]
+    return [Message("S", prompt("title")), Message("U", began)]
 
 
 def title_in(reply: str) -> str:
@@ -45,8 +43,3 @@ def fallback_title(question: str) -> str:
 
 def _bare(line: str) -> str:
     return _LABEL.sub("", line.lstrip(_BEFORE)).lstrip(_AROUND).rstrip(_AFTER)
-
-
-@cache
-def _prompt() -> str:
-    return _PROMPT.read_text(encoding="utf-8").strip()

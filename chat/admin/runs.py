@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from chat.admin.reading import ToRead
+from chat.admin.sent_requests import SentRequestRows
 from chat.models import Run
 from chat.runs.cancelling import cancel_run
 from chat.runs.requeueing import requeue
@@ -17,6 +18,9 @@ from chat.runs.requeueing import requeue
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "": ("id", "turn", "message", "model", "model_index", "status"),
     "Error": ("error_code", "error_message", "error_retryable"),
+    "What it used": (
+        "cycles", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
+    ),
     "Who works on it": ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
     "When": (
         "created_at", "queued_at", "claimed_at", "ended_at", "announced_at",
@@ -34,6 +38,7 @@ class RunAdmin(ToRead[Run]):
     list_filter = ("status", "model", "error_code", "created_at")
     search_fields = ("id", "error_code", "error_message", "turn__session__owner__username")
     list_select_related = ("turn",)
+    inlines = (SentRequestRows,)
     actions = ("stop", "requeue")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:

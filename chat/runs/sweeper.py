@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from chat.protocol import CONTROL_CHANNEL
 from chat.redis_client import sync_redis
 from chat.runs.certificates import Lock
+from chat.runs.purging import Purger
 from chat.runs.sweeping import sweep
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ DISTRUST_S: Final = 5.0
 class Sweeper:
     def __init__(self) -> None:
         self._leader = Lock(LEADER)
+        self._purger = Purger()
         self._leads_since: float | None = None
         self._stopping = False
         self._pubsub: Any = None
@@ -61,7 +63,10 @@ class Sweeper:
             logger.info("this sweeper leads now")
         close_old_connections()
         swept = sweep(trust_certificates=now - self._leads_since > DISTRUST_S)
+        purged = self._purger.purge(now)
         close_old_connections()
+        if purged:
+            logger.info("purged: %s requests to models", purged)
         if str(swept):
             logger.info("swept: %s", swept)
 
