@@ -1,0 +1,33 @@
+"""What stands last in a request, by what the turn has come to."""
+
+import pytest
+
+from llm_worker.prompts import prompt
+from llm_worker.reminders import reminder
+
+OUT = prompt("out_of_cycles")
+CITE = prompt("cite")
+OPEN = prompt("open_pages")
+
+
+@pytest.mark.parametrize(
+    ("own", "state", "text"),
+    [
+        pytest.param("", "", "", id="by default there is none"),
+        pytest.param(" Rhyme. \n", "", "Rhyme.", id="the agent's own"),
+        pytest.param("", "last", OUT, id="the last cycle"),
+        pytest.param("", "searched", CITE, id="after a search"),
+        pytest.param("", "searched opens", f"{CITE} {OPEN}", id="pages can be opened"),
+        pytest.param("", "opens", "", id="nothing to open before a search"),
+        pytest.param("", "last searched opens", f"{OUT}\n\n{CITE}", id="no cycle left to open pages"),
+        pytest.param("Rhyme.", "last searched", f"Rhyme.\n\n{OUT}\n\n{CITE}", id="everything, in order"),
+    ],
+)
+def test_reminder(own, state, text):
+    said = reminder(
+        own,
+        is_last_cycle="last" in state,
+        has_searched="searched" in state,
+        may_open_pages="opens" in state,
+    )
+    assert said == text
