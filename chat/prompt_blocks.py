@@ -7,7 +7,7 @@ request begins with the bytes of the one before. What is for one turn only (addi
 from collections.abc import Mapping
 
 from chat import dynamic_context
-from chat.models import Agent, ChatMessage, PromptBlock, SystemPrompt
+from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
 from chat.models.agent import ContextLayout
 from chat.models.prompt_block import BlockKind
 from chat.tokens import count_tokens
@@ -22,24 +22,25 @@ def for_the_run(agent: Agent | None, known: str, additional: str) -> str:
     return dynamic_context.joined("" if are_stored(agent) else known, dynamic_context.additional(additional))
 
 
-def store(question: ChatMessage, agent: Agent | None, known: str) -> None:
+def store(question: ChatMessage, session: Session, known: str) -> None:
     """Put what changed since the branch's latest blocks above `question`, a stored user message.
 
     An empty text says that the kind's earlier block does not hold any more. In the caller's transaction.
     """
-    if agent is None or not are_stored(agent):
+    if not are_stored(session.agent):
         return
-    wanted = {BlockKind.AGENT: _agent_prompt(agent), BlockKind.DYNAMIC: known}
+    wanted = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: known}
     latest = PromptBlock.objects.latest_on_branch(question)
     changed = {kind: text for kind, text in wanted.items() if text != latest.get(kind, "")}
     PromptBlock.objects.put(question, _counted(changed))
 
 
-def _agent_prompt(agent: Agent) -> str:
+def _agent_prompt(session: Session) -> str:
     """Empty where it is the system prompt: because it replaces that, or because there is no other."""
     edited = SystemPrompt.edited()
     has_base = edited is None or bool(edited.strip())
-    return agent.prompt.strip() if has_base and not agent.replaces_system_prompt else ""
+    is_moving = has_base and not (session.agent and session.agent.replaces_system_prompt)
+    return session.own_prompt() if is_moving else ""
 
 
 def _counted(texts: Mapping[BlockKind, str]) -> dict[str, tuple[str, int]]:

@@ -79,7 +79,7 @@ def start(session: Session, request: TurnRequest) -> Started:
         asking = replace(answering, messages=[question, *answering.messages], chosen=question)
         started = _begin(session, asking)
         attaching.attach(question, files)
-        prompt_blocks.store(question, session.agent, known)
+        prompt_blocks.store(question, session, known)
         return started
 
 
@@ -98,7 +98,7 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
         context = prompt_blocks.for_the_run(session.agent, known, "")
         models_asked = resolving.models(models, session.agent)
         answering = _answering(message, models_asked, after, dynamic_context=context)
-        prompt_blocks.store(message, session.agent, known)
+        prompt_blocks.store(message, session, known)
         _make_path_current(message)
         return _begin(session, answering)
 

@@ -126,6 +126,11 @@ class Session(models.Model):
 
         return ChatMessage.objects.place(self.leaf_id) if self.leaf_id else self.root
 
+    def own_prompt(self) -> str:
+        """What stands beside the base prompt: the agent's own, or else the project's instructions."""
+        agent = self.agent.prompt.strip() if self.agent else ""
+        return agent or (self.project.instructions.strip() if self.project else "")
+
     # Properties
 
     @property

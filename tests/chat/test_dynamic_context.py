@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from chat import dynamic_context
 from chat.models import Agent, PromptBlock, Run, Session, SystemPrompt
+from knowledge.models import Project
 from tests.chat import cast
 
 pytestmark = pytest.mark.django_db
@@ -172,6 +173,15 @@ class TestAppendOnly:
     ) -> None:
         SystemPrompt.edit(" ")
         assert self.turn(client, session) == {"D": "Monday."}
+
+    def test_without_a_prompt_of_its_own_the_projects_instructions_stand_there(
+        self, client: APIClient, session: str, agent: Agent
+    ) -> None:
+        project = Project.objects.create(owner=agent.owner, name="Tides", instructions="Name the Moon.")
+        client.patch(f"/api/sessions/{session}/", {"project": str(project.pk)}, format="json")
+        assert self.turn(client, session)["CA"] == "Be brief."
+        agent.change(prompt="")
+        assert self.turn(client, session) == {"CA": "Name the Moon."}
 
     def test_blocks_know_their_tokens(self, client: APIClient, session: str, agent: Agent) -> None:
         self.turn(client, session)
