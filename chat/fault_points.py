@@ -20,6 +20,10 @@ Point = Literal[
     "after_finish",  # the end is committed, `stop` is not in the log
     "before_announce",  # `stop` is in the log
     "after_announce",  # the task is not acknowledged
+    "before_round",  # the model has made its calls, nothing of them is stored
+    "after_round_began",  # they are stored as running, none has run
+    "before_call_ended",  # a tool has run, its outcome is not stored
+    "after_call_ended",
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _ARMED: Final[dict[str, signal.Signals]] = {

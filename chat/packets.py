@@ -4,25 +4,42 @@
 exactly what was streamed. `fold` is its inverse: packets back into the text a reader saw.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from chat import protocol as p
+from chat.transcript import Document
 
 Placed = tuple[p.Placement, p.AnyObj]
+
+# Six bytes is the most JSON makes of a character, so that a packet stays under protocol.MAX_PACKET_BYTES.
+MAX_SHOWN_CHARACTERS: Final = 10_000
+MAX_SHOWN_DOCUMENTS: Final = 50
+MAX_TITLE_CHARACTERS: Final = 200
+
+_LINKABLE: Final = re.compile(r"https?://|/(?!/)")
+_ESCAPES: Final = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", " ": "%20", "\\": "%5C"})
 
 
 @dataclass
 class Blocks:
     """Opens and closes blocks: each reasoning block, tool round and answer block has its own turn_index.
 
-    Every method yields what to emit, in order. Text is emitted as given; empty text yields nothing.
+    inside: the place of the agent call all of this happens in; its blocks are counted by sub_turn_index, one for
+    each of parallel calls, and its text is a report. documents: what may be cited so far, by number; shared with
+    the blocks inside. Every method yields what to emit, in order. Text is emitted as given; empty text yields
+    nothing.
     """
 
     model_index: int = 0
     turn_index: int = 0
-    open: Literal["reasoning", "message"] | None = None
+    inside: p.Placement | None = None
+    open: Literal["reasoning", "message", "tools"] | None = None
+    documents: dict[int, Document] = field(default_factory=dict)
+    _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
+    _width: int = 1  # how many calls the open round has
 
     def run_start(self, model: str) -> Iterator[Placed]:
         yield self._place(p.RunStart(model=model))
@@ -40,18 +57,75 @@ class Blocks:
         if not text:
             return
         if self.open != "message":
-            yield from self.close()
-            self.open = "message"
-            yield self._place(p.MessageStart())
-        yield self._place(p.MessageDelta(text=text))
+            yield from self._open_message()
+        yield self._place(p.ReportDelta(text=text) if self.inside else p.MessageDelta(text=text))
+
+    def citation(self, document: Document) -> Iterator[Placed]:
+        """Before the text that holds its link."""
+        if self.open != "message":
+            yield from self._open_message()
+        yield self._place(
+            p.CitationInfo(document.number, document.document_id, document.title, document.url or None)
+        )
+
+    def round(self, count: int) -> Iterator[Placed]:
+        """`count` calls follow, each in its tab."""
+        yield from self._open_round()
+        self._width = max(self._width, count)
+        if count > 1 and self.inside is None:
+            yield self._place(p.TopLevelBranching(count=count))
+
+    def tool_start(self, tab: int, tool_call_id: str, name: str) -> Iterator[Placed]:
+        yield from self._open_round()
+        self._running[tab] = tool_call_id
+        yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
+
+    def tool_arguments_delta(self, tab: int, text: str) -> Iterator[Placed]:
+        """A preview of the arguments as the model writes them; a replay has only the whole."""
+        for start in range(0, len(text), MAX_SHOWN_CHARACTERS):
+            piece = text[start : start + MAX_SHOWN_CHARACTERS]
+            yield self._place(p.ToolArgumentsDelta(tool_call_id=self._running[tab], text=piece), tab)
+
+    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
+        """ref: where the whole is found if it is too long for a packet."""
+        shown = p.ToolArguments(self._running[tab], dict(arguments))
+        if len(p.encode(shown.arguments)) > MAX_SHOWN_CHARACTERS:
+            shown = p.ToolArguments(self._running[tab], {}, ref=ref)
+        yield self._place(shown, tab)
+
+    def tool_output(
+        self, tab: int, response: str, documents: Iterable[Document], ref: str
+    ) -> Iterator[Placed]:
+        """What a call came to; documents are shown instead of the response they were rendered into."""
+        found = list(documents)
+        self.documents |= {document.number: document for document in found}
+        yield self._place(_output(self._running[tab], response, found, ref), tab)
+
+    def tool_end(self, tab: int) -> Iterator[Placed]:
+        if tab in self._running:
+            yield self._place(p.SectionEnd(tool_call_id=self._running.pop(tab)), tab)
+
+    def within(self, tab: int) -> "Blocks":
+        """The blocks inside the call of this tab of the open round."""
+        place = self._place(p.SectionEnd(), tab)[0]
+        return Blocks(model_index=self.model_index, inside=place, documents=self.documents)
 
     def close(self) -> Iterator[Placed]:
         """End the open block, if any; the next one gets the next turn_index."""
-        if self.open is None:
-            return
-        yield self._place(p.ReasoningDone() if self.open == "reasoning" else p.SectionEnd())
+        width = 1
+        match self.open:
+            case None:
+                return
+            case "reasoning":
+                yield self._place(p.ReasoningDone())
+            case "message":
+                yield self._place(p.SectionEnd())
+            case "tools":
+                for tab in sorted(self._running):
+                    yield from self.tool_end(tab)
+                width = self._width if self.inside else 1
         self.open = None
-        self.turn_index += 1
+        self.turn_index += width
 
     def error(self, code: str, message: str, *, retryable: bool) -> Iterator[Placed]:
         yield from self.close()
@@ -61,13 +135,65 @@ class Blocks:
         yield from self.close()
         yield self._place(p.Stop(stop_reason=reason))
 
-    def _place(self, obj: p.AnyObj) -> Placed:
-        return p.Placement(turn_index=self.turn_index, model_index=self.model_index), obj
+    def _open_message(self) -> Iterator[Placed]:
+        yield from self.close()
+        self.open = "message"
+        if self.inside:
+            yield self._place(p.ReportStart())
+        else:
+            yield self._place(
+                p.MessageStart(documents=[_source(self.documents[n]) for n in sorted(self.documents)])
+            )
+
+    def _open_round(self) -> Iterator[Placed]:
+        if self.open != "tools":
+            yield from self.close()
+            self.open = "tools"
+            self._width = 1
+
+    def _place(self, obj: p.AnyObj, tab: int = 0) -> Placed:
+        if self.inside is None:
+            return p.Placement(self.turn_index, tab, None, self.model_index), obj
+        place = p.Placement(
+            self.inside.turn_index, self.inside.tab_index, self.turn_index + tab, self.model_index
+        )
+        return place, obj
+
+
+@dataclass(frozen=True)
+class ShownCall:
+    """What the database keeps of a tool call. id: its row's.  response: empty if it never came.
+
+    rounds, report_reasoning, report: what an agent tool did inside.
+    """
+
+    id: str
+    tool_call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    response: str
+    documents: tuple[Document, ...] = ()
+    rounds: tuple["ShownRound", ...] = ()
+    report_reasoning: str = ""
+    report: str = ""
+
+
+@dataclass(frozen=True)
+class ShownRound:
+    """The calls of one cycle in tab order, and what was said before them."""
+
+    calls: tuple[ShownCall, ...]
+    reasoning: str = ""
+    text_before: str = ""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What the database keeps of an ended run; enough to build its packets again."""
+    """What the database keeps of an ended run; enough to build its packets again.
+
+    reasoning: since the last round.  text: all of it; it begins with the rounds' text_before.
+    citations: the documents that the text links to, by their numbers.
+    """
 
     model: str
     model_index: int
@@ -75,20 +201,96 @@ class Ended:
     text: str
     stop_reason: p.StopReason
     error: p.Error | None = None
+    rounds: tuple[ShownRound, ...] = ()
+    citations: tuple[Document, ...] = ()
 
 
 def rebuild(ended: Ended) -> list[Placed]:
     """The packets of an ended run, as its live stream would have merged them into whole blocks."""
     blocks = Blocks(model_index=ended.model_index)
-    placed = [*blocks.run_start(ended.model), *blocks.reasoning(ended.reasoning), *blocks.message(ended.text)]
+    cited = {document.number: document for document in ended.citations}
+    placed = [*blocks.run_start(ended.model), *show_rounds(blocks, ended.rounds, cited)]
+    narrated = sum(len(each.text_before) for each in ended.rounds)
+    placed += show_said(blocks, ended.reasoning, ended.text[narrated:], cited)
     if ended.error:
         placed += blocks.error(ended.error.code, ended.error.message, retryable=ended.error.retryable)
     return [*placed, *blocks.stop(ended.stop_reason)]
 
 
+def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:
+    """Finished rounds, again. cited: which documents still have to be told of; the told ones are taken out."""
+    for each in rounds:
+        yield from show_said(blocks, each.reasoning, each.text_before, cited)
+        yield from blocks.round(len(each.calls))
+        for tab, call in enumerate(each.calls):
+            yield from show_call(blocks, tab, call)
+            yield from show_outcome(blocks, tab, call)
+        yield from blocks.close()
+
+
+def show_said(blocks: Blocks, reasoning: str, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
+    """What was thought and said at one place, each document announced before the first link to it."""
+    yield from blocks.reasoning(reasoning)
+    places = {number: text.find(link(document)) for number, document in cited.items()}
+    said = 0
+    for number, place in sorted(places.items(), key=lambda item: item[1]):
+        if place >= 0:
+            yield from blocks.message(text[said:place])
+            yield from blocks.citation(cited.pop(number))
+            said = place
+    yield from blocks.message(text[said:])
+
+
+def show_call(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
+    """That a call began. id: its row's."""
+    yield from blocks.tool_start(tab, call.tool_call_id, call.name)
+    yield from blocks.tool_arguments(tab, call.arguments, call.id)
+
+
+def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
+    """What a call came to, and what an agent tool did inside."""
+    if call.rounds or call.report:
+        inside = blocks.within(tab)
+        yield from show_rounds(inside, call.rounds, {})
+        yield from inside.reasoning(call.report_reasoning)
+        yield from inside.message(call.report)
+        yield from inside.close()
+    if call.response:
+        yield from blocks.tool_output(tab, call.response, call.documents, call.id)
+    yield from blocks.tool_end(tab)
+
+
+def link(document: Document) -> str:
+    """How an answer refers to a document, in Markdown."""
+    if _LINKABLE.match(document.url):
+        return f"[[{document.number}]]({document.url.translate(_ESCAPES)})"
+    return f"[{document.number}]"
+
+
+def _output(tool_call_id: str, response: str, documents: list[Document], ref: str) -> p.ToolOutput:
+    if documents:
+        shown = [_source(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
+        is_cut = len(shown) < len(documents)
+        return p.ToolOutput(tool_call_id, documents=shown, truncated=is_cut, ref=ref if is_cut else None)
+    is_cut = len(response) > MAX_SHOWN_CHARACTERS
+    return p.ToolOutput(
+        tool_call_id, output=response[:MAX_SHOWN_CHARACTERS], truncated=is_cut, ref=ref if is_cut else None
+    )
+
+
+def _source(document: Document) -> dict[str, Any]:
+    """A document as readers see it, without what only the model reads."""
+    source: dict[str, Any] = {
+        "number": document.number,
+        "document_id": document.document_id,
+        "title": document.title[:MAX_TITLE_CHARACTERS],
+    }
+    return source | ({"url": document.url} if document.url else {})
+
+
 @dataclass
 class Shown:
-    """What a reader saw of a run after some of its packets."""
+    """What a reader saw of a run after some of its packets; reasoning: since the last round of tools."""
 
     text: str = ""
     reasoning: str = ""
@@ -96,17 +298,21 @@ class Shown:
     error: p.Error | None = None
 
 
-def fold(objs: Iterable[p.AnyObj]) -> Shown:
-    """Everything shown by these packets, text and reasoning joined."""
+def fold(placed: Iterable[Placed]) -> Shown:
+    """Everything shown by these packets outside agent tools, text and reasoning joined."""
     texts: list[str] = []
     reasonings: list[str] = []
     shown = Shown()
-    for obj in objs:
+    for place, obj in placed:
+        if place.sub_turn_index is not None:
+            continue
         match obj:
             case p.MessageDelta(text=text):
                 texts.append(text)
             case p.ReasoningDelta(text=text):
                 reasonings.append(text)
+            case p.ToolStart():
+                reasonings.clear()
             case p.Error():
                 shown.error = obj
             case p.Stop(stop_reason=reason):

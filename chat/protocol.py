@@ -100,9 +100,12 @@ class ToolArgumentsDelta(Obj, frozen=True, tag="tool_arguments_delta"):
     text: str
 
 
-class ToolArguments(Obj, frozen=True, tag="tool_arguments"):
+class ToolArguments(Obj, frozen=True, tag="tool_arguments", omit_defaults=True):
+    """ref: the tool call of the message that holds them, where they are too long for a packet."""
+
     tool_call_id: str
     arguments: dict[str, Any]
+    ref: str | None = None
 
 
 class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
@@ -216,6 +219,7 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
     "empty_response": ("The model returned an empty answer.", True),
     "model_refusal": ("The model declined to answer.", False),
     "model_not_configured": ("The model is not configured any more.", False),
+    "tool_unknown": ("The model cannot use the requested tool.", False),
     "upstream_auth": ("The model server refused the credentials.", False),
     "upstream_rejected": ("The model server rejected the request.", False),
     "upstream_rate_limited": ("The model server is busy.", True),

@@ -4,25 +4,35 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal
+from uuid import UUID
 
+from django.conf import settings
 from redis.exceptions import RedisError
 
 from chat.log.outlet import StaleAttempt
 from chat.log.publisher import Publisher
 from chat.metrics import counted
 from chat.models import Run
+from chat.packets import Blocks
 from chat.protocol import Error, RunAddress, run_error
 from chat.revocation import is_revoked
 from chat.runs import ending
 from chat.states import Status
+from llm_worker.brief import Brief
 from llm_worker.checkpoint import Checkpoint
 from llm_worker.database import Database
 from llm_worker.deltas import ModelFailed
+from llm_worker.documents import Numbering
 from llm_worker.emitter import Emitter
+from llm_worker.hosting import Means
+from llm_worker.llm import Request
 from llm_worker.loop import run_llm_loop
 from llm_worker.prepare import may_go_on, opening, prepare
+from llm_worker.round_store import Rounds
 from llm_worker.saving import announce, finish, patiently, put_back
+from llm_worker.sent import Recorder
 from llm_worker.state import RunState
 from llm_worker.step import Models
 
@@ -54,8 +64,10 @@ class Attempt:
         self._loop = asyncio.get_running_loop()
         self._began_at = self._loop.time()
         self._state = RunState()
+        self._sent = Recorder()
         self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cut("lost"))
-        self._emitter = Emitter(self._outlet, self._state, run.model_index, self._loop.time)
+        blocks = Blocks(model_index=run.model_index)
+        self._emitter = Emitter(self._outlet, self._state, blocks, self._loop.time)
         self.checkpoint = Checkpoint(run, self._state, self._outlet, self._began_at)
         self._answering: asyncio.Task[None] | None = None
         self._cut: Cut | None = None
@@ -98,15 +110,31 @@ class Attempt:
         self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
         await self.check_revoked()
-        request = await patiently(self._services.database, prepare, self.run)
-        await run_llm_loop(request, self._services.models, self._emitter, self._state)
+        brief = await patiently(self._services.database, prepare, self.run)
+        self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
+        await run_llm_loop(brief, self._means(brief), self._emitter)
+
+    def _means(self, brief: Brief) -> Means:
+        return Means(
+            models=self._services.models,
+            store=Rounds(self.run, self._services.database, self.checkpoint, lambda: self.cut("lost")),
+            numbering=Numbering(brief.highest_number),
+            # The turn's, so that a second attempt is told the same.
+            now=self.run.turn.created_at,
+            tool_limit_s=settings.TOOL_TIMEOUT_S,
+            sent=self._record,
+        )
+
+    def _record(self, inside: str, request: Request) -> None:
+        """A request goes out, of the run's own loop or of the agent call's in that row."""
+        tool_call = UUID(inside) if inside else None
+        self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call)
 
     async def _open(self) -> None:
-        """Show and keep what an earlier attempt has said."""
+        """Show what an earlier attempt has said."""
         snapshot = await patiently(self._services.database, opening, self.run)
         if snapshot:
             self._outlet.open_with(snapshot)
-            self._state.keep(snapshot.message["text"], snapshot.message.get("reasoning", ""))
 
     async def _is_revoked(self) -> bool:
         try:
@@ -142,7 +170,7 @@ class Attempt:
         with suppress(StaleAttempt):
             await self._outlet.flush()
             counted.stop_said(self._cut, self._loop.time() - self._cut_at)
-            await patiently(self._services.database, announce, self.run)
+            await patiently(self._services.database, announce, self.run, self._sent.take())
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
@@ -161,6 +189,8 @@ class Attempt:
             usage=ending.Usage(**state.usage._asdict()),
             time_to_first_token_ms=None if first is None else round((first - self._began_at) * 1000),
             cycles=state.cycles,
+            citations=tuple(self._emitter.cited.values()),
+            has_open_calls=state.has_called,
         )
 
     def _address(self) -> RunAddress:

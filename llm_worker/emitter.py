@@ -1,13 +1,20 @@
 """Emitter: how the layers below say something. One per attempt; what it sends is what RunState keeps.
 
-It cleans text, tells reasoning from answer and opens and closes blocks; numbering is the outlet's.
+It cleans text, tells reasoning, calls written as text and citations from the answer, and opens and closes blocks;
+numbering is the outlet's.
 """
 
+from __future__ import annotations
+
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from chat import protocol as p
 from chat.packets import Blocks, Placed
+from chat.transcript import Document
+from llm_worker.assemble import Asked
+from llm_worker.citations import Citations
 from llm_worker.sanitise import Sanitiser
 from llm_worker.state import RunState
 from llm_worker.think import Kind, ThinkSplitter
@@ -19,62 +26,132 @@ class Outlet(Protocol):
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
 
 
+class CallSearch(Protocol):
+    """Finds tool calls that a model writes as text. calls: those found, once the text has been flushed."""
+
+    calls: list[Asked]
+
+    def feed(self, text: str) -> str:
+        """What of it may be shown by now."""
+        ...
+
+    def flush(self) -> str: ...
+
+
 class Emitter:
-    def __init__(self, outlet: Outlet, state: RunState, model_index: int, clock: Callable[[], float]) -> None:
+    def __init__(self, outlet: Outlet, state: RunState, blocks: Blocks, clock: Callable[[], float]) -> None:
         """clock: seconds, monotonic; stamps the first token."""
         self._outlet = outlet
-        self._state = state
-        self._blocks = Blocks(model_index=model_index)
         self._clock = clock
+        self.state = state
+        self.blocks = blocks
+        self._text_calls: CallSearch | None = None
+        self._given: dict[int, Document] = {}
+        self.documents = ChainMap(blocks.documents, self._given)  # what may be cited, by number
+        # A report is cited from, not citing: its numbers stay numbers.
+        self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._begin_step()
 
+    def within(self, tab: int, state: RunState) -> Emitter:
+        """For what happens inside the call of this tab of the open round."""
+        return Emitter(self._outlet, state, self.blocks.within(tab), self._clock)
+
+    @property
+    def cited(self) -> dict[int, Document]:
+        """What has been cited so far, by number."""
+        return self._citations.cited
+
     def run_start(self, model: str) -> None:
-        self._emit(self._blocks.run_start(model))
+        self.show(self.blocks.run_start(model))
+
+    def cite_from(self, documents: Iterable[Document]) -> None:
+        """What may be cited besides what tools find."""
+        self._given |= {document.number: document for document in documents}
+        self._may_cite = bool(self.documents)
+
+    def look_no_further(self) -> None:
+        """What is written like a call is text again."""
+        self._text_calls = None
+
+    def look_for_calls(self, search: CallSearch) -> None:
+        """From now on, what is written like a call is one, once."""
+        self._text_calls = search
+
+    def show(self, placed: Iterable[Placed]) -> None:
+        """Packets as the blocks build them."""
+        for placement, obj in placed:
+            self._outlet.emit(placement, obj)
 
     def text(self, text: str) -> None:
         """A piece of the answer, as the model sent it."""
         for kind, piece in self._think.feed(self._clean_text.clean(text)):
-            self._say(kind, piece)
+            self._tell(kind, piece)
 
     def reasoning(self, text: str) -> None:
         self._say("reasoning", self._clean_reasoning.clean(text))
 
-    def end_step(self) -> None:
-        """Say what was held back; the next inference begins anew."""
+    def end_step(self) -> list[Asked]:
+        """Say what was held back; the next inference begins anew. Returns the calls that were written as text."""
         self._say("reasoning", self._clean_reasoning.flush())
         for kind, piece in self._think.feed(self._clean_text.flush()):
-            self._say(kind, piece)
+            self._tell(kind, piece)
         for kind, piece in self._think.flush():
-            self._say(kind, piece)
+            self._tell(kind, piece)
+        calls: list[Asked] = []
+        if self._text_calls:
+            self._cite(self._text_calls.flush())
+            calls = list(self._text_calls.calls)
+            if calls:
+                self._text_calls = None  # once a turn
+        if self._may_cite:
+            self._say_parts(self._citations.flush())
         self._begin_step()
+        return calls
 
     def end(self) -> None:
         """Everything but the error and `stop`, which are said when the end has been committed."""
         self.end_step()
-        self._emit(self._blocks.close())
+        self.show(self.blocks.close())
 
     def stop(self, reason: p.StopReason, error: p.Error | None = None) -> None:
         if error:
-            self._emit(self._blocks.error(error.code, error.message, retryable=error.retryable))
-        self._emit(self._blocks.stop(reason))
+            self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
+        self.show(self.blocks.stop(reason))
 
     def _begin_step(self) -> None:
         self._clean_text = Sanitiser()
         self._clean_reasoning = Sanitiser()
         self._think = ThinkSplitter()
+        self._may_cite = bool(self.documents)
+
+    def _tell(self, kind: Kind, text: str) -> None:
+        if kind == "text" and (self._text_calls or self._may_cite):
+            self._cite(self._text_calls.feed(text) if self._text_calls else text)
+        else:
+            self._say(kind, text)
+
+    def _cite(self, text: str) -> None:
+        if self._may_cite:
+            self._say_parts(self._citations.feed(text))
+        else:
+            self._say("text", text)
+
+    def _say_parts(self, parts: Iterable[str | Document]) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                self._say("text", part)
+            elif not self.blocks.inside:
+                self.show(self.blocks.citation(part))
 
     def _say(self, kind: Kind, text: str) -> None:
         if not text:
             return
-        if self._state.first_token_at is None:
-            self._state.first_token_at = self._clock()
+        counted = self.state.outer or self.state
+        if counted.first_token_at is None:
+            counted.first_token_at = self._clock()
         if kind == "text":
-            self._state.texts.append(text)
-            self._emit(self._blocks.message(text))
+            self.state.texts.append(text)
+            self.show(self.blocks.message(text))
         else:
-            self._state.reasonings.append(text)
-            self._emit(self._blocks.reasoning(text))
-
-    def _emit(self, placed: Iterable[Placed]) -> None:
-        for placement, obj in placed:
-            self._outlet.emit(placement, obj)
+            self.state.reasonings.append(text)
+            self.show(self.blocks.reasoning(text))

@@ -7,10 +7,10 @@ SSE split, msgspec. Retrying is ours, since only the first chunk says whether a 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import aiohttp
 import httpx2
@@ -47,6 +47,8 @@ CODES_BY_STATUS = {
     504: "upstream_timeout",
 }
 
+ToolChoice = Literal["auto", "none", "required"]
+
 
 @dataclass(frozen=True)
 class Model:
@@ -57,6 +59,8 @@ class Model:
     api_key: str = ""
     max_output_tokens: int = 4096
     takes_prompt_cache_key: bool = False
+    # Whether tools may stay in a request that must not use them; without them its prefix would be another one.
+    takes_tool_choice_none: bool = True
 
     def __repr__(self) -> str:
         return f"Model({self.name!r} at {self.base_url!r})"  # never the key
@@ -64,11 +68,16 @@ class Model:
 
 @dataclass(frozen=True)
 class Request:
-    """One inference. cache_key: what requests with a common prefix share (the session's id)."""
+    """One inference. cache_key: what requests with a common prefix share (the session's id).
+
+    tools: their schemas as servers take them, sorted by name.
+    """
 
     model: Model
     messages: LanguageModelInput
     cache_key: str = ""
+    tools: Sequence[Mapping[str, Any]] = ()
+    tool_choice: ToolChoice = "auto"
 
 
 class LanguageModels:
@@ -202,6 +211,9 @@ def _body(request: Request) -> dict[str, Any]:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    if request.tools:
+        body["tools"] = list(request.tools)
+        body["tool_choice"] = request.tool_choice
     if request.model.takes_prompt_cache_key and request.cache_key:
         body["prompt_cache_key"] = request.cache_key
     return body

@@ -1,19 +1,61 @@
-"""The LLM loop of one run: inferences until there is an answer. Knows nothing of rows, leases and stops."""
+"""The LLM loop: inferences and rounds of tools until there is an answer. Knows nothing of rows, leases and stops."""
 
+from collections.abc import Sequence
+
+from llm_worker.brief import Brief
+from llm_worker.calls import Planned, planned
+from llm_worker.cycle import cycle_of, going_on
 from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
-from llm_worker.llm import Request
-from llm_worker.state import RunState
-from llm_worker.step import Models, run_llm_step
+from llm_worker.hosting import Hosting, Means
+from llm_worker.step import Step, run_llm_step
+from llm_worker.taking_up import calls_to_finish, is_finished, show_again, show_beginning
+from llm_worker.tool_round import execute
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
 
-async def run_llm_loop(request: Request, models: Models, emitter: Emitter, state: RunState) -> None:
-    """Answer into `emitter` and `state`. Raises ModelFailed, after which what was said so far is kept."""
-    reasons = await run_llm_step(request, models, emitter, state)
-    if "refusal" in reasons:
+async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
+    """Answer into `emitter` and its state. Raises ModelFailed, after which what was said so far is kept."""
+    emitter.cite_from(brief.documents)
+    await _take_up(brief, means, emitter)
+    said = brief.earlier.said
+    while True:
+        cycle = cycle_of(brief, emitter.state.rounds)
+        if not cycle.tools:
+            emitter.look_no_further()
+        request = going_on(cycle.request, said) if said else cycle.request
+        said = ""
+        means.sent(brief.inside, request)
+        step = await run_llm_step(request, means.models, emitter)
+        if not (step.calls and cycle.tools):
+            break
+        await _carry_out(planned(step.calls, cycle.tools), Hosting(brief, means, emitter, run_llm_loop))
+    _check(step, emitter)
+
+
+async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
+    """Go where earlier attempts have come to; a round that was cut short is carried out to its end."""
+    earlier, state = brief.earlier, emitter.state
+    for each in earlier.rounds:
+        if is_finished(each):
+            show_again(each, emitter, silently=earlier.is_shown)
+        else:
+            show_beginning(each, emitter, silently=earlier.is_shown)
+            hosting = Hosting(brief, means, emitter, run_llm_loop, resumed=each)
+            await _carry_out(calls_to_finish(each, brief.tools), hosting)
+    state.keep(earlier.said, earlier.thought)
+    emitter.cite_from(brief.documents)
+
+
+async def _carry_out(calls: Sequence[Planned], hosting: Hosting) -> None:
+    hosting.close(await execute(calls, hosting, hosting.limit_s))
+
+
+def _check(step: Step, emitter: Emitter) -> None:
+    """Refuse an answer that is none."""
+    if "refusal" in step.reasons:
         raise ModelFailed("model_refusal", "the model sent a refusal")
-    if not state.text.strip():
-        code = "model_refusal" if reasons & REFUSALS else "empty_response"
-        raise ModelFailed(code, f"no text; finish reasons: {sorted(reasons)}")
+    if not emitter.state.latest_text.strip():
+        code = "model_refusal" if step.reasons & REFUSALS else "empty_response"
+        raise ModelFailed(code, f"no text; finish reasons: {sorted(step.reasons)}")

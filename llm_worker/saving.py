@@ -17,6 +17,8 @@ from chat.models import Run
 from chat.runs import ending
 from chat.states import TERMINAL, Status
 from llm_worker.database import Database
+from llm_worker.keeping import save_sent_requests
+from llm_worker.sent import Recorded
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +33,7 @@ SAVE = """
     ), held AS (
         SELECT run.id, run.message_id, given.seq, given.text, given.reasoning
         FROM chat_run AS run JOIN given ON run.id = given.run AND run.attempt = given.attempt
-        WHERE run.owner = %s AND run.status IN ('running', 'stopping')
+        WHERE run.owner = %s AND run.status IN ('running', 'stopping') AND run.saved_seq <= given.seq
         ORDER BY run.id FOR NO KEY UPDATE OF run {locked}
     ), marked AS (
         UPDATE chat_run AS run SET saved_seq = held.seq FROM held WHERE run.id = held.id
@@ -75,6 +77,11 @@ def save(owner: int, held: Sequence[Held]) -> set[UUID]:
     return _save(SAVE_WHAT_IS_FREE, owner, held)
 
 
+def save_held(owner: int, held: Held) -> None:
+    """One checkpoint, in the caller's transaction, which holds the run."""
+    _save(SAVE_PATIENTLY, owner, [held])
+
+
 def finish(run: Run, end: ending.End) -> ending.End | None:
     """Commit the end; returns the one that was committed, None if the run is not ours any more."""
     reach("before_finish")
@@ -94,11 +101,12 @@ def finish(run: Run, end: ending.End) -> ending.End | None:
     return None
 
 
-def announce(run: Run) -> None:
-    """Its `stop` is in the log."""
+def announce(run: Run, sent: Sequence[Recorded]) -> None:
+    """Its `stop` is in the log. sent: what it asked its model, kept once nobody waits any more."""
     reach("before_announce")
     ending.announce(run.pk)
     reach("after_announce")
+    save_sent_requests(run, sent)
 
 
 def put_back(held: Held) -> bool:

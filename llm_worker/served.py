@@ -20,4 +20,5 @@ def model_of(config: ModelConfig) -> Model | None:
         api_key=os.environ.get(config.api_key_env, ""),
         max_output_tokens=config.max_output_tokens,
         takes_prompt_cache_key=config.supports_prompt_cache_key,
+        takes_tool_choice_none=config.supports_tool_choice_none,
     )

@@ -1,13 +1,15 @@
 """One inference: ask the model, pass on what it says as it says it."""
 
+import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
 
-from llm_worker.deltas import Delta, Finished, ReasoningDelta, TextDelta, Usage
+from llm_worker.assemble import Asked, Assembler
+from llm_worker.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.emitter import Emitter
 from llm_worker.llm import Request
-from llm_worker.state import RunState
 from llm_worker.transcribe import Answer
 
 
@@ -17,10 +19,19 @@ class Models(Protocol):
     def stream(self, request: Request) -> AsyncGenerator[list[Delta]]: ...
 
 
-async def run_llm_step(request: Request, models: Models, emitter: Emitter, state: RunState) -> set[str]:
-    """Stream one answer into `emitter`; returns the finish reasons the model gave. Raises ModelFailed."""
+@dataclass(frozen=True)
+class Step:
+    """reasons: the finish reasons the model gave.  calls: what it wants to have done, in its order."""
+
+    reasons: set[str]
+    calls: list[Asked]
+
+
+async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> Step:
+    """Stream one answer into `emitter`. Raises ModelFailed."""
     reasons: set[str] = set()
     usage = Usage()
+    calls: Assembler | None = None
     said = Answer()
     try:
         async with aclosing(models.stream(request)) as answer:
@@ -32,12 +43,20 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter, state
                             emitter.text(text)
                         case ReasoningDelta(text):
                             emitter.reasoning(text)
+                        case ToolCallDelta():
+                            calls = calls or Assembler(new_call_id)
+                            calls.take(delta)
                         case Usage():
                             usage = delta  # some servers report it with every chunk: the latest counts
                         case Finished(reason):
                             reasons.add(reason)
     finally:
-        state.count_step(usage)
+        emitter.state.count_step(usage)
         said.write()
-    emitter.end_step()
-    return reasons
+    written = emitter.end_step()
+    return Step(reasons, calls.calls() if calls else written)
+
+
+def new_call_id() -> str:
+    """For a call that came without one."""
+    return f"call_{uuid.uuid4().hex[:24]}"

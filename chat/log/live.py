@@ -35,13 +35,13 @@ def progress(run: Run) -> Progress:
 def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
     """Everything shown by the entries of one attempt, from its first: a snapshot replaces what came before."""
     opened_by: protocol.Snapshot | None = None
-    objs: list[protocol.AnyObj] = []
+    placed: list[packets.Placed] = []
     for entry in entries:
         if isinstance(entry, protocol.Snapshot):
-            opened_by, objs = entry, []
+            opened_by, placed = entry, []
         else:
-            objs.append(entry.obj)
-    shown = packets.fold(objs)
+            placed.append((entry.placement, entry.obj))
+    shown = packets.fold(placed)
     if opened_by:
         shown.text = opened_by.message.get("text", "") + shown.text
         shown.reasoning = opened_by.message.get("reasoning", "") + shown.reasoning

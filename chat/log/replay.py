@@ -7,6 +7,7 @@ blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
 from chat import protocol as p
 from chat.models import ChatMessage, Run
 from chat.packets import Blocks, Ended, rebuild
+from chat.rounds import citations_of, rounds_of
 from chat.shapes import message_shape
 from chat.states import STOP_REASONS, Status
 
@@ -22,6 +23,8 @@ def packets_of(run: Run) -> list[bytes]:
         text=message.text,
         stop_reason=STOP_REASONS[Status(run.status)],
         error=error,
+        rounds=rounds_of(run.pk),
+        citations=citations_of(message.pk),
     )
     session = str(message.session_id)
     return [

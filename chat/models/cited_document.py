@@ -1,16 +1,42 @@
 """CitedDocument: a document that an answer cites, under the number the model read."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 from django.db import models
 
 from chat.models.message import ChatMessage
+from chat.transcript import Document
+
+MAX_ID_CHARACTERS = 500
+
+
+class CitedDocumentQuerySet(models.QuerySet["CitedDocument"]):
+    def keep(self, message_id: Any, documents: Iterable[Document]) -> None:
+        """What the message links to. May be repeated."""
+        rows = [
+            self.model(
+                message_id=message_id,
+                number=document.number,
+                document_id=document.document_id[:MAX_ID_CHARACTERS],
+                title=document.title,
+                url=document.url,
+            )
+            for document in documents
+        ]
+        self.bulk_create(rows, ignore_conflicts=True)
 
 
 class CitedDocument(models.Model):
     message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="citations")
     number = models.IntegerField()
-    document_id = models.CharField(max_length=500)
+    document_id = models.CharField(max_length=MAX_ID_CHARACTERS)
     title = models.TextField(blank=True, default="")
     url = models.TextField(blank=True, default="")
+
+    objects = CitedDocumentQuerySet.as_manager()
 
     class Meta:
         ordering = ("number",)

@@ -1,6 +1,9 @@
 """ToolCall: one call a model made, and its outcome."""
 
+from __future__ import annotations
+
 import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -17,6 +20,13 @@ class ToolCallStatus(models.TextChoices):
     FAILED = "failed"
     REFUSED = "refused"
     UNKNOWN = "unknown"
+
+
+class ToolCallQuerySet(models.QuerySet["ToolCall"]):
+    def abandon(self, run_id: Any) -> None:
+        """The run has ended: whatever of its calls is still running, nobody will learn what came of it."""
+        begun = [ToolCallStatus.PENDING, ToolCallStatus.RUNNING]
+        self.filter(run=run_id, status__in=begun).update(status=ToolCallStatus.UNKNOWN)
 
 
 class ToolCall(models.Model):
@@ -49,6 +59,8 @@ class ToolCall(models.Model):
     token_count = models.IntegerField(default=0)
     status = models.CharField(max_length=9, choices=ToolCallStatus.choices, default=ToolCallStatus.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ToolCallQuerySet.as_manager()
 
     class Meta:
         ordering = ("turn_number", "tab_index", "created_at")

@@ -4,7 +4,7 @@ Used by whoever ends it: its worker, or the web while it is queued. A crash betw
 what was committed can be announced later from the database alone. The log itself is chat/stream.py.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
@@ -12,12 +12,13 @@ from uuid import UUID
 from django.db import transaction
 
 from chat import events, titles
-from chat.models import Run, Session, Turn
+from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.turn import Standing
 from chat.protocol import Error, StopReason
 from chat.runs import waiting
 from chat.states import STOP_REASONS, Status
 from chat.tokens import count_tokens
+from chat.transcript import Document
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class End:
     usage: Usage = field(default_factory=Usage)
     time_to_first_token_ms: int | None = None
     cycles: int = 0
+    citations: Sequence[Document] = ()  # what the text links to
+    has_open_calls: bool = True  # whether a tool may be running; False only where that is known
 
     @property
     def stop_reason(self) -> StopReason:
@@ -49,11 +52,22 @@ class End:
 
 
 def commit_end(run_id: Any, attempt: int, end: End) -> bool:
-    """Save the end in one statement, fenced by `attempt`.
+    """Save the end, fenced by `attempt`; in one statement where there were no tools.
 
     False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
     the move. A run that is `stopping` can only end as stopped: a worker that finds it so offers that end.
     """
+    if not (end.citations or end.has_open_calls):
+        return _end(run_id, attempt, end)
+    with transaction.atomic():
+        ended = _end(run_id, attempt, end)
+        if ended:
+            ToolCall.objects.abandon(run_id)
+            CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
+    return ended
+
+
+def _end(run_id: Any, attempt: int, end: End) -> bool:
     error = end.error
     return Run.objects.end(
         run_id,

@@ -16,6 +16,7 @@ from chat import protocol
 from chat.log.replay import ending_of
 from chat.metrics import counted
 from chat.models import Run
+from chat.rounds import cited_in, rounds_of
 from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
 from chat.stream import append_now, forget, run_log
@@ -40,6 +41,7 @@ class Orphan:
             error=error,
             time_to_first_token_ms=run.time_to_first_token_ms,
             cycles=run.cycles,
+            citations=cited_in(run.message.text, rounds_of(run.pk)),
         )
         with transaction.atomic():
             same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)

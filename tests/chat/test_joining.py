@@ -77,7 +77,7 @@ def recorded(reasonings: list[str], texts: list[str], merge: random.Random) -> l
 
 
 def shown(lines: list[bytes]) -> tuple[str, str]:
-    seen = fold(p.decode_log_entry(line).obj for line in lines)
+    seen = fold((entry.placement, entry.obj) for entry in map(p.decode_log_entry, lines))
     return seen.text, seen.reasoning
 
 

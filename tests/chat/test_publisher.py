@@ -68,7 +68,7 @@ async def test_what_was_numbered_is_never_merged_into(publisher):
     say(outlet, "b")
     assert outlet.settle() == 2
     await outlet.flush()
-    assert fold(entry.obj for entry in await logged(outlet.address)).text == "ab"
+    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "ab"
 
 
 async def test_a_huge_delta_is_split_under_the_packet_limit(publisher):
@@ -78,7 +78,7 @@ async def test_a_huge_delta_is_split_under_the_packet_limit(publisher):
     await outlet.flush()
     entries = await logged(outlet.address)
     assert all(len(p.encode(entry)) <= p.MAX_PACKET_BYTES for entry in entries)
-    assert fold(entry.obj for entry in entries).text == text + "end"
+    assert fold((entry.placement, entry.obj) for entry in entries).text == text + "end"
 
 
 async def test_a_stop_is_in_the_log_without_waiting_for_the_window():
@@ -110,7 +110,7 @@ async def test_many_runs_end_with_everything_they_emitted(publisher):
 
     texts = await asyncio.gather(*(talk(outlet) for outlet in outlets))
     for outlet, text in zip(outlets, texts, strict=True):
-        assert fold(entry.obj for entry in await logged(outlet.address)).text == text
+        assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == text
 
 
 async def test_a_newer_attempt_ends_the_older_one(publisher):
@@ -136,7 +136,7 @@ async def test_a_log_that_was_lost_is_sent_again_whole(publisher):
     await async_redis().delete(outlet.log.meta, outlet.log.entries)
     say(outlet, "two")
     await outlet.flush()
-    assert fold(entry.obj for entry in await logged(outlet.address)).text == "onetwo"
+    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "onetwo"
 
 
 async def test_long_logs_are_sent_again_in_several_appends(publisher):
@@ -158,7 +158,7 @@ async def test_a_forgotten_script_is_loaded_again(publisher):
     await async_redis().script_flush()
     say(outlet, " again")
     await outlet.flush()
-    assert fold(entry.obj for entry in await logged(outlet.address)).text == "said again"
+    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "said again"
 
 
 async def test_a_snapshot_opens_an_attempt_under_seq_0(publisher):
@@ -188,7 +188,7 @@ async def test_what_cannot_be_sent_is_kept_until_redis_is_back():
     await relay.mend()
     await flushed
     await outlet.flush()
-    assert fold(entry.obj for entry in await logged(outlet.address)).text == "before, kept and sent"
+    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "before, kept and sent"
     await publisher.close()
     await client.aclose()
     await relay.cut()
@@ -204,7 +204,7 @@ async def test_a_discarded_outlet_sends_nothing_more(publisher):
     other = opened(publisher)
     say(other, "x")
     await other.flush()
-    assert fold(entry.obj for entry in await logged(outlet.address)).text == "said"
+    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "said"
 
 
 async def test_the_window_grows_with_the_load_and_is_zero_without(publisher):

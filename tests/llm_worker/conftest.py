@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from chat.models import ChatMessage, ModelConfig, Run, Session, Turn
+from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
 from chat.tokens import count_tokens
 from llm_worker.runtime import Runtime
 from tests.upstream import Upstream
@@ -65,6 +65,17 @@ def ask(transactional_db: None, upstream: Upstream) -> Callable[..., list[Run]]:
         return runs
 
     return ask
+
+
+@pytest.fixture
+def agent_session(transactional_db: None) -> Callable[..., Session]:
+    """A session of Alice's with an agent of her own."""
+
+    def agent_session(**fields: object) -> Session:
+        agent = Agent.objects.create(owner=_alice(), **{"name": "Helper", **fields})
+        return Session.objects.start(_alice(), agent=agent)
+
+    return agent_session
 
 
 def _alice() -> object:

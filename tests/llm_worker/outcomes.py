@@ -18,7 +18,7 @@ def shown(run: Run) -> Shown:
     kinds = [entry.obj.__struct_config__.tag for entry in entries]
     assert kinds[0] == "run_start"
     assert kinds.index("stop") == len(kinds) - 1 == run.last_seq - 1
-    return fold(entry.obj for entry in entries)
+    return fold((entry.placement, entry.obj) for entry in entries)
 
 
 def ended(run: Run, status: Status, *, text: str | None = None, code: str = "") -> Shown:
@@ -43,7 +43,8 @@ def overall_stops(run: Run) -> list[str]:
 def wait_for_text(upstream: Upstream, run: Run, length: int = 1) -> None:
     def has_text() -> bool:
         lines = read_now(run_log(run.turn.session_id, run.pk)).lines
-        return len(fold(decode_log_entry(line).obj for _, line in lines).text) >= length
+        entries = [decode_log_entry(line) for _, line in lines]
+        return len(fold((entry.placement, entry.obj) for entry in entries).text) >= length
 
     upstream.wait_for(has_text)
 

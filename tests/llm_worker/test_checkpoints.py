@@ -25,7 +25,10 @@ def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, u
     upstream.wait_for(lambda: saved(run) == "First, ")
     assert run.message.reasoning == "Hm."
     entries = [decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines]
-    assert fold(entry.obj for entry in entries if entry.seq <= run.saved_seq).text == "First, "
+    assert (
+        fold((entry.placement, entry.obj) for entry in entries if entry.seq <= run.saved_seq).text
+        == "First, "
+    )
     sync_redis().flushdb()
     shown = progress(Run.objects.for_work().get(pk=run.pk))
     assert (shown.text, shown.cursor) == ("First, ", Cursor(1, run.saved_seq))
@@ -68,7 +71,7 @@ def test_where_the_model_can_the_next_attempt_goes_on_from_the_checkpoint(delive
     assert (opening.seq, opening.message["text"], opening.message["reasoning"]) == (0, "Half, ", "Hm.")
     assert all(isinstance(packet, Packet) for packet in packets)
     assert [packet.seq for packet in packets] == list(range(1, run.last_seq + 1))
-    assert fold(packet.obj for packet in packets).text == "whole."
+    assert fold((packet.placement, packet.obj) for packet in packets).text == "whole."
     assert overall_stops(run) == ["finished"]
 
 

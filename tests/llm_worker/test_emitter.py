@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.packets import fold
+from chat.packets import Blocks, fold
 from chat.protocol import AnyObj, Error, Placement, encode
 from llm_worker.emitter import Emitter
 from llm_worker.state import RunState
@@ -34,7 +34,7 @@ class Shown:
 
 def played(*said: tuple[str, str], error: Error | None = None) -> tuple[Shown, RunState]:
     shown, state = Shown(), RunState()
-    emitter = Emitter(shown, state, model_index=0, clock=lambda: 7.0)
+    emitter = Emitter(shown, state, Blocks(), clock=lambda: 7.0)
     emitter.run_start("scripted")
     for kind, text in said:
         emitter.text(text) if kind == "text" else emitter.reasoning(text)
@@ -99,7 +99,7 @@ def test_what_is_shown_is_what_is_saved_and_can_be_stored_and_sent(said, data):
         cuts = data.draw(st.lists(st.integers(0, 30), max_size=5))
         pieces += [(kind, piece) for piece in cut(text, cuts)]
     shown, state = played(*pieces)
-    seen = fold(obj for _, obj in shown.placed)
+    seen = fold(shown.placed)
     assert (seen.text, seen.reasoning) == (state.text, state.reasoning)
     assert "\x00" not in state.text + state.reasoning
     (state.text + state.reasoning).encode()

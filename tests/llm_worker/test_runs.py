@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from chat.models import ChatMessage, ModelConfig, Run, SystemPrompt
 from chat.states import Status
-from llm_worker.prepare import load_branch
+from llm_worker.branch import load_branch
 from tests.llm_worker.outcomes import ended, overall_stops
 
 # Answers
@@ -155,7 +155,7 @@ def test_the_branch_is_the_one_the_tree_says(ask):
     [second] = ask("Two", session=first.turn.session)
     ask("Elsewhere", session=first.turn.session)
     tree = ChatMessage.objects.branch_to(second.turn.user_message).replies()
-    loaded = load_branch(second)
+    loaded = load_branch(second.turn.user_message_id, has_agent=False).entries
     assert [entry.id for entry in loaded] == [str(message.pk) for message in tree]
     assert [(entry.role, entry.text) for entry in loaded] == [
         ("user", "One"),

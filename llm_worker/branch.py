@@ -1,0 +1,78 @@
+"""A branch of the tree as entries: what was said, with the tool rounds and the blocks that stand beside it."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from chat.models import statements
+from chat.transcript import Block, Call, Entry, Round
+
+# ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
+# times as long as running it.
+MESSAGES = """
+    WITH RECURSIVE branch AS (
+        SELECT id, parent_id, role, text, sent_at, token_count, 0 AS depth
+        FROM chat_chatmessage WHERE id = %(leaf)s
+        UNION ALL
+        SELECT above.id, above.parent_id, above.role, above.text, above.sent_at, above.token_count, depth + 1
+        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
+    )
+    SELECT id, role, text, sent_at, token_count FROM branch
+    WHERE role IN ('user', 'assistant') ORDER BY depth DESC
+"""
+# Of a response, later turns see only that there was one.
+CALLS = """
+    SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count
+    FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
+"""
+# Of all calls, those inside agent tools included.
+HIGHEST = """
+    SELECT coalesce(max((document->>'number')::int), 0)
+    FROM chat_run AS run JOIN chat_toolcall AS call ON call.run_id = run.id
+    CROSS JOIN jsonb_array_elements(call.documents) AS document WHERE run.message_id = ANY(%(answers)s)
+"""
+BLOCKS = """
+    SELECT message_id, kind, text, token_count FROM chat_promptblock WHERE message_id = ANY(%(questions)s)
+"""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """entries: oldest first.  highest_number: of the documents that were found or attached on it."""
+
+    entries: Sequence[Entry]
+    highest_number: int = 0
+
+
+def load_branch(leaf: Any, *, has_agent: bool) -> Branch:
+    """The replies from the root to this message. has_agent: its first message, too, may have blocks."""
+    rows = statements.every(MESSAGES, {"leaf": leaf})
+    answers = [row[0] for row in rows if row[1] == "assistant"]
+    rounds = _rounds(answers) if answers else {}
+    blocks = _blocks([row[0] for row in rows if row[1] == "user"]) if answers or has_agent else {}
+    entries = [
+        Entry(str(pk), role, text, sent_at, tokens, rounds=rounds.get(pk, ()), blocks=blocks.get(pk, ()))
+        for pk, role, text, sent_at, tokens in rows
+    ]
+    highest = statements.first(HIGHEST, {"answers": answers})[0] if rounds else 0
+    return Branch(entries, highest)
+
+
+def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
+    rounds: dict[UUID, list[Round]] = defaultdict(list)
+    for (message, _), calls in groupby(statements.every(CALLS, {"answers": answers}), lambda row: row[:2]):
+        rows = list(calls)
+        asked = tuple(Call(row[3], row[4], json.loads(row[5]), row[6], row[7]) for row in rows)
+        rounds[message].append(Round(asked, text_before=rows[0][2]))
+    return {message: tuple(each) for message, each in rounds.items()}
+
+
+def _blocks(questions: Sequence[UUID]) -> Mapping[UUID, tuple[Block, ...]]:
+    blocks: dict[UUID, list[Block]] = defaultdict(list)
+    for message, kind, text, tokens in statements.every(BLOCKS, {"questions": questions}):
+        blocks[message].append(Block(kind, text, tokens))
+    return {message: tuple(each) for message, each in blocks.items()}

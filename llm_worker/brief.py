@@ -1,0 +1,52 @@
+"""Brief: what one loop works on, be it a run's or that of an agent tool inside it. Values only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chat.packets import ShownRound
+from chat.transcript import Document, Entry
+from llm_worker.deltas import Usage
+from llm_worker.framing import Framing
+from llm_worker.llm import Model
+from llm_worker.tools.tool import Tool
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What attempts before this one have left. In the last of the rounds, calls may lack their response.
+
+    said, thought: after the rounds, to be gone on with. is_shown: readers see all of it already, since the
+    attempt was opened by a snapshot.
+    """
+
+    rounds: Sequence[ShownRound] = ()
+    said: str = ""
+    thought: str = ""
+    is_shown: bool = False
+    usage: Usage = field(default_factory=Usage)
+    cycles: int = 0
+
+
+@dataclass(frozen=True)
+class Brief:
+    """entries: the branch after the summary, oldest first; the last is the message to answer.
+
+    context_window: in tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the default.
+    documents: of files and the project, which may be cited from the start.
+    highest_number: of the documents on the branch.  inside: the row of the agent call it belongs to, if any.
+    """
+
+    model: Model
+    entries: Sequence[Entry]
+    framing: Framing
+    context_window: int
+    max_cycles: int
+    tokenizer: str = ""
+    tools: Sequence[Tool] = ()
+    forced_tool: str = ""
+    reminder: str = ""
+    cache_key: str = ""
+    documents: Sequence[Document] = ()
+    highest_number: int = 0
+    earlier: Earlier = field(default_factory=Earlier)
+    inside: str = ""

@@ -1,0 +1,88 @@
+"""What each inference of a loop is asked: the request of one cycle, from the brief and the rounds so far. Pure."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from chat.tokens import count_tokens
+from chat.transcript import Round
+from llm_worker.brief import Brief
+from llm_worker.context import Context, ContextTooLong, build_context, request_budget
+from llm_worker.deltas import ModelFailed
+from llm_worker.llm import Request, ToolChoice
+from llm_worker.message import Message
+from llm_worker.reminders import reminder
+from llm_worker.tokens import estimate, exactly
+from llm_worker.tools import schema_tokens, schemas
+from llm_worker.tools.tool import Tool
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """One inference. tools: what its answer may call; none in the last cycle of a loop."""
+
+    request: Request
+    tools: Sequence[Tool]
+
+
+def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
+    """The one after these rounds. Raises ModelFailed if nothing can be asked."""
+    is_last = len(rounds) + 1 >= brief.max_cycles
+    is_forced = bool(brief.forced_tool) and not rounds and not is_last
+    tools = [tool for tool in brief.tools if not is_forced or tool.name == brief.forced_tool]
+    if is_forced and not tools:
+        raise ModelFailed("tool_unknown", f"{brief.forced_tool} is not offered")
+    choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"
+    if is_last and not brief.model.takes_tool_choice_none:
+        tools = []
+    context = _fitting(brief, rounds, _reminder(brief, rounds, is_last=is_last and bool(brief.tools)))
+    request = Request(
+        brief.model,
+        context.messages,
+        cache_key=brief.cache_key,
+        tools=schemas(tools),
+        tool_choice=choice,
+    )
+    return Cycle(request, [] if is_last else tools)
+
+
+def going_on(request: Request, said: str) -> Request:
+    """The partial answer stands last: the model goes on with it. It counts against what the answer may use."""
+    left = request.model.max_output_tokens - count_tokens(said)
+    return replace(
+        request,
+        model=replace(request.model, max_output_tokens=max(1, left)),
+        messages=[*request.messages, Message("A", said)],
+    )
+
+
+def _reminder(brief: Brief, rounds: Sequence[Round], *, is_last: bool) -> str:
+    searching = {tool.name for tool in brief.tools if tool.searches}
+    has_searched = any(call.name in searching for each in rounds for call in each.calls)
+    return reminder(brief.reminder, is_last_cycle=is_last, has_searched=has_searched, may_open_pages=False)
+
+
+def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
+    """By the stored counts; where that is close, by the model's own encoding."""
+    build = partial(
+        build_context,
+        brief.entries,
+        replace(brief.framing, reminder=text),
+        rounds=rounds,
+        # With all its tools in every cycle, or the history of later cycles would not be that of the first.
+        budget=request_budget(
+            brief.context_window, brief.model.max_output_tokens, schema_tokens(brief.tools)
+        ),
+    )
+    exact = exactly(brief.tokenizer)
+    try:
+        if exact is None:
+            return build(tokens_of=estimate)
+        with suppress(ContextTooLong):
+            context = build(tokens_of=estimate)
+            if not context.is_tight:
+                return context
+        return build(tokens_of=exact)
+    except ContextTooLong as error:
+        raise ModelFailed("context_too_long", str(error)) from error

@@ -1,0 +1,47 @@
+"""What a reader has on the screen: packets by place, deltas joined. Live and rebuilt ones must give the same."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from chat.log.replay import packets_of
+from chat.models import Run
+from chat.protocol import (
+    MessageDelta,
+    Packet,
+    ReasoningDelta,
+    ReportDelta,
+    ToolArgumentsDelta,
+    decode_log_entry,
+)
+from chat.stream import read_now, run_log
+
+Screen = dict[tuple[Any, ...], list[Any]]
+DELTAS = (MessageDelta, ReasoningDelta, ReportDelta)
+
+
+def live(run: Run) -> Screen:
+    return _screen(decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines)
+
+
+def rebuilt(run: Run) -> Screen:
+    run.refresh_from_db()
+    run.message.refresh_from_db()
+    return _screen(decode_log_entry(line) for line in packets_of(run))
+
+
+def _screen(packets: Iterable[Packet]) -> Screen:
+    """A citation's place within a delta is part of it; where a delta was cut otherwise is not."""
+    places: Screen = defaultdict(list)
+    for packet in packets:
+        obj = packet.obj
+        if isinstance(obj, ToolArgumentsDelta):
+            continue  # a preview of tool_arguments
+        shown = places[msgspec.structs.astuple(packet.placement)]
+        if shown and isinstance(obj, DELTAS) and type(shown[-1]) is type(obj):
+            shown[-1] = type(obj)(text=shown[-1].text + obj.text)
+        else:
+            shown.append(obj)
+    return dict(places)
