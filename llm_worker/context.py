@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from chat.transcript import Block, Entry, Round, TextFile
+from chat.transcript import Block, BlockKind, Entry, Round, TextFile
 from llm_worker.framing import Frame, Framing
 from llm_worker.history import History
 from llm_worker.message import LanguageModelInput, Message, TokensOf, counted_once
@@ -123,8 +123,11 @@ def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay:
 
 def _standing(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> list[Message]:
     """Of each kind that nothing newer replaces, the block that was stored last."""
-    replaced = {block.kind for block in question.blocks} | framing.kinds
-    newest: dict[str, Block] = {}
+    replaced: set[BlockKind] = {block.kind for block in question.blocks}
+    # A dynamic context of the framing stands beside the stored one.
+    replaced |= {"CA"} if framing.agent_prompt else set()
+    replaced |= {"P"} if framing.project else set()
+    newest: dict[BlockKind, Block] = {}
     for entry in reversed(before):
         for block in entry.blocks:
             newest.setdefault(block.kind, block)

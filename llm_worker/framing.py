@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from chat.transcript import BlockKind, Entry, TextFile
+from chat.transcript import Entry, TextFile
 from llm_worker.history import Kept
 from llm_worker.message import Letter, Message, total
 from llm_worker.replay import BLOCKS, Replay
@@ -13,8 +13,8 @@ from llm_worker.replay import BLOCKS, Replay
 class Framing:
     """What stands around the branch, as the model will see it. Empty texts are left out.
 
-    The same in every cycle of a turn but for `reminder`. agent_prompt, project, dynamic_context: empty where they
-    are stored as blocks in the branch.
+    The same in every cycle of a turn but for `reminder`. What is stored as blocks in the branch is not repeated here;
+    dynamic_context may still hold what is for this turn only.
     """
 
     system: str = ""
@@ -31,16 +31,6 @@ class Framing:
     # Whether a tool that reads files is offered.
     reads_files: bool = False
     sees_images: bool = True
-
-    @property
-    def kinds(self) -> set[BlockKind]:
-        """The blocks it brings."""
-        texts: dict[BlockKind, str] = {
-            "CA": self.agent_prompt,
-            "P": self.project,
-            "D": self.dynamic_context,
-        }
-        return {kind for kind, text in texts.items() if text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +56,7 @@ class Frame:
         files = [replay.files(question)] if question.files else []
         return cls(
             head=[message for message in shown if message.letter in ("S", "SUM")],
-            blocks=[message for message in shown if message.letter in BLOCKS] + replay.blocks(question),
+            blocks=replay.blocks(question) + [message for message in shown if message.letter in BLOCKS],
             question=[*files, replay.user(question)],
             reminder=[message for message in shown if message.letter == "R"],
         )

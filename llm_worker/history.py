@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chat.transcript import Entry, TextFile
-from llm_worker.message import Message
+from llm_worker.message import Message, total
 from llm_worker.replay import Replay
 
 # The newest of the forgotten files; a model needs no longer list to ask for one.
@@ -26,15 +26,19 @@ class Kept:
     """messages: oldest first.  blocks: those whose place was cut away; they stand in front of the question instead.
 
     notice: lists the forgotten files; None if there is nothing to list, or not even room for a list.
-    tokens: of all of these.  is_cut: something was left out.
+    is_cut: something was left out.
     """
 
     messages: list[Message]
     blocks: list[Message]
     notice: Message | None
     forgotten: tuple[TextFile, ...]
-    tokens: int
     is_cut: bool
+
+    @property
+    def tokens(self) -> int:
+        notice = [self.notice] if self.notice else []
+        return total([*self.messages, *self.blocks, *notice])
 
 
 @dataclass
@@ -59,29 +63,19 @@ class History:
         """The most that `room` tokens hold, blocks and notice included. Only the blocks may exceed it."""
         used = sum(block.tokens for block in self.blocks)
         taken: list[Group] = []
-        is_cut = False
         for group in self._groups():
-            is_cut = used + group.cost > room
-            if is_cut:
+            if used + group.cost > room:
+                is_cut = True
                 break
             used += group.cost
             taken.append(group)
-        notice, forgotten = self._notice(taken)
-        while notice and used + notice.tokens > room:
-            if taken:
-                used -= taken.pop().cost
-                notice, forgotten = self._notice(taken)
-            else:
-                notice = None
-        messages = [message for group in reversed(taken) for message in group.messages]
-        return Kept(
-            messages=messages,
-            blocks=[block for block in self.blocks if not any(block is message for message in messages)],
-            notice=notice,
-            forgotten=forgotten,
-            tokens=used + (notice.tokens if notice else 0),
-            is_cut=is_cut or bool(forgotten),
-        )
+        else:
+            is_cut = False
+        kept, notice, forgotten = self._noticed(taken, room)
+        is_cut = is_cut or len(kept) < len(taken)
+        messages = [message for group in reversed(kept) for message in group.messages]
+        blocks = [block for block in self.blocks if not any(block is message for message in messages)]
+        return Kept(messages, blocks, notice, forgotten, is_cut)
 
     def _groups(self) -> Iterator[Group]:
         yield from self._seen
@@ -107,13 +101,24 @@ class History:
                 else:
                     yield Group((block,), block.tokens)
 
-    def _notice(self, taken: Sequence[Group]) -> tuple[Message | None, tuple[TextFile, ...]]:
+    def _noticed(
+        self, taken: list[Group], room: int
+    ) -> tuple[list[Group], Message | None, tuple[TextFile, ...]]:
+        """The newest of `taken` beside which there is room for the list of what is forgotten then, and that list."""
+        room -= sum(block.tokens for block in self.blocks) + sum(group.cost for group in taken)
+        for length in range(len(taken), -1, -1):
+            room += sum(group.cost for group in taken[length : length + 1])
+            forgotten = self._forgotten(taken[:length])
+            if not forgotten or not self.lists_files:
+                return taken[:length], None, forgotten
+            notice = self.replay.lines("N", [NOTICE, *map(_line, forgotten[:MOST_LISTED])])
+            if notice.tokens <= room:
+                return taken[:length], notice, forgotten
+        return taken, None, self._forgotten(taken)
+
+    def _forgotten(self, taken: Sequence[Group]) -> tuple[TextFile, ...]:
         shown = {file.id for group in taken for file in group.files}
-        forgotten = tuple({file.id: file for file in self.files if file.id not in shown}.values())
-        if not forgotten or not self.lists_files:
-            return None, forgotten
-        lines = [_line(file) for file in forgotten[:MOST_LISTED]]
-        return self.replay.lines("N", [NOTICE, *lines]), forgotten
+        return tuple({file.id: file for file in self.files if file.id not in shown}.values())
 
 
 def _line(file: TextFile) -> str:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from llm_worker.completion import Completion
-from llm_worker.message import Message
 from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
 from llm_worker.llm import LanguageModels, Model, Request
+from llm_worker.message import Message
 from tests.upstream import Upstream
 
 QUESTION = [Message("S", "Be brief."), Message("U", "Why?")]

@@ -1,0 +1,41 @@
+"""How much of a request a model server has seen before: what the two begin with in common. Pure."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from llm_worker.message import LanguageModelInput, Message, total
+from llm_worker.wire import wire_messages
+
+# 64 bits: messages of one session are compared, not of the world.
+DIGEST_CHARACTERS = 16
+
+
+def share(previous: LanguageModelInput, request: LanguageModelInput) -> float:
+    """Tokens of the messages both begin with / tokens of `request`; 0 to 1."""
+    return share_of(common(previous, request), request)
+
+
+def share_of(messages: int, request: LanguageModelInput) -> float:
+    """The share of the first `messages` of a request."""
+    tokens = total(request)
+    return total(request[:messages]) / tokens if tokens else 0.0
+
+
+def common(previous: Sequence[object], request: Sequence[object]) -> int:
+    """How many messages, or digests of messages, both begin with."""
+    return next(
+        (number for number, (one, other) in enumerate(zip(previous, request, strict=False)) if one != other),
+        min(len(previous), len(request)),
+    )
+
+
+def digests(messages: LanguageModelInput) -> list[str]:
+    """What stands for each message where its text must not be kept; equal for what looks the same on the wire."""
+    return [_digest(message) for message in messages]
+
+
+def _digest(message: Message) -> str:
+    [wire] = wire_messages([message])
+    encoded = json.dumps(wire, sort_keys=True).encode()
+    return hashlib.sha256(encoded).hexdigest()[:DIGEST_CHARACTERS]
