@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from chat.models import statements
+from chat import attachments
+from chat.models import MessageFile, statements
 from chat.transcript import Block, Call, Entry, Round
 
 # ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
@@ -21,19 +22,16 @@ MESSAGES = """
         SELECT above.id, above.parent_id, above.role, above.text, above.sent_at, above.token_count, depth + 1
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
     )
-    SELECT id, role, text, sent_at, token_count FROM branch
-    WHERE role IN ('user', 'assistant') ORDER BY depth DESC
+    SELECT id, role, text, sent_at, token_count,
+        EXISTS (SELECT FROM chat_toolcall WHERE message_id = branch.id),
+        EXISTS (SELECT FROM chat_messagefile WHERE message_id = branch.id),
+        EXISTS (SELECT FROM chat_promptblock WHERE message_id = branch.id)
+    FROM branch WHERE role IN ('user', 'assistant') ORDER BY depth DESC
 """
 # Of a response, later turns see only that there was one.
 CALLS = """
     SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count
     FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
-"""
-# Of all calls, those inside agent tools included.
-HIGHEST = """
-    SELECT coalesce(max((document->>'number')::int), 0)
-    FROM chat_run AS run JOIN chat_toolcall AS call ON call.run_id = run.id
-    CROSS JOIN jsonb_array_elements(call.documents) AS document WHERE run.message_id = ANY(%(answers)s)
 """
 BLOCKS = """
     SELECT message_id, kind, text, token_count FROM chat_promptblock WHERE message_id = ANY(%(questions)s)
@@ -48,18 +46,29 @@ class Branch:
     highest_number: int = 0
 
 
-def load_branch(leaf: Any, *, has_agent: bool) -> Branch:
-    """The replies from the root to this message. has_agent: its first message, too, may have blocks."""
+def load_branch(leaf: Any) -> Branch:
+    """The replies from the root to this message. What most messages do not have is asked for only where there is some."""
     rows = statements.every(MESSAGES, {"leaf": leaf})
-    answers = [row[0] for row in rows if row[1] == "assistant"]
-    rounds = _rounds(answers) if answers else {}
-    blocks = _blocks([row[0] for row in rows if row[1] == "user"]) if answers or has_agent else {}
+    with_calls, with_files, with_blocks = ([row[0] for row in rows if row[at]] for at in (5, 6, 7))
+    rounds = _rounds(with_calls) if with_calls else {}
+    attached = attachments.of_messages(with_files) if with_files else {}
+    blocks = _blocks(with_blocks) if with_blocks else {}
     entries = [
-        Entry(str(pk), role, text, sent_at, tokens, rounds=rounds.get(pk, ()), blocks=blocks.get(pk, ()))
-        for pk, role, text, sent_at, tokens in rows
+        Entry(
+            str(pk),
+            role,
+            text,
+            sent_at,
+            tokens,
+            rounds=rounds.get(pk, ()),
+            files=tuple(attached[pk].files) if pk in attached else (),
+            images=tuple(attached[pk].images) if pk in attached else (),
+            blocks=blocks.get(pk, ()),
+        )
+        for pk, role, text, sent_at, tokens, *_ in rows
     ]
-    highest = statements.first(HIGHEST, {"answers": answers})[0] if rounds else 0
-    return Branch(entries, highest)
+    has_numbers = with_calls or with_files
+    return Branch(entries, MessageFile.objects.highest_number(leaf) if has_numbers else 0)
 
 
 def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:

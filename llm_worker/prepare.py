@@ -1,24 +1,32 @@
 """From rows to the brief of a run: the last place that sees rows before the loop."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from django.conf import settings
 
-from chat.models import Agent, Run, SystemPrompt
+from chat.attachments import of_project
+from chat.models import Agent, ModelConfig, Run, SystemPrompt
+from chat.models.agent import ContextLayout
 from chat.prompts import default_system_prompt
 from chat.protocol import Snapshot
 from chat.rounds import rounds_of
 from chat.shapes import message_shape
-from chat.transcript import Entry
-from llm_worker.branch import load_branch
+from chat.transcript import BlockKind, Document
+from llm_worker.branch import Branch, load_branch
 from llm_worker.brief import Brief, Earlier
+from llm_worker.context import request_budget
 from llm_worker.deltas import ModelFailed, Usage
+from llm_worker.documents import render
 from llm_worker.framing import Framing
 from llm_worker.served import model_of
 from llm_worker.system_prompt import AgentPrompt, system_prompts
 from llm_worker.taking_up import is_finished
 from llm_worker.tools import offered
 from llm_worker.tools.tool import Tool
+
+# Of a request's budget: a project whose files take less is in every request as a whole.
+PROJECT_SHARE = 0.6
 
 
 def prepare(run: Run) -> Brief:
@@ -27,15 +35,17 @@ def prepare(run: Run) -> Brief:
     model = model_of(config) if config else None
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
-    agent = _agent(run)
+    session = run.turn.session
+    agent = session.agent if session.agent_id else None
     tools = offered(agent.tools) if agent and config.supports_tools else []
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
-    branch = load_branch(run.turn.user_message_id, has_agent=agent is not None)
+    branch = load_branch(run.turn.user_message_id)
+    documents = _project_documents(run, config, branch) if session.project_id else []
     return Brief(
         model=model,
         entries=branch.entries,
-        framing=_framing(run, agent, tools, branch.entries),
+        framing=_framing(run, tools, branch, documents),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -43,7 +53,8 @@ def prepare(run: Run) -> Brief:
         forced_tool=run.forced_tool,
         reminder=agent.reminder if agent else "",
         cache_key=str(run.turn.session_id),
-        highest_number=branch.highest_number,
+        documents=[*documents, *(file.document for entry in branch.entries for file in entry.files)],
+        highest_number=branch.highest_number + len(documents),
         earlier=_earlier(run) if run.attempt > 1 else Earlier(),
     )
 
@@ -69,35 +80,45 @@ def opening(run: Run) -> Snapshot | None:
     return Snapshot(str(run.pk), run.attempt, 0, kept)
 
 
-def _agent(run: Run) -> Agent | None:
-    agent_id = run.turn.session.agent_id
-    return Agent.objects.filter(pk=agent_id).first() if agent_id else None
+def _project_documents(run: Run, config: ModelConfig, branch: Branch) -> list[Document]:
+    """All of the project's files, numbered after those of the branch; none, if they would fill the window."""
+    files = of_project(run.turn.session.project_id)
+    budget = request_budget(config.context_window, config.max_output_tokens)
+    if sum(file.token_count for file in files) >= PROJECT_SHARE * budget.tokens:
+        return []
+    return [
+        replace(file.document, number=number)
+        for number, file in enumerate(files, start=branch.highest_number + 1)
+    ]
 
 
-def _framing(run: Run, agent: Agent | None, tools: list[Tool], entries: Any) -> Framing:
+def _framing(run: Run, tools: Sequence[Tool], branch: Branch, project: Sequence[Document]) -> Framing:
+    session = run.turn.session
+    agent = session.agent if session.agent_id else None
     edited = SystemPrompt.edited()
-    base = default_system_prompt() if edited is None else edited
     prompts = system_prompts(
-        base,
-        AgentPrompt(agent.prompt, agent.replaces_system_prompt) if agent else AgentPrompt(),
+        default_system_prompt() if edited is None else edited,
+        AgentPrompt(
+            session.own_prompt() if agent or session.project_id else "",
+            replaces=bool(agent and agent.replaces_system_prompt),
+        ),
         tools,
-        has_documents=False,
-        session_began_at=run.turn.session.created_at,
+        has_documents=bool(project) or any(entry.files for entry in branch.entries),
+        session_began_at=session.created_at,
     )
-    stored = _stored_kinds(agent, entries)
     return Framing(
         system=prompts.system,
-        agent_prompt="" if "CA" in stored else prompts.agent_prompt,
-        dynamic_context="" if "D" in stored else run.dynamic_context,
+        agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
+        project=render(project) if project else "",
+        dynamic_context=run.dynamic_context,
         sees_images=bool(run.model_config and run.model_config.supports_vision),
     )
 
 
-def _stored_kinds(agent: Agent | None, entries: list[Entry]) -> set[str]:
-    """What stands in the branch already, for agents whose context only grows."""
-    if agent is None or agent.context_layout != "append_only":
-        return set()
-    return {block.kind for entry in entries for block in entry.blocks}
+def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
+    """Whether it stands in the branch already, as for agents whose context only grows."""
+    only_grows = agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
+    return only_grows and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
 
 
 def _goes_on(run: Run) -> bool:

@@ -155,7 +155,7 @@ def test_the_branch_is_the_one_the_tree_says(ask):
     [second] = ask("Two", session=first.turn.session)
     ask("Elsewhere", session=first.turn.session)
     tree = ChatMessage.objects.branch_to(second.turn.user_message).replies()
-    loaded = load_branch(second.turn.user_message_id, has_agent=False).entries
+    loaded = load_branch(second.turn.user_message_id).entries
     assert [entry.id for entry in loaded] == [str(message.pk) for message in tree]
     assert [(entry.role, entry.text) for entry in loaded] == [
         ("user", "One"),
