@@ -80,18 +80,17 @@ class Blocks:
         self._running[tab] = tool_call_id
         yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
 
-    def tool_arguments_delta(self, tab: int, text: str) -> Iterator[Placed]:
-        """A preview of the arguments as the model writes them; a replay has only the whole."""
+    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
+        """As text, in pieces, and then as they are. ref: where they are found if they are too long for a packet."""
+        tool_call_id = self._running[tab]
+        text = p.encode(dict(arguments)).decode()
         for start in range(0, len(text), MAX_SHOWN_CHARACTERS):
             piece = text[start : start + MAX_SHOWN_CHARACTERS]
-            yield self._place(p.ToolArgumentsDelta(tool_call_id=self._running[tab], text=piece), tab)
-
-    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
-        """ref: where the whole is found if it is too long for a packet."""
-        shown = p.ToolArguments(self._running[tab], dict(arguments))
-        if len(p.encode(shown.arguments)) > MAX_SHOWN_CHARACTERS:
-            shown = p.ToolArguments(self._running[tab], {}, ref=ref)
-        yield self._place(shown, tab)
+            yield self._place(p.ToolArgumentsDelta(tool_call_id, piece), tab)
+        if len(text) > MAX_SHOWN_CHARACTERS:
+            yield self._place(p.ToolArguments(tool_call_id, {}, ref=ref), tab)
+        else:
+            yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str

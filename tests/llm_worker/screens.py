@@ -19,11 +19,16 @@ from chat.protocol import (
 from chat.stream import read_now, run_log
 
 Screen = dict[tuple[Any, ...], list[Any]]
-DELTAS = (MessageDelta, ReasoningDelta, ReportDelta)
+DELTAS = (MessageDelta, ReasoningDelta, ReportDelta, ToolArgumentsDelta)
+
+
+def entries(run: Run) -> list[Any]:
+    """The log of the run."""
+    return [decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines]
 
 
 def live(run: Run) -> Screen:
-    return _screen(decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines)
+    return _screen(entries(run))
 
 
 def rebuilt(run: Run) -> Screen:
@@ -37,11 +42,9 @@ def _screen(packets: Iterable[Packet]) -> Screen:
     places: Screen = defaultdict(list)
     for packet in packets:
         obj = packet.obj
-        if isinstance(obj, ToolArgumentsDelta):
-            continue  # a preview of tool_arguments
         shown = places[msgspec.structs.astuple(packet.placement)]
         if shown and isinstance(obj, DELTAS) and type(shown[-1]) is type(obj):
-            shown[-1] = type(obj)(text=shown[-1].text + obj.text)
+            shown[-1] = msgspec.structs.replace(obj, text=shown[-1].text + obj.text)
         else:
             shown.append(obj)
     return dict(places)

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from chat.models import ModelConfig, ToolCall
-from chat.packets import fold
 from chat.states import Status
-from tests.llm_worker.outcomes import ended, stopped
+from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import live, rebuilt
 
 NOW = {"call": {"name": "current_time", "arguments": {}}}
@@ -63,7 +62,14 @@ def test_parallel_calls_are_one_message_with_a_response_each(ask, deliver, upstr
     screen = live(run)
     assert screen == rebuilt(run)
     kinds = [[obj.__struct_config__.tag for obj in screen[place]] for place in sorted(screen, key=str)]
-    assert ["top_level_branching", "tool_start", "tool_arguments", "tool_output", "section_end"] in kinds
+    assert [
+        "top_level_branching",
+        "tool_start",
+        "tool_arguments_delta",
+        "tool_arguments",
+        "tool_output",
+        "section_end",
+    ] in kinds
 
 
 def test_in_the_next_turn_the_response_is_gone_and_the_arguments_stay(ask, deliver, upstream, clock):
