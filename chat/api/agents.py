@@ -66,7 +66,8 @@ class AgentView(Endpoint):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _change(self, agent: Agent, body: dict[str, Any]) -> Response:
-        agent.change(**_fields(body))
+        if not agent.change(**_fields(body)):
+            raise Refusal("agent_not_found")
         return Response(agent_shape(agent))
 
 

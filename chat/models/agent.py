@@ -8,6 +8,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 class ContextLayout(models.TextChoices):
@@ -60,8 +61,9 @@ class Agent(models.Model):
 
     # Mutators
 
-    def change(self, **fields: Any) -> None:
-        """Set what the owner may edit, in the row and here."""
+    def change(self, **fields: Any) -> bool:
+        """Set what the owner may edit, in the row and here. False: the row is gone."""
+        fields["updated_at"] = timezone.now()
         for name, value in fields.items():
             setattr(self, name, value)
-        self.save(update_fields=[*fields, "updated_at"])
+        return bool(type(self).objects.filter(pk=self.pk).update(**fields))
