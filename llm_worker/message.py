@@ -20,6 +20,8 @@ TOKENS_PER_MESSAGE = 4
 # Around each call: its id, its type, the JSON that holds name and arguments.
 TOKENS_PER_CALL = 16
 
+_SORTED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
+
 # (text, its count in the default encoding if stored, else 0) -> tokens
 TokensOf = Callable[[str, int], int]
 
@@ -53,7 +55,7 @@ def total(messages: LanguageModelInput) -> int:
 
 def arguments_json(arguments: Mapping[str, Any]) -> str:
     """The same bytes whatever order a database gave the keys back in, or the prefix would be lost a turn later."""
-    return json.dumps(arguments, ensure_ascii=False, sort_keys=True)
+    return _SORTED.encode(arguments)
 
 
 def counted_once(tokens_of: TokensOf) -> TokensOf:

@@ -1,14 +1,15 @@
 """How much of a request a model server has seen before: what the two begin with in common. Pure."""
 
-import hashlib
-import json
 from collections.abc import Sequence
+from hashlib import blake2b
 
-from llm_worker.message import LanguageModelInput, Message, total
+import msgspec
+
+from llm_worker.message import LanguageModelInput, total
 from llm_worker.wire import wire_messages
 
 # 64 bits: messages of one session are compared, not of the world.
-DIGEST_CHARACTERS = 16
+DIGEST_BYTES = 8
 
 
 def share(previous: LanguageModelInput, request: LanguageModelInput) -> float:
@@ -32,10 +33,5 @@ def common(previous: Sequence[object], request: Sequence[object]) -> int:
 
 def digests(messages: LanguageModelInput) -> list[str]:
     """What stands for each message where its text must not be kept; equal for what looks the same on the wire."""
-    return [_digest(message) for message in messages]
-
-
-def _digest(message: Message) -> str:
-    [wire] = wire_messages([message])
-    encoded = json.dumps(wire, sort_keys=True).encode()
-    return hashlib.sha256(encoded).hexdigest()[:DIGEST_CHARACTERS]
+    encoded = map(msgspec.json.encode, wire_messages(messages))
+    return [blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in encoded]

@@ -22,8 +22,8 @@ from llm_worker.message import (
 # The date suffix in the default encoding.
 SENT_AT_TOKENS = 20
 # What a later turn sees of every tool response.
-GONE = "[The result of this call is no longer available. Call the tool again if it is needed.]"
-GONE_TOKENS = 19
+GONE = "[The response of this call is no longer available.]"
+GONE_TOKENS = 11
 
 BLOCKS: tuple[BlockKind, ...] = ("CA", "P", "D")
 
@@ -114,7 +114,8 @@ def answered(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]
         before += each.text_before
         calls = tuple(call for call in each.calls if call.response)
         if calls:
-            kept.append(replace(each, calls=calls, text_before=before))
+            is_whole = len(calls) == len(each.calls) and before == each.text_before
+            kept.append(each if is_whole else replace(each, calls=calls, text_before=before))
             before = ""
     return kept, before + rest
 

@@ -16,6 +16,8 @@ from llm_worker.framing import Framing
 from llm_worker.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
 from llm_worker.replay import GONE_TOKENS, SENT_AT_TOKENS
 
+# Of a response in history; this alone has no price of its own.
+GONE_COSTS = GONE_TOKENS + TOKENS_PER_MESSAGE
 SENT_AT = datetime(2026, 11, 21, 14, 5, 59, tzinfo=UTC)
 WORD = re.compile(r"(?P<name>(?P<letter>[A-Z]+)(?P<turn>\d*))(?P<mark>[-+]?)(?::(?P<tokens>\d+))?")
 FRAMING = {
@@ -118,6 +120,3 @@ def word(message: Message) -> str:
     if message.letter == "F":
         return " ".join(TITLE.findall(message.text))
     return message.text.partition("\n")[0].split()[-1]
-
-
-GONE_COSTS = GONE_TOKENS + TOKENS_PER_MESSAGE

@@ -11,7 +11,7 @@ from llm_worker.framing import Framing
 from llm_worker.history import MOST_LISTED
 from llm_worker.message import arguments_json
 from llm_worker.replay import GONE, dated
-from tests.llm_worker.notation import SENT_AT, built, given, shown, text_file
+from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_the_model_sees(stored, seen):
         pytest.param("S R:5 U1:5 A1 U2:5", 12, "S A1 U2 R", id="the reminder too"),
         pytest.param("S SUM:5 CA:5 P:5 U1:5 A1 U2", 17, "S SUM CA P U2", id="and never cut"),
         pytest.param("S U1 A1 U2:5 TC:30 TR:5", 42, "S A1 U2 TC TR", id="so is what this turn's tools said"),
-        pytest.param("S U1 TC:30 TR A1 U2", 56, "S TC TR A1 U2", id="a round fits exactly"),
-        pytest.param("S U1 TC:30 TR A1 U2", 55, "S A1 U2", id="calls and responses go together"),
+        pytest.param("S U1 TC:30 TR A1 U2", 33 + GONE_COSTS, "S TC TR A1 U2", id="a round fits exactly"),
+        pytest.param("S U1 TC:30 TR A1 U2", 32 + GONE_COSTS, "S A1 U2", id="calls and responses go together"),
         pytest.param("S F1:9 U1 A1 U2", 5, "S U1 A1 U2", id="a file goes before its message"),
         pytest.param("S CA1:3 D1:3 U1 A1 U2", 10, "S CA1 D1 U1 A1 U2", id="stored blocks fit"),
         pytest.param("S CA1:3 D1:3 U1 A1 U2", 9, "S A1 CA1 D1 U2", id="the newest of each kind move instead of going"),

@@ -4,7 +4,8 @@ import pytest
 
 from chat.tokens import count_tokens
 from llm_worker import tokens
-from llm_worker.replay import SENT_AT_TOKENS
+from llm_worker.replay import GONE, GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.shortening import NOTE_TOKENS
 
 
 def test_what_is_stored_is_not_counted_again():
@@ -26,3 +27,8 @@ def test_the_date_suffix_costs_what_is_charged_for_it():
 @pytest.mark.parametrize("text", ["<|endoftext|>", "\ud83d", "🌊" * 10, ""])
 def test_any_text_can_be_counted(text):
     assert count_tokens(text) >= len(text) > 0 or text in ("", "<|endoftext|>")
+
+
+def test_fixed_texts_cost_what_is_charged_for_them():
+    assert count_tokens(GONE) == GONE_TOKENS
+    assert count_tokens("\n\n[… 1234567 tokens left out here …]\n\n") <= NOTE_TOKENS - 8
