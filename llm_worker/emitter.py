@@ -69,12 +69,8 @@ class Emitter:
         self._given |= {document.number: document for document in documents}
         self._may_cite = bool(self.documents)
 
-    def look_no_further(self) -> None:
-        """What is written like a call is text again."""
-        self._text_calls = None
-
-    def look_for_calls(self, search: CallSearch) -> None:
-        """From now on, what is written like a call is one, once."""
+    def look_for_calls(self, search: CallSearch | None) -> None:
+        """What the next inference writes like a call is one. None: it is text like any other."""
         self._text_calls = search
 
     def show(self, placed: Iterable[Placed]) -> None:
@@ -100,9 +96,8 @@ class Emitter:
         calls: list[Asked] = []
         if self._text_calls:
             self._cite(self._text_calls.flush())
-            calls = list(self._text_calls.calls)
-            if calls:
-                self._text_calls = None  # once a turn
+            calls = self._text_calls.calls
+            self._text_calls = None
         if self._may_cite:
             self._say_parts(self._citations.flush())
         self._begin_step()

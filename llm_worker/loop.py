@@ -8,9 +8,11 @@ from llm_worker.cycle import cycle_of, going_on
 from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
 from llm_worker.hosting import Hosting, Means
-from llm_worker.step import Step, run_llm_step
+from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.taking_up import calls_to_finish, is_finished, show_again, show_beginning
+from llm_worker.text_calls import TextCalls
 from llm_worker.tool_round import execute
+from llm_worker.tools.tool import Tool
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
@@ -19,15 +21,15 @@ async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
     """Answer into `emitter` and its state. Raises ModelFailed, after which what was said so far is kept."""
     emitter.cite_from(brief.documents)
     await _take_up(brief, means, emitter)
-    said = brief.earlier.said
+    said, reads_text = brief.earlier.said, True
     while True:
         cycle = cycle_of(brief, emitter.state.rounds)
-        if not cycle.tools:
-            emitter.look_no_further()
+        emitter.look_for_calls(_text_calls(cycle.tools) if reads_text else None)
         request = going_on(cycle.request, said) if said else cycle.request
         said = ""
         means.sent(brief.inside, request)
         step = await run_llm_step(request, means.models, emitter)
+        reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):
             break
         await _carry_out(planned(step.calls, cycle.tools), Hosting(brief, means, emitter, run_llm_loop))
@@ -46,6 +48,10 @@ async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
     state.keep(earlier.said, earlier.thought)
     emitter.cite_from(brief.documents)
+
+
+def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:
+    return TextCalls({tool.name: tool.parameters for tool in tools}, new_call_id) if tools else None
 
 
 async def _carry_out(calls: Sequence[Planned], hosting: Hosting) -> None:

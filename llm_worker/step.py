@@ -21,10 +21,14 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """reasons: the finish reasons the model gave.  calls: what it wants to have done, in its order."""
+    """reasons: the finish reasons the model gave.  calls: what it wants to have done, in its order.
+
+    in_text: it wrote calls as text.
+    """
 
     reasons: set[str]
     calls: list[Asked]
+    in_text: bool = False
 
 
 async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> Step:
@@ -54,7 +58,7 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> St
         emitter.state.count_step(usage)
         said.write()
     written = emitter.end_step()
-    return Step(reasons, calls.calls() if calls else written)
+    return Step(reasons, calls.calls() if calls else written, in_text=bool(written))
 
 
 def new_call_id() -> str:

@@ -165,3 +165,15 @@ def test_without_an_agent_no_tools_are_offered(ask, deliver, upstream):
     [run] = ask("Go")
     deliver(run).result(60)
     assert "tools" not in upstream.requests[0].body
+
+
+def test_a_call_written_as_text_is_made_and_never_shown_once_a_turn(ask, deliver, upstream, clock):
+    written = '{"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}'
+    upstream.reply({"text": "Let me see. "}, {"text": written[:20]}, {"text": written[20:]}, times=1)
+    upstream.reply({"text": written})
+    [run] = ask("When?", session=clock)
+    deliver(run).result(60)
+    seen = ended(run, Status.COMPLETED)
+    assert seen.text == "Let me see. " + written
+    assert ToolCall.objects.get(run=run).arguments == {"timezone": "Asia/Tokyo"}
+    assert live(run) == rebuilt(run)
