@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -44,6 +44,10 @@ class Branch:
 
     entries: Sequence[Entry]
     highest_number: int = 0
+
+    def without_blocks(self) -> "Branch":
+        entries = [replace(entry, blocks=()) if entry.blocks else entry for entry in self.entries]
+        return replace(self, entries=entries)
 
 
 def load_branch(leaf: Any) -> Branch:

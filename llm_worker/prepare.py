@@ -41,6 +41,8 @@ def prepare(run: Run) -> Brief:
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
     branch = load_branch(run.turn.user_message_id)
+    if not _only_grows(agent):
+        branch = branch.without_blocks()  # stored for an agent that the session had before
     documents = _project_documents(run, config, branch) if session.project_id else []
     return Brief(
         model=model,
@@ -117,8 +119,13 @@ def _framing(run: Run, tools: Sequence[Tool], branch: Branch, project: Sequence[
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
     """Whether it stands in the branch already, as for agents whose context only grows."""
-    only_grows = agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
-    return only_grows and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
+    return _only_grows(agent) and any(
+        block.kind == kind for entry in branch.entries for block in entry.blocks
+    )
+
+
+def _only_grows(agent: Agent | None) -> bool:
+    return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
 def _goes_on(run: Run) -> bool:
