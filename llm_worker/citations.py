@@ -29,6 +29,7 @@ _TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_T
 _TARGET_BEGINS = re.compile(
     rf'(?:\([^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
 )
+_BRACKETS = re.compile(r"[\[【]")
 _INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
 _LINKABLE = re.compile(r"https?://|/(?!/)")
 _ESCAPES = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", " ": "%20", "\\": "%5C"})
@@ -61,6 +62,9 @@ class Citations:
     def feed(self, text: str) -> Iterator[str | Document]:
         """What to show. A document stands before the first text that cites it."""
         if not (self._is_awake or self._wakes()):
+            return iter((text,) if text else ())
+        has_begun = self._unshown is None and not self._held
+        if has_begun and not _BRACKETS.search(text) and self._code.is_prose(text):
             return iter((text,) if text else ())
         return self._show(self._read(self._code.feed(text)))
 

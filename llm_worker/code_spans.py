@@ -14,6 +14,7 @@ LONGEST_RUN: Final = 200
 LINE_BEGINNING: Final = 100
 
 _PROSE = re.compile(r"\n|`+|~+|\\[^\n]|\\|[^\n`~\\]+")
+_MARKS = re.compile(r"[\n`~\\]")
 _CODE = re.compile(r"\n|`+|~+|[^\n`~]+")
 _GOES_ON = re.compile(rf"[`~]{{1,{LONGEST_RUN}}}|\\")
 _EMPTY_LINE = re.compile(r"[ \t>]*")
@@ -46,6 +47,14 @@ class CodeSpans:
                 return
             at += len(token)
             yield self._part(token)
+
+    def is_prose(self, text: str) -> bool:
+        """The quick way for most of what is streamed: True if it is plain prose, which then counts as fed."""
+        if self._mode != "prose" or self._held or _MARKS.search(text):
+            return False
+        if len(self._line) < LINE_BEGINNING:
+            self._line = (self._line + text)[:LINE_BEGINNING]
+        return True
 
     def flush(self) -> Iterator[Part]:
         """What is held back when the text ends."""

@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from llm_worker.arguments import arguments_of
 
-_INVOKE = re.compile(
-    r"""<(?:antml:)?invoke\s+name=["']([^"']*)["']\s*>(.*?)</(?:antml:)?invoke>""", re.DOTALL
-)
-_PARAMETER = re.compile(
-    r"""<(?:antml:)?parameter\s+name=["']([^"']*)["'][^>]*>(.*?)</(?:antml:)?parameter>""", re.DOTALL
-)
+_INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
+_INVOKE_END = re.compile(r"</(?:antml:)?invoke>")
+_PARAMETER = re.compile(r"""<(?:antml:)?parameter\s+name=["']([^"'<]*)["'][^<>]*>""")
+_PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
 _NAMES = ("name", "tool", "tool_name", "function")
 _ARGUMENTS = ("arguments", "parameters")
 # An object with other keys describes a tool, or something else that happens to have its name.
@@ -27,11 +25,17 @@ class Called(NamedTuple):
     raw: str
 
 
+class _Element(NamedTuple):
+    name: str
+    inside: str
+    end: int
+
+
 def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[Called], int]:
     """The calls in it, and how far they reach."""
-    invokes = list(_INVOKE.finditer(markup))
-    calls = [_called(invoke[1], _parameters(invoke[2], offered.get(invoke[1], {}))) for invoke in invokes]
-    return calls, invokes[-1].end() if invokes else 0
+    invokes = list(_elements(markup, _INVOKE, _INVOKE_END))
+    calls = [_called(each.name, _parameters(each.inside, offered.get(each.name, {}))) for each in invokes]
+    return calls, invokes[-1].end if invokes else 0
 
 
 def named(value: Any, offered: Mapping[str, object]) -> Called | None:
@@ -52,7 +56,18 @@ def _called(name: str, arguments: object) -> Called:
 
 def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
-    return {name: _value(text, properties.get(name, {})) for name, text in _PARAMETER.findall(markup)}
+    return {
+        each.name: _value(each.inside, properties.get(each.name, {}))
+        for each in _elements(markup, _PARAMETER, _PARAMETER_END)
+    }
+
+
+def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[_Element]:
+    """Those that are whole. Read once from left to right, however often one begins and never ends."""
+    at = 0
+    while (begun := begin.search(markup, at)) and (ended := end.search(markup, begun.end())):
+        yield _Element(begun[1], markup[begun.end() : ended.start()], ended.end())
+        at = ended.end()
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
