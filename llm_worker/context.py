@@ -7,7 +7,6 @@ Refuses to know rows, wire dicts and the model server.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from chat.transcript import Block, BlockKind, Entry, Round, TextFile
 from llm_worker.framing import Frame, Framing
@@ -102,11 +101,6 @@ def build_context(
         forgotten=kept.forgotten,
         shortened=shown.shortened,
     )
-
-
-def system_prompt(base: str, session_began_at: datetime) -> str:
-    """The same bytes for the whole session, or the server's prefix cache would be lost."""
-    return base.replace("{{CURRENT_DATE}}", session_began_at.strftime("%Y-%m-%d"))
 
 
 def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:

