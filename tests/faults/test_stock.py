@@ -104,6 +104,9 @@ async def test_with_a_shorter_timeout_answers_of_living_stock_workers_are_double
     assert len(stock.upstream.requests) == 2
 
 
+@pytest.mark.parametrize(
+    "stock", [pytest.param({}, id="early"), pytest.param({"STOCK_ACKS_LATE": "1"}, id="late")], indirect=True
+)
 async def test_a_message_delivered_five_times_is_five_answers(stock: Stock) -> None:
     stock.upstream.reply({"words": 5}, {"wait": "all"}, {"text": REST})
     async with stock.screens(1) as (screen,):
