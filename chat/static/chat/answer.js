@@ -1,5 +1,7 @@
 /** One run's answer, folded from its packets. Pure: every function returns a new value or the one it was given. */
 
+import { isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
+
 /** @import {Answer, Message, RunInfo} from "./types.js" */
 
 const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
@@ -28,17 +30,18 @@ export function expected(info) {
 /**
  * The answer after one packet. Old and repeated packets change nothing; null means packets are missing.
  * @param {Answer} answer
- * @param {{attempt: number, seq: number, obj: any}} packet
+ * @param {{attempt: number, seq: number, placement?: any, obj: any}} packet
  * @returns {Answer|null}
  */
-export function withPacket(answer, { attempt, seq, obj }) {
+export function withPacket(answer, packet) {
+  const { attempt, seq } = packet;
   if (answer.ended || attempt < answer.attempt) return answer;
   if (attempt > answer.attempt) {
     // Only the first packet can open an attempt: what came before it has been forgotten by the server too.
-    return seq === 1 ? applied({ ...answer, ...nothingShown(attempt) }, seq, obj) : null;
+    return seq === 1 ? applied({ ...answer, ...nothingShown(attempt) }, packet) : null;
   }
   if (seq <= answer.seq) return answer;
-  return seq === answer.seq + 1 ? applied(answer, seq, obj) : null;
+  return seq === answer.seq + 1 ? applied(answer, packet) : null;
 }
 
 /**
@@ -79,9 +82,14 @@ export function withRead(answer, message) {
   return { ...known, ...nothingShown(attempt), seq, ...shownBy(message) };
 }
 
-/** @param {Answer} answer @param {string} obj.type */
-function applied(answer, seq, obj) {
+/** @param {Answer} answer @param {any} packet @returns {Answer} */
+function applied(answer, packet) {
+  const { seq, obj } = packet;
   const next = { ...answer, seq, position: null, quiet: false };
+  if (isOfTools(packet)) {
+    // What was thought before a round belongs to it.
+    return { ...next, reasoning: "", rounds: withToolPacket(answer.rounds, packet, answer.reasoning) };
+  }
   switch (obj.type) {
     case "run_start":
       return { ...next, model: obj.model, status: "running" };
@@ -89,6 +97,8 @@ function applied(answer, seq, obj) {
       return { ...next, reasoning: answer.reasoning + obj.text };
     case "message_delta":
       return { ...next, text: answer.text + obj.text };
+    case "citation_info":
+      return { ...next, citations: [...answer.citations, obj] };
     case "error":
       return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
     case "stop":
@@ -99,15 +109,28 @@ function applied(answer, seq, obj) {
 }
 
 function nothingShown(attempt) {
-  return { attempt, seq: 0, text: "", reasoning: "", error: null, ended: false, position: null, quiet: false };
+  return {
+    attempt,
+    seq: 0,
+    text: "",
+    reasoning: "",
+    rounds: [],
+    citations: [],
+    error: null,
+    ended: false,
+    position: null,
+    quiet: false,
+  };
 }
 
-/** @param {Message} message */
-function shownBy(message) {
+/** What a message shows by itself. @param {Message} message */
+export function shownBy(message) {
   return {
     status: message.status ?? "running",
     text: message.text,
     reasoning: message.reasoning ?? "",
+    rounds: roundsOf(message.tool_calls),
+    citations: message.citations ?? [],
     error: message.error ?? null,
   };
 }

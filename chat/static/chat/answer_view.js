@@ -1,9 +1,11 @@
 /** One answer on the screen: reasoning folded, text as Markdown, errors in words, what can be done with it. */
 
-import { isTerminal } from "./answer.js";
+import { isTerminal, shownBy } from "./answer.js";
 import { h } from "./element.js";
 import { MarkdownView } from "./markdown.js";
+import { RoundsView } from "./rounds_view.js";
 import { SiblingSwitch } from "./sibling_switch.js";
+import { SourcesView } from "./sources_view.js";
 import { inWords, statusInWords } from "./words.js";
 
 /** @import {Answer, Message} from "./types.js" */
@@ -25,14 +27,18 @@ export class AnswerView {
     this.reasoning = h("div", { class: "markdown" });
     this.reasoningSummary = h("summary", {}, "Reasoning");
     this.fold = h("details", { class: "reasoning", hidden: true, ontoggle: () => this.#showReasoning() }, this.reasoningSummary, this.reasoning);
+    this.rounds = new RoundsView();
     this.body = h("div", { class: "markdown body" });
+    this.sources = new SourcesView();
     this.problem = h("div", { class: "problem", hidden: true });
     this.element = h(
       "article",
       { class: "message answer" },
       h("header", {}, this.model, this.status),
+      this.rounds.element,
       this.fold,
       this.body,
+      this.sources.element,
       this.problem,
       this.#footer(),
     );
@@ -50,7 +56,9 @@ export class AnswerView {
     this.isLive = !this.now.ended;
     this.#showHead();
     this.#showReasoning();
+    this.rounds.show(this.now.rounds);
     this.text.show(this.now.text);
+    this.sources.show(this.now.citations);
     this.#showProblem();
     this.#showFooter();
     if (wasLive && !this.isLive) this.actions.announce(this.#spoken());
@@ -109,6 +117,6 @@ export class AnswerView {
 
 /** @param {Message} message @returns {Partial<Answer>} */
 function fromMessage(message) {
-  const { text, reasoning = "", error = null, model = "", run = "", status = "completed" } = message;
-  return { text, reasoning, error, model, run, status, ended: isTerminal(status), position: null, quiet: false };
+  const { model = "", run = "", status = "completed" } = message;
+  return { ...shownBy(message), model, run, status, ended: isTerminal(status), position: null, quiet: false };
 }

@@ -17,6 +17,8 @@
  * @property {string} [model]
  * @property {string} [run]
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
+ * @property {any[]} [tool_calls]
+ * @property {Source[]} [citations]
  * @property {string[]} [siblings]  ids, itself included, oldest first
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
@@ -39,10 +41,30 @@
  * @property {number} seq  the newest packet applied
  * @property {string} text
  * @property {string} reasoning
+ * @property {Round[]} rounds  of tools; what was thought before one stands there
+ * @property {Source[]} citations
  * @property {RunError|null} error
  * @property {boolean} ended
  * @property {number|null} position  place in the queue, while it waits
  * @property {boolean} quiet  the model has been silent for a while
+ *
+ * @typedef {{number: number, document_id: string, title: string, url?: string}} Source
+ *
+ * @typedef {object} Round  made by tool_rounds.js only
+ * @property {number} turn_index  its block; -1 where it was read from a message
+ * @property {string} reasoning
+ * @property {ToolCall[]} calls
+ *
+ * @typedef {object} ToolCall
+ * @property {string} id  the one the model gave it
+ * @property {number} tab  which of the round's calls; -1 inside agent tools
+ * @property {string} name
+ * @property {Record<string, any>} given  its arguments
+ * @property {string} output
+ * @property {Source[]} documents
+ * @property {boolean} running
+ * @property {string} report  what an agent tool writes
+ * @property {ToolCall[]} inside
  *
  * @typedef {object} SessionState  made by session_state.js only
  * @property {string} session

@@ -42,6 +42,7 @@ export function statusInWords(answer) {
   if (answer.status === "stopping") return "stopping…";
   if (answer.position !== null) return answer.position > 0 ? `waiting, place ${answer.position}` : "waiting…";
   if (answer.quiet) return "still working…";
+  if (answer.rounds.at(-1)?.calls.some((call) => call.running)) return "using tools…";
   if (answer.text) return "writing…";
   return answer.reasoning ? "thinking…" : "starting…";
 }
