@@ -32,7 +32,8 @@ _TARGET_BEGINS = re.compile(
 _BRACKETS = re.compile(r"[\[【]")
 _INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
 _LINKABLE = re.compile(r"https?://|/(?!/)")
-_ESCAPES = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", " ": "%20", "\\": "%5C"})
+# What would end a Markdown link, or begin something else inside it.
+_ESCAPES = {ord(character): f"%{ord(character):02X}" for character in " \t\n\r()<>\\"}
 
 
 @dataclass(frozen=True, slots=True)

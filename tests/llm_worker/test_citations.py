@@ -98,6 +98,13 @@ def test_modes(mode, text, cited):
     assert list(citations.cited) == cited
 
 
+def test_an_address_cannot_leave_its_link():
+    document = Document(1, "one", "One", url="https://a.example/ (x)\n<b>")
+    assert text_of(shown(["So [1]."], documents={1: document})[0]) == (
+        "So [[1]](https://a.example/%20%28x%29%0A%3Cb%3E)."
+    )
+
+
 def test_a_document_is_announced_once_and_before_its_first_link():
     said, citations = shown(["A [1", "] b [2] c [1], [3, 2]"])
     assert said == [
