@@ -50,7 +50,8 @@ class Emitter:
         self.documents = ChainMap(blocks.documents, self._given)  # what may be cited, by number
         # A report is cited from, not citing: its numbers stay numbers.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
-        self._begin_step()
+        self._may_cite = False
+        self._renew()
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """For what happens inside the call of this tab of the open round."""
@@ -67,11 +68,14 @@ class Emitter:
     def cite_from(self, documents: Iterable[Document]) -> None:
         """What may be cited besides what tools find."""
         self._given |= {document.number: document for document in documents}
-        self._may_cite = bool(self.documents)
 
-    def look_for_calls(self, search: CallSearch | None) -> None:
-        """What the next inference writes like a call is one. None: it is text like any other."""
+    def begin_step(self, search: CallSearch | None = None) -> None:
+        """What the next inference writes like a call is one, and it may cite what has been found by now.
+
+        None: what it writes like a call is text like any other.
+        """
         self._text_calls = search
+        self._may_cite = bool(self.documents)
 
     def show(self, placed: Iterable[Placed]) -> None:
         """Packets as the blocks build them."""
@@ -100,7 +104,7 @@ class Emitter:
             self._text_calls = None
         if self._may_cite:
             self._say_parts(self._citations.flush())
-        self._begin_step()
+        self._renew()
         return calls
 
     def end(self) -> None:
@@ -113,11 +117,10 @@ class Emitter:
             self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
         self.show(self.blocks.stop(reason))
 
-    def _begin_step(self) -> None:
+    def _renew(self) -> None:
         self._clean_text = Sanitiser()
         self._clean_reasoning = Sanitiser()
         self._think = ThinkSplitter()
-        self._may_cite = bool(self.documents)
 
     def _tell(self, kind: Kind, text: str) -> None:
         if kind == "text" and (self._text_calls or self._may_cite):

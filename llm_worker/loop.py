@@ -24,7 +24,7 @@ async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
     said, reads_text = brief.earlier.said, True
     while True:
         cycle = cycle_of(brief, emitter.state.rounds)
-        emitter.look_for_calls(_text_calls(cycle.tools) if reads_text else None)
+        emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
         request = going_on(cycle.request, said) if said else cycle.request
         said = ""
         means.sent(brief.inside, request)
@@ -47,7 +47,6 @@ async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
             hosting = Hosting(brief, means, emitter, run_llm_loop, resumed=each)
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
     state.keep(earlier.said, earlier.thought)
-    emitter.cite_from(brief.documents)
 
 
 def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:

@@ -13,6 +13,9 @@ from django.utils import timezone
 from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
 from chat.tokens import count_tokens
 from llm_worker.runtime import Runtime
+from llm_worker.tools import TOOLS
+from tests.llm_worker.scripted_tool import ScriptedTool
+from tests.search_server import SearchServer
 from tests.upstream import Upstream
 
 
@@ -76,6 +79,22 @@ def agent_session(transactional_db: None) -> Callable[..., Session]:
         return Session.objects.start(_alice(), agent=agent)
 
     return agent_session
+
+
+@pytest.fixture
+def searching(settings: Any) -> Iterator[SearchServer]:
+    """With a search server; it finds nothing until a test says what."""
+    with SearchServer() as server:
+        settings.WEB_SEARCH_URL = server.url
+        yield server
+
+
+@pytest.fixture
+def scripted_tool() -> Iterator[ScriptedTool]:
+    """A tool named `act`, there for this test alone."""
+    TOOLS["act"] = tool = ScriptedTool("act")
+    yield tool
+    del TOOLS["act"]
 
 
 def _alice() -> object:

@@ -1,0 +1,48 @@
+"""A tool that does what a test tells it to, and remembers how often it was asked to. Registered by a fixture."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from llm_worker.tools.tool import Outcome, Work
+
+
+class ScriptedTool:
+    """hangs: how many of its calls, the first ones, never return; the others say what `says` makes of the arguments.
+
+    ran: the arguments of every call. A call whose arguments hold "wait" returns when `released` is set.
+    """
+
+    description = "Does what a test tells it to."
+    guidance = "Call it when a test does."
+    parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
+    searches = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_idempotent = True
+        self.time_limit_s: float | None = None
+        self.hangs = 0
+        self.says: Callable[[Mapping[str, Any]], str] = lambda arguments: f"did {arguments.get('what')}"
+        self.ran: list[Mapping[str, Any]] = []
+        self.left = 0
+        self.released = threading.Event()
+
+    def is_available(self) -> bool:
+        return True
+
+    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> None:
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], _work: Work) -> Outcome:
+        self.ran.append(arguments)
+        try:
+            if len(self.ran) <= self.hangs:
+                await asyncio.Event().wait()
+            while arguments.get("what") == "wait" and not self.released.is_set():
+                await asyncio.sleep(0.005)
+        except asyncio.CancelledError:
+            self.left += 1
+            raise
+        return Outcome(self.says(arguments))
