@@ -2,9 +2,8 @@
 
 A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
 request begins with the bytes of the one before. What is for one turn only (additional_context) is never stored.
+Project documents are stored by the worker (llm_worker/project.py): its model decides whether they are shown.
 """
-
-from collections.abc import Mapping
 
 from chat import dynamic_context
 from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
@@ -32,7 +31,12 @@ def store(question: ChatMessage, session: Session, known: str) -> None:
     wanted = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: known}
     latest = PromptBlock.objects.latest_on_branch(question)
     changed = {kind: text for kind, text in wanted.items() if text != latest.get(kind, "")}
-    PromptBlock.objects.put(question, _counted(changed))
+    PromptBlock.objects.put(
+        [
+            PromptBlock(message=question, kind=kind, text=text, token_count=count_tokens(text))
+            for kind, text in changed.items()
+        ]
+    )
 
 
 def _agent_prompt(session: Session) -> str:
@@ -41,7 +45,3 @@ def _agent_prompt(session: Session) -> str:
     has_base = edited is None or bool(edited.strip())
     is_moving = has_base and not (session.agent and session.agent.replaces_system_prompt)
     return session.own_prompt() if is_moving else ""
-
-
-def _counted(texts: Mapping[BlockKind, str]) -> dict[str, tuple[str, int]]:
-    return {kind.value: (text, count_tokens(text)) for kind, text in texts.items()}

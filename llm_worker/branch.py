@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chat import attachments
 from chat.models import MessageFile, statements
-from chat.transcript import Block, Call, Entry, Round
+from chat.transcript import Block, BlockKind, Call, Entry, Round
 
 # ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
 # times as long as running it.
@@ -34,20 +34,37 @@ CALLS = """
     FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
 """
 BLOCKS = """
-    SELECT message_id, kind, text, token_count FROM chat_promptblock WHERE message_id = ANY(%(questions)s)
+    SELECT message_id, kind, text, token_count, documents FROM chat_promptblock
+    WHERE message_id = ANY(%(questions)s)
 """
 
 
 @dataclass(frozen=True)
 class Branch:
-    """entries: oldest first.  highest_number: of the documents that were found or attached on it."""
+    """entries: oldest first.  highest_number: of the documents that were found, attached or stored on it.
+
+    project: the text of the newest project block, and the numbers of its documents.
+    """
 
     entries: Sequence[Entry]
     highest_number: int = 0
+    project: tuple[str, Sequence[int]] = ("", ())
 
-    def without_blocks(self) -> "Branch":
-        entries = [replace(entry, blocks=()) if entry.blocks else entry for entry in self.entries]
+    def without_blocks(self, *kinds: BlockKind) -> "Branch":
+        """kinds: which; all if none are named."""
+        entries = [
+            replace(entry, blocks=tuple(block for block in entry.blocks if kinds and block.kind not in kinds))
+            if entry.blocks
+            else entry
+            for entry in self.entries
+        ]
         return replace(self, entries=entries)
+
+    def with_block(self, block: Block) -> "Branch":
+        """Above the last message, instead of one of its kind."""
+        *before, question = self.entries
+        others = tuple(one for one in question.blocks if one.kind != block.kind)
+        return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
 
 
 def load_branch(leaf: Any) -> Branch:
@@ -56,7 +73,7 @@ def load_branch(leaf: Any) -> Branch:
     with_calls, with_files, with_blocks = ([row[0] for row in rows if row[at]] for at in (5, 6, 7))
     rounds = _rounds(with_calls) if with_calls else {}
     attached = attachments.of_messages(with_files) if with_files else {}
-    blocks = _blocks(with_blocks) if with_blocks else {}
+    blocks, project = _blocks(with_blocks) if with_blocks else ({}, ("", ()))
     entries = [
         Entry(
             str(pk),
@@ -71,8 +88,8 @@ def load_branch(leaf: Any) -> Branch:
         )
         for pk, role, text, sent_at, tokens, *_ in rows
     ]
-    has_numbers = with_calls or with_files
-    return Branch(entries, MessageFile.objects.highest_number(leaf) if has_numbers else 0)
+    has_numbers = with_calls or with_files or project[1]
+    return Branch(entries, MessageFile.objects.highest_number(leaf) if has_numbers else 0, project)
 
 
 def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
@@ -84,8 +101,13 @@ def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
     return {message: tuple(each) for message, each in rounds.items()}
 
 
-def _blocks(questions: Sequence[UUID]) -> Mapping[UUID, tuple[Block, ...]]:
+def _blocks(questions: Sequence[UUID]) -> tuple[Mapping[UUID, tuple[Block, ...]], tuple[str, list[int]]]:
+    """By message; and what the newest project block says. questions: oldest first."""
     blocks: dict[UUID, list[Block]] = defaultdict(list)
-    for message, kind, text, tokens in statements.every(BLOCKS, {"questions": questions}):
+    projects: dict[UUID, tuple[str, list[int]]] = {}
+    for message, kind, text, tokens, documents in statements.every(BLOCKS, {"questions": questions}):
         blocks[message].append(Block(kind, text, tokens))
-    return {message: tuple(each) for message, each in blocks.items()}
+        if kind == "P":
+            projects[message] = text, [one["number"] for one in json.loads(documents)]
+    newest = next((projects[message] for message in reversed(questions) if message in projects), ("", []))
+    return {message: tuple(each) for message, each in blocks.items()}, newest

@@ -1,32 +1,26 @@
 """From rows to the brief of a run: the last place that sees rows before the loop."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from django.conf import settings
 
-from chat.attachments import of_project
-from chat.models import Agent, ModelConfig, Run, SystemPrompt
+from chat.models import Agent, Run, SystemPrompt
 from chat.models.agent import ContextLayout
 from chat.prompts import default_system_prompt
 from chat.protocol import Snapshot
 from chat.rounds import rounds_of
 from chat.shapes import message_shape
-from chat.transcript import BlockKind, Document
+from chat.transcript import BlockKind
 from llm_worker.branch import Branch, load_branch
 from llm_worker.brief import Brief, Earlier
-from llm_worker.context import request_budget
 from llm_worker.deltas import ModelFailed, Usage
-from llm_worker.documents import render
 from llm_worker.framing import Framing
+from llm_worker.project import ShownProject, shown_project
 from llm_worker.served import model_of
 from llm_worker.system_prompt import AgentPrompt, system_prompts
 from llm_worker.taking_up import is_finished
 from llm_worker.tools import offered
 from llm_worker.tools.tool import Tool
-
-# Of a request's budget: a project whose files take less is in every request as a whole.
-PROJECT_SHARE = 0.6
 
 
 def prepare(run: Run) -> Brief:
@@ -43,11 +37,12 @@ def prepare(run: Run) -> Brief:
     branch = load_branch(run.turn.user_message_id)
     if not _only_grows(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
-    documents = _project_documents(run, config, branch) if session.project_id else []
+    project = shown_project(run, config, branch, in_the_branch=_only_grows(agent))
+    branch = project.branch
     return Brief(
         model=model,
         entries=branch.entries,
-        framing=_framing(run, tools, branch, documents),
+        framing=_framing(run, tools, project),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -55,8 +50,8 @@ def prepare(run: Run) -> Brief:
         forced_tool=run.forced_tool,
         reminder=agent.reminder if agent else "",
         cache_key=str(run.turn.session_id),
-        documents=[*documents, *(file.document for entry in branch.entries for file in entry.files)],
-        highest_number=branch.highest_number + len(documents),
+        documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
+        highest_number=project.highest_number,
         earlier=_earlier(run) if run.attempt > 1 else Earlier(),
     )
 
@@ -82,20 +77,8 @@ def opening(run: Run) -> Snapshot | None:
     return Snapshot(str(run.pk), run.attempt, 0, kept)
 
 
-def _project_documents(run: Run, config: ModelConfig, branch: Branch) -> list[Document]:
-    """All of the project's files, numbered after those of the branch; none, if they would fill the window."""
-    files = of_project(run.turn.session.project_id)
-    budget = request_budget(config.context_window, config.max_output_tokens)
-    if sum(file.token_count for file in files) >= PROJECT_SHARE * budget.tokens:
-        return []
-    return [
-        replace(file.document, number=number)
-        for number, file in enumerate(files, start=branch.highest_number + 1)
-    ]
-
-
-def _framing(run: Run, tools: Sequence[Tool], branch: Branch, project: Sequence[Document]) -> Framing:
-    session = run.turn.session
+def _framing(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:
+    session, branch = run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
     edited = SystemPrompt.edited()
     prompts = system_prompts(
@@ -105,13 +88,13 @@ def _framing(run: Run, tools: Sequence[Tool], branch: Branch, project: Sequence[
             replaces=bool(agent and agent.replaces_system_prompt),
         ),
         tools,
-        has_documents=bool(project) or any(entry.files for entry in branch.entries),
+        has_documents=bool(project.documents) or any(entry.files for entry in branch.entries),
         session_began_at=session.created_at,
     )
     return Framing(
         system=prompts.system,
         agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
-        project=render(project) if project else "",
+        project=project.text,
         dynamic_context=run.dynamic_context,
         sees_images=bool(run.model_config and run.model_config.supports_vision),
     )

@@ -11,7 +11,7 @@ from chat.models import statements
 from chat.models.message import ChatMessage
 from knowledge.models import File
 
-# What stands for documents so far: files of messages, what tools found, what answers cited.
+# What stands for documents so far: files of messages and stored projects, what tools found, what answers cited.
 _HIGHEST = """
     WITH RECURSIVE branch AS (
         SELECT id, parent_id FROM chat_chatmessage WHERE id = %(message)s
@@ -22,6 +22,10 @@ _HIGHEST = """
         SELECT file.number FROM chat_messagefile AS file JOIN branch ON branch.id = file.message_id
         UNION ALL
         SELECT cited.number FROM chat_citeddocument AS cited JOIN branch ON branch.id = cited.message_id
+        UNION ALL
+        SELECT (shown ->> 'number')::int
+        FROM branch JOIN chat_promptblock AS block ON block.message_id = branch.id,
+        jsonb_array_elements(block.documents) AS shown
         UNION ALL
         SELECT (found ->> 'number')::int
         FROM branch JOIN chat_run AS run ON run.message_id = branch.id

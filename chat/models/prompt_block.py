@@ -1,6 +1,8 @@
 """PromptBlock: a text that stands at its place in the branch for good, right above a user message."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 from django.db import models
 
@@ -29,17 +31,13 @@ class BlockKind(models.TextChoices):
 class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
     # Mutators
 
-    def put(self, message: ChatMessage, blocks: Mapping[str, tuple[str, int]]) -> None:
-        """Kind -> text and its tokens, above `message`; what stood there of these kinds is replaced."""
-        rows = [
-            PromptBlock(message=message, kind=kind, text=text, token_count=tokens)
-            for kind, (text, tokens) in blocks.items()
-        ]
+    def put(self, blocks: Sequence[PromptBlock]) -> None:
+        """Above their message; what stood there of the same kind is replaced."""
         self.bulk_create(
-            rows,
+            blocks,
             update_conflicts=True,
             unique_fields=["message", "kind"],
-            update_fields=["text", "token_count"],
+            update_fields=["text", "token_count", "documents"],
         )
 
     # Queries
@@ -60,6 +58,8 @@ class PromptBlock(models.Model):
     text = models.TextField(blank=True)
     # In the default encoding.
     token_count = models.IntegerField(default=0)
+    # Of project documents: number, document_id and title of each, in the order of the text.
+    documents = models.JSONField(default=list, blank=True)
 
     objects = PromptBlockQuerySet.as_manager()
 

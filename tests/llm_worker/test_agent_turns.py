@@ -1,5 +1,7 @@
 """From the API to the request: what a session's agent, project, files and additional context make of it."""
 
+import json
+
 import pytest
 from django.core.files.base import ContentFile
 
@@ -49,6 +51,11 @@ def seen(request):
 
 def shown(content):
     return content if isinstance(content, str) else content[0]["text"]
+
+
+def numbers(documents):
+    shown = json.loads(documents.partition("\n")[2])["documents"]
+    return [(one["document"], one["title"]) for one in shown]
 
 
 def session_of(client, **fields):
@@ -114,6 +121,27 @@ def test_files_stand_above_their_message_and_the_project_moves(client, alice, ta
     assert "Levels." in documents
     assert '"document": 1' in attached
     assert talk(session, "Two") == [system, attached, "One", "About One", instructions, documents, "Two"]
+
+
+def test_the_project_of_an_append_only_agent_stays_where_it_was_said(client, alice, talk):
+    project = Project.objects.create(owner=alice, name="Tides")
+    given = {"owner": alice, "status": "ready", "token_count": 5}
+    File.objects.create(name="levels.txt", text="Levels.", project=project, **given)
+    file = File.objects.create(name="file.txt", text="Two tides a day.", **given)
+    session = session_of(client, prompt="Be brief.", context_layout="append_only")
+    client.patch(f"/api/sessions/{session}/", {"project": str(project.pk)}, format="json")
+    first = talk(session, "One")
+    assert numbers(first[2]) == [(1, "levels.txt")]
+    second = talk(session, "Two", files=[str(file.pk)])
+    assert second[:-2] == [*first, "About One"]
+    assert numbers(second[-2]) == [(2, "file.txt")]
+    File.objects.create(name="more.txt", text="More.", project=project, **given)
+    third = talk(session, "Three")
+    assert third[:-2] == [*second, "About Two"]
+    assert numbers(third[-2]) == [(3, "levels.txt"), (4, "more.txt")]
+    assert talk(session, "Four") == [*third, "About Three", "Four"]
+    client.patch(f"/api/sessions/{session}/", {"project": None}, format="json")
+    assert not any("levels.txt" in text for text in talk(session, "Five"))
 
 
 def test_a_model_that_sees_gets_the_picture(client, alice, talk, upstream):
