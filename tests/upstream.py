@@ -21,8 +21,8 @@ A reply is a list of steps, each a dict with one of these keys:
     status                 an HTTP error instead of a stream, with `retry_after`, `body`
     eof                    close the connection here, in the middle
 
-Requests that do not stream (a title's) are asides: answered by rules made with stream=False only, remembered in
-`asides`, so that they never stand between a test and the requests of its runs.
+Requests that do not stream (a title's) are asides: answered by rules made with stream=False, else refused, and
+remembered in `asides`, so that they never stand between a test and the requests of its runs.
 """
 
 import argparse
@@ -160,7 +160,8 @@ class Upstream:
         (self.requests if streams else self.asides).append(received)
         self._peers.add(request.transport.get_extra_info("peername"))
         rule = next((rule for rule in self.rules if rule.takes(body)), None)
-        steps = rule.take(body) if rule else [{"text": f"You said: {last_user_text(body)}"}]
+        unscripted = {"text": f"You said: {last_user_text(body)}"} if streams else {"status": 400}
+        steps = rule.take(body) if rule else [unscripted]
         try:
             if steps and "status" in steps[0]:
                 return _error(steps[0], received)

@@ -1,5 +1,6 @@
 """The one page. Which session is open is in the address's fragment, so the server needs no route for it."""
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,4 +15,4 @@ from django.views.decorators.http import require_safe
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """The shell; its modules read everything else by REST. The cookie is what they send back as X-CSRFToken."""
-    return render(request, "chat/page.html")
+    return render(request, "chat/page.html", {"is_named_later": settings.TITLES})

@@ -31,7 +31,8 @@ class VendorFinder(BaseFinder):
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, Storage]]:
         for address in MODULES:
             if _file(address) and not matches_patterns(address, list(ignore_patterns or ())):
-                yield address, _Renamed()
+                # Served only from below this folder; by default it would be the one of uploaded files.
+                yield address, _Renamed(location=settings.BASE_DIR / "node_modules")
 
 
 class _Renamed(FileSystemStorage):

@@ -45,6 +45,17 @@ def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
     expect(reader.answers).to_have_count(0)
 
 
+def test_a_chat_gets_its_title_from_the_model_while_it_is_open(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"wait": "title"}, {"text": "Beds and Paths"}, stream=False)
+    reader.send("Plan the garden")
+    reader.sees_echo("Plan the garden")
+    heading = reader.page.locator("#title")
+    expect(heading).to_have_text("Plan the garden")
+    stack.upstream.release("title")
+    expect(heading).to_have_text("Beds and Paths")
+    expect(reader.page.locator("#sessions").get_by_role("link", name="Beds and Paths")).to_be_visible()
+
+
 def test_somebody_elses_chat_does_not_exist(browser: Browser, reader: Reader, stack: Stack) -> None:
     reader.send("A secret")
     reader.sees_echo("A secret")

@@ -6,7 +6,7 @@ from http import HTTPStatus
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
-from django.test import Client
+from django.test import AsyncClient, Client
 
 from chat.web.vendor import MODULES
 from tests.house import ROOT
@@ -42,3 +42,10 @@ def test_lock_file_names_versions_and_no_registry() -> None:
     assert "integrity" in lock
     assert "resolved" not in lock
     assert "http" not in lock
+
+
+@pytest.mark.parametrize("address", MODULES)
+async def test_the_named_modules_are_served_while_developing(address: str) -> None:
+    """From below the folder their storage names: what lies elsewhere, uploads included, is refused."""
+    answer = await AsyncClient().get(f"/static/{address}")
+    assert answer.status_code == HTTPStatus.OK

@@ -140,7 +140,10 @@ class Page {
   async #ensureSession(text) {
     if (this.live) return true;
     return this.#attempt(async () => {
-      const session = await api.createSession(text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS));
+      const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
+      // Where a model names chats after the first answer, this is what it is called until then.
+      const session = await api.createSession("namedLater" in part("title").dataset ? "" : beginning);
+      this.sessions.callUntilNamed(session.id, beginning);
       this.#goTo(session.id);
       this.sessions.refresh();
     });

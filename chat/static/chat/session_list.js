@@ -24,6 +24,8 @@ export class SessionList {
     this.sessions = [];
     this.next = null;
     this.isExtended = false;
+    /** What chats begun on this page are called until they have a title: id → text. */
+    this.beginnings = new Map();
     more.addEventListener("click", () => this.#extend());
   }
 
@@ -48,6 +50,11 @@ export class SessionList {
       this.timer = undefined;
       this.refresh();
     }, REFRESH_PAUSE_MS);
+  }
+
+  /** @param {string} id @param {string} beginning */
+  callUntilNamed(id, beginning) {
+    this.beginnings.set(id, beginning);
   }
 
   remove(id) {
@@ -76,9 +83,15 @@ export class SessionList {
     this.listener.changed();
   }
 
+  /** @param {Session} session */
+  #called(session) {
+    return session.title ? session : { ...session, title: this.beginnings.get(session.id) ?? "" };
+  }
+
   async #read(page) {
     try {
-      return await api.readSessions(page);
+      const { results, next } = await api.readSessions(page);
+      return { results: results.map((session) => this.#called(session)), next };
     } catch (error) {
       this.listener.failed(error);
       return null;
