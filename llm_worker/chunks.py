@@ -1,7 +1,6 @@
 """One chunk of a streamed chat completion: bytes in, deltas out. Pure; knows the dialects of model servers."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -52,34 +51,34 @@ class _Chunk(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-def deltas_of(data: bytes) -> Iterator[Delta]:
+def deltas_of(data: bytes) -> list[Delta]:
     """What one chunk says. Raises ModelFailed if it is no chunk, or if it reports an error."""
     chunk = _read(data)
     if chunk.error:
         raise ModelFailed("upstream_interrupted", f"the stream reported {str(chunk.error)[:300]}")
+    deltas: list[Delta] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
-            yield from _said(choice.delta)
+            _say(choice.delta, deltas)
         if choice.finish_reason:
-            yield Finished(choice.finish_reason)
+            deltas.append(Finished(choice.finish_reason))
     if chunk.usage is not None:
-        yield chunk.usage.seen()
+        deltas.append(chunk.usage.seen())
+    return deltas
 
 
-def _said(delta: _Delta) -> Iterator[Delta]:
+def _say(delta: _Delta, deltas: list[Delta]) -> None:
     if thought := delta.reasoning_content or delta.reasoning:
-        yield ReasoningDelta(thought)
+        deltas.append(ReasoningDelta(thought))
     if delta.content:
-        yield TextDelta(delta.content)
+        deltas.append(TextDelta(delta.content))
     if delta.refusal:
         # Shown, for the reader to see why; the run ends as refused all the same.
-        yield TextDelta(delta.refusal)
-        yield Finished("refusal")
+        deltas += (TextDelta(delta.refusal), Finished("refusal"))
     if delta.tool_calls:
-        for call in delta.tool_calls:
-            yield _called(call)
+        deltas += map(_called, delta.tool_calls)
     if delta.function_call:
-        yield _called(_ToolCall(function=delta.function_call))
+        deltas.append(_called(_ToolCall(function=delta.function_call)))
 
 
 def _called(call: _ToolCall) -> ToolCallDelta:

@@ -16,11 +16,13 @@ import aiohttp
 import httpx2
 import openai
 
+from chat.log.pace import Pace
 from llm_worker.completion import Completion, completion_of
 from llm_worker.deltas import Delta, ModelFailed
 from llm_worker.message import LanguageModelInput
 from llm_worker.reading import Reading
 from llm_worker.transcribe import write_completion, write_request
+from llm_worker.transport import Body, Transport, body_of
 from llm_worker.wire import wire_messages
 
 logger = logging.getLogger(__name__)
@@ -30,7 +32,6 @@ RETRIED_STATUSES = frozenset({429, 500, 502, 503})
 FIRST_RETRY_S = 0.5
 # A server that wants to be left alone for longer is not waited for: the user is told that it is busy.
 LONGEST_RETRY_AFTER_S = 30.0
-CONNECT_TIMEOUT_S = 10.0
 # How long to wait, after [DONE], for the end of the body that lets the connection be used again.
 END_OF_BODY_S = 0.05
 # What the SDK and what it stands on raise.
@@ -83,13 +84,22 @@ class Request:
 class LanguageModels:
     """Clients of all model servers this process talks to; lives on one event loop."""
 
-    def __init__(self, *, connections: int, silence_s: float, first_retry_s: float = FIRST_RETRY_S) -> None:
-        """connections: how many requests may run at once.  silence_s: how long a server may send nothing."""
+    def __init__(
+        self,
+        *,
+        connections: int,
+        silence_s: float,
+        pace: Pace | None = None,
+        first_retry_s: float = FIRST_RETRY_S,
+    ) -> None:
+        """connections: how many requests may run at once.  silence_s: how long a server may send nothing.
+
+        pace: when running answers are read; of their publisher, so that what was read goes out at once.
+        """
         self._connections = connections
+        self._silence_s = silence_s
+        self._pace = pace or Pace()
         self._first_retry_s = first_retry_s
-        self._timeout = httpx2.Timeout(
-            connect=CONNECT_TIMEOUT_S, read=silence_s, write=silence_s, pool=CONNECT_TIMEOUT_S
-        )
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
 
     async def close(self) -> None:
@@ -152,8 +162,10 @@ class LanguageModels:
         reading = Reading()
         try:
             async with self._open(request.model, _body(request)) as received:
-                async for piece in received:
+                while piece := await received.read():
+                    known = reading.chunks
                     deltas = reading.take(piece)
+                    self._pace.count(reading.chunks - known)
                     if reading.chunks:
                         yield deltas
                     if reading.failure:
@@ -161,6 +173,8 @@ class LanguageModels:
                     if reading.is_done:
                         await _read_to_the_end(received)
                         return
+                    if reading.has_spoken:  # nobody waits for the first word any more
+                        await received.wait(self._pace.next_window())
         except SDK_ERRORS as error:
             raise _refused(error, started=reading.chunks > 0) from error
         if not reading.has_finished:
@@ -169,7 +183,7 @@ class LanguageModels:
             )
 
     @asynccontextmanager
-    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
+    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[Body]:
         write_request(body)
         accepted = "text/event-stream" if body["stream"] else "application/json"
         # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
@@ -183,22 +197,20 @@ class LanguageModels:
             stream_cls=openai.AsyncStream[Any],
         )
         try:
-            yield _pieces(cast("httpx2.Response", response))
+            yield body_of(cast("httpx2.Response", response))
         finally:
             await cast("httpx2.Response", response).aclose()
 
     def _client(self, model: Model) -> openai.AsyncOpenAI:
         place = (model.base_url, model.api_key)
         if place not in self._clients:
-            limits = httpx2.Limits(
-                max_connections=self._connections, max_keepalive_connections=self._connections
-            )
+            transport = Transport(model.base_url, connections=self._connections, silence_s=self._silence_s)
             self._clients[place] = openai.AsyncOpenAI(
                 base_url=model.base_url,
                 api_key=model.api_key or NO_KEY,
                 max_retries=0,
-                timeout=self._timeout,
-                http_client=openai.DefaultAioHttpClient(limits=limits, timeout=self._timeout),
+                timeout=None,  # the transport's
+                http_client=httpx2.AsyncClient(transport=transport, timeout=None, follow_redirects=True),
             )
         return self._clients[place]
 
@@ -224,19 +236,10 @@ def _max_tokens_name(model: Model) -> str:
     return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
 
 
-def _pieces(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The body as it comes from the network. A server that compresses in spite of our asking is decoded; for the
-    others the generators that would look for something to decode cost a tenth of the token path."""
-    stream = response.stream
-    if "content-encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
-        return response.aiter_bytes()
-    return aiter(stream)
-
-
-async def _read_to_the_end(received: AsyncIterator[bytes]) -> None:
+async def _read_to_the_end(received: Body) -> None:
     with suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(END_OF_BODY_S):
-            async for _ in received:
+            while await received.read():
                 pass
 
 

@@ -1,10 +1,11 @@
 """How far one streamed answer has been read: bytes in, deltas out, and whether more may come. Pure."""
 
 from llm_worker.chunks import deltas_of
-from llm_worker.deltas import Delta, Finished, ModelFailed
+from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
 from llm_worker.sse import EventTooLong, Splitter
 
 DONE = b"[DONE]"
+Said = (TextDelta, ReasoningDelta)
 
 
 class Reading:
@@ -12,24 +13,39 @@ class Reading:
 
     def __init__(self) -> None:
         self.chunks = 0
+        self.has_spoken = False
         self.has_finished = False
         self.is_done = False
         self.failure: ModelFailed | None = None
         self._splitter = Splitter()
 
     def take(self, received: bytes) -> list[Delta]:
-        """What these bytes say, up to the first that cannot be understood: that one is left in `failure`."""
+        """What these bytes say, up to the first that cannot be understood: that one is left in `failure`.
+
+        Texts that follow each other are one delta.
+        """
         deltas: list[Delta] = []
         try:
             for event in self._splitter.feed(received):
                 if event == DONE:
                     self.is_done = self.has_finished = True
                     break
-                deltas += deltas_of(event)
+                for delta in deltas_of(event):
+                    self._add(deltas, delta)
                 self.chunks += 1
         except EventTooLong as error:
             self.failure = ModelFailed("upstream_malformed", str(error))
         except ModelFailed as error:
             self.failure = error
-        self.has_finished = self.has_finished or any(type(delta) is Finished for delta in deltas)
         return deltas
+
+    def _add(self, deltas: list[Delta], delta: Delta) -> None:
+        if isinstance(delta, Said):
+            self.has_spoken = True
+            latest = deltas[-1] if deltas else None
+            if isinstance(latest, Said) and type(latest) is type(delta):
+                deltas[-1] = type(delta)(latest.text + delta.text)
+                return
+        elif isinstance(delta, Finished):
+            self.has_finished = True
+        deltas.append(delta)

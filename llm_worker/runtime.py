@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.fault_points import reach
+from chat.log.pace import Pace
 from chat.log.publisher import Publisher
 from chat.models import Run
 from chat.redis_client import async_redis, close_async_redis
@@ -76,8 +77,11 @@ class Runtime:
         self._certificate.stop()
 
     async def _start(self) -> None:
-        self._models = LanguageModels(connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S)
-        self._publisher = Publisher(async_redis())
+        pace = Pace()
+        self._models = LanguageModels(
+            connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, pace=pace
+        )
+        self._publisher = Publisher(async_redis(), pace)
         self._services = Services(self._database, self._publisher, self._models)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()

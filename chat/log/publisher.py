@@ -1,12 +1,13 @@
 """Carries what the runs of one worker process emit to the packet log: all runs' news in one pipeline.
 
-It waits for a window that grows with the load, from nothing to 40 ms, survives Redis going away by keeping
-what is not confirmed, and resends what Redis lost. It refuses to drop anything.
+It keeps to the process's pace (pace.py), survives Redis going away by keeping what is not confirmed, and resends
+what Redis lost. It refuses to drop anything.
 """
 
 import asyncio
 import hashlib
 import logging
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -17,19 +18,16 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from chat.fault_points import reach
 from chat.log.outlet import Outlet, StaleAttempt
+from chat.log.pace import Pace
 from chat.metrics.counted import APPEND_S
 from chat.protocol import RunAddress
+from chat.redis_client import SOCKET_TIMEOUT_S
 from chat.stream import APPEND, appended
 
 __all__ = ["Outlet", "Publisher", "StaleAttempt"]
 
-# Nobody sees 40 ms, and it halves the CPU of a loaded system.
-MAX_WINDOW_S: Final = 0.040
-# Emits per second and process below which nothing waits, and from which on the whole window is used.
-IDLE_RATE: Final = 300.0
-BUSY_RATE: Final = 1500.0
-# How long the rate remembers.
-RATE_MEMORY_S: Final = 0.5
+# For one pipeline, as every client's.
+REPLIES_TIMEOUT_S: Final = SOCKET_TIMEOUT_S
 RETRY_MIN_S: Final = 0.05
 RETRY_MAX_S: Final = 1.0
 
@@ -41,19 +39,15 @@ logger = logging.getLogger(__name__)
 class Publisher:
     """One per worker process, on its event loop."""
 
-    def __init__(self, redis: Redis, *, max_window_s: float = MAX_WINDOW_S) -> None:
+    def __init__(self, redis: Redis, pace: Pace | None = None) -> None:
         self._redis = redis
-        self._max_window_s = max_window_s
-        self._dirty: dict[Outlet, None] = {}
-        self._urgent: dict[Outlet, None] = {}
-        self._news = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._pace = pace or Pace()
+        self._dirty: dict[Outlet, None] = {}  # wait for the window
+        self._ready: dict[Outlet, None] = {}
+        self._is_ready = asyncio.Event()
+        self._has_asked = False  # for the window
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._emits = 0
-        self._rate = 0.0
-        self._measured_at = 0.0
-        self._drained_at = 0.0
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._keep_draining(), name="publisher")
@@ -61,13 +55,14 @@ class Publisher:
     async def close(self) -> None:
         """Send what waits; what Redis does not take at the first try is lost with the process."""
         self._closing = True
-        self._news.set()
-        self._hurry.set()
+        self._is_ready.set()
         if self._task:
             await self._task
+        self._make_ready()
         with suppress(RedisError, OSError):
-            while self._news.is_set():
-                await self._drain(self._take())
+            while batch := self._take():
+                await self._drain(batch)
+                self._make_ready()
 
     def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> Outlet:
         """The outlet of one attempt. on_stale: called once, when the log belongs to a newer attempt."""
@@ -76,27 +71,26 @@ class Publisher:
     # For outlets
 
     def has_news(self, outlet: Outlet, *, urgent: bool) -> None:
-        self._emits += 1
         if urgent:
-            self._urgent[outlet] = None
-            self._hurry.set()
-        elif outlet not in self._dirty:
+            self._dirty.pop(outlet, None)
+            self._ready[outlet] = None
+            self._is_ready.set()
+        elif outlet not in self._ready:
             self._dirty[outlet] = None
-        else:
-            return
-        self._news.set()
+            if not self._has_asked:
+                self._has_asked = True
+                self._pace.call_in_next_window(self._make_ready)
 
     def forget(self, outlet: Outlet) -> None:
         self._dirty.pop(outlet, None)
-        self._urgent.pop(outlet, None)
+        self._ready.pop(outlet, None)
 
     # The draining task
 
     async def _keep_draining(self) -> None:
         retry_s = RETRY_MIN_S
         while not self._closing:
-            await self._news.wait()
-            await self._wait_for_the_window()
+            await self._is_ready.wait()
             batch = self._take()
             try:
                 await self._drain(batch)
@@ -107,41 +101,18 @@ class Publisher:
                 await asyncio.sleep(retry_s)
                 retry_s = min(RETRY_MAX_S, retry_s * 2)
 
-    async def _wait_for_the_window(self) -> None:
-        now = asyncio.get_running_loop().time()
-        due_s = self._drained_at + self._window_s(now) - now
-        if due_s > 0 and not self._urgent and not self._closing:
-            try:
-                async with asyncio.timeout(due_s):
-                    await self._hurry.wait()
-            except TimeoutError:
-                pass
-
-    def _window_s(self, now: float) -> float:
-        """Measure the rate since the last look and return the window that goes with it."""
-        elapsed = max(now - self._measured_at, 1e-4)
-        self._measured_at = now
-        weight = min(1.0, elapsed / RATE_MEMORY_S)
-        self._rate += weight * (self._emits / elapsed - self._rate)
-        self._emits = 0
-        busy = (self._rate - IDLE_RATE) / (BUSY_RATE - IDLE_RATE)
-        return self._max_window_s * min(1.0, max(0.0, busy))
+    def _make_ready(self) -> None:
+        """The window has opened."""
+        self._has_asked = False
+        self._ready |= self._dirty
+        self._dirty.clear()
+        if self._ready:
+            self._is_ready.set()
 
     def _take(self) -> list[Outlet]:
-        """The outlets to drain now: the urgent ones alone, or everything once the window is over."""
-        self._hurry.clear()
-        now = asyncio.get_running_loop().time()
-        if self._urgent:
-            batch = list(self._urgent)
-            for outlet in batch:
-                self._dirty.pop(outlet, None)
-            self._urgent.clear()
-        else:
-            batch = list(self._dirty)
-            self._dirty.clear()
-            self._drained_at = now
-        if not self._dirty:
-            self._news.clear()
+        batch = list(self._ready)
+        self._ready.clear()
+        self._is_ready.clear()
         return batch
 
     async def _drain(self, batch: list[Outlet]) -> None:
@@ -155,9 +126,8 @@ class Publisher:
         reach("after_append")
         for (outlet, _), reply in zip(asked, replies, strict=True):
             outlet.confirm(appended(reply))
-            if outlet.has_more:
-                self._dirty[outlet] = None
-                self._news.set()
+            if outlet.has_more and outlet not in self._dirty:
+                self.has_news(outlet, urgent=True)
 
     async def _append(self, commands: list[list[Any]]) -> list[Any]:
         try:
@@ -178,7 +148,8 @@ class Publisher:
         try:
             packed = b"".join([pack_command(("EVALSHA", _SHA, 2, *command)) for command in commands])
             await connection.send_packed_command([packed], check_health=False)
-            replies = [await _reply(connection) for _ in commands]
+            async with asyncio.timeout(REPLIES_TIMEOUT_S):
+                replies = [await _reply(connection) for _ in commands]
             are_all_read = True
         finally:
             if not are_all_read:  # what is still to be read would be taken for the answer to something else
@@ -192,12 +163,12 @@ class Publisher:
     def _put_back(self, batch: list[Outlet]) -> None:
         for outlet in batch:
             if outlet.has_more:
-                self._dirty[outlet] = None
-                self._news.set()
+                self.has_news(outlet, urgent=True)
 
 
 async def _reply(connection: Any) -> Any:
+    """Without a timeout of its own, which costs more than the reply."""
     try:
-        return await connection.read_response()
+        return await connection.read_response(timeout=math.inf)
     except ResponseError as error:
         return error

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from chat import protocol as p
 from chat.log.outlet import MAX_DELTA_CHARACTERS, StaleAttempt
+from chat.log.pace import Pace
 from chat.log.publisher import Publisher
 from chat.packets import fold
 from chat.redis_client import async_redis, close_async_redis
@@ -82,11 +83,12 @@ async def test_a_huge_delta_is_split_under_the_packet_limit(publisher):
 
 
 async def test_a_stop_is_in_the_log_without_waiting_for_the_window():
-    publisher = Publisher(async_redis(), max_window_s=3600)
+    pace = Pace(max_window_s=3600)
+    publisher = Publisher(async_redis(), pace)
     await publisher.start()
     outlet = opened(publisher)
-    publisher._rate = 1e12
-    publisher._drained_at = asyncio.get_running_loop().time()
+    pace.count(10**12)
+    await pace.next_window()
     say(outlet, "first delta of a block goes at once")
     outlet.emit(HERE, p.Stop(stop_reason="finished"))
     async with asyncio.timeout(30):
@@ -188,7 +190,10 @@ async def test_what_cannot_be_sent_is_kept_until_redis_is_back():
     await relay.mend()
     await flushed
     await outlet.flush()
-    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "before, kept and sent"
+    assert (
+        fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text
+        == "before, kept and sent"
+    )
     await publisher.close()
     await client.aclose()
     await relay.cut()
@@ -205,16 +210,3 @@ async def test_a_discarded_outlet_sends_nothing_more(publisher):
     say(other, "x")
     await other.flush()
     assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "said"
-
-
-async def test_the_window_grows_with_the_load_and_is_zero_without(publisher):
-    now = asyncio.get_running_loop().time()
-    windows = {}
-    for rate in (0, 200, 900, 5000):
-        publisher._rate = rate
-        publisher._emits = 0
-        publisher._measured_at = now
-        windows[rate] = publisher._window_s(now)
-    assert windows[0] == windows[200] == 0
-    assert 0.01 < windows[900] < 0.03
-    assert windows[5000] == 0.04

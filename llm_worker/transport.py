@@ -1,0 +1,113 @@
+"""HTTP for the SDK over aiohttp, and bodies that are read as they come, with everything that has come at once.
+
+It keeps connections for the next request and knows nothing of models; a body closed early closes its connection.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final, cast
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+
+CONNECT_TIMEOUT_S: Final = 10.0
+# As long as the SDK's own transports keep one.
+KEEPALIVE_S: Final = 5.0
+# Where a response's body is found among its extensions.
+BODY: Final = "body"
+# aiohttp has decoded it.
+DECODED: Final = frozenset({b"content-encoding", b"content-length"})
+
+
+class Transport(httpx2.AsyncBaseTransport):
+    """Lives on one event loop. Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte.
+
+    Making it raises httpx2.InvalidURL.
+    """
+
+    def __init__(self, base_url: str, *, connections: int, silence_s: float) -> None:
+        self._silence_s = silence_s
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=httpx2.create_ssl_context()
+            ),
+            # aiohttp would set a timer anew for every piece of a body; silence is ours to watch.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=_proxy(base_url),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            async with asyncio.timeout(self._silence_s):
+                answered = await self._session.request(
+                    request.method,
+                    str(request.url),
+                    headers=request.headers.multi_items(),
+                    data=request.content,
+                    allow_redirects=False,
+                )
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout("no answer") from error
+        body = Body(answered, self._silence_s)
+        return httpx2.Response(
+            answered.status,
+            headers=[(name, value) for name, value in answered.raw_headers if name.lower() not in DECODED],
+            stream=body,
+            extensions={BODY: body},
+        )
+
+    async def aclose(self) -> None:
+        await self._session.close()
+
+
+class Body(httpx2.AsyncByteStream):
+    def __init__(self, answered: aiohttp.ClientResponse, silence_s: float) -> None:
+        self._answered = answered
+        self._content = answered.content
+        self._silence_s = silence_s
+        self._waiting: asyncio.Future[None] | None = None
+        self._content.on_eof(self._wake)
+
+    async def read(self) -> bytes:
+        """Everything that has come, or comes next; empty at the end. What is not read is held back at the server."""
+        content = self._content
+        if (come := content.read_nowait()) or content.at_eof():
+            return come
+        try:
+            async with asyncio.timeout(self._silence_s):
+                return await content.readany()
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout("silence") from error
+
+    async def wait(self, until: asyncio.Future[None]) -> None:
+        """Return when `until` is done, or the body has come to its end, if that is sooner."""
+        if not until.done() and not self._content.is_eof():
+            self._waiting = until
+            await until
+
+    def _wake(self) -> None:
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := await self.read():
+            yield piece
+
+    async def aclose(self) -> None:
+        self._answered.release()
+
+
+def _proxy(base_url: str) -> str | None:
+    """From HTTP_PROXY and its like, once: aiohttp would ask the environment in threads, twice for every request."""
+    place = httpx2.URL(base_url)
+    proxies = getproxies()
+    if proxy_bypass(place.host):
+        return None
+    return proxies.get(place.scheme) or proxies.get("all")
+
+
+def body_of(response: httpx2.Response) -> Body:
+    """Of a response that came through a Transport."""
+    return cast("Body", response.extensions[BODY])
