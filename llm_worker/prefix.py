@@ -1,7 +1,9 @@
 """How much of a request a model server has seen before: what the two begin with in common. Pure."""
 
+import json
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 
@@ -33,5 +35,12 @@ def common(previous: Sequence[object], request: Sequence[object]) -> int:
 
 def digests(messages: LanguageModelInput) -> list[str]:
     """What stands for each message where its text must not be kept; equal for what looks the same on the wire."""
-    encoded = map(msgspec.json.encode, wire_messages(messages))
+    encoded = map(_encoded, wire_messages(messages))
     return [blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in encoded]
+
+
+def _encoded(wire: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(wire)
+    except UnicodeEncodeError:  # half an emoji, as a model wrote it
+        return json.dumps(wire).encode()
