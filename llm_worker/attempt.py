@@ -191,6 +191,7 @@ class Attempt:
             cycles=state.cycles,
             citations=tuple(self._emitter.cited.values()),
             has_open_calls=state.has_called,
+            reports={row: (inner.latest_text, inner.reasoning) for row, inner in state.reports.items()},
         )
 
     def _address(self) -> RunAddress:

@@ -144,7 +144,7 @@ class Emitter:
     def _say(self, kind: Kind, text: str) -> None:
         if not text:
             return
-        counted = self.state.outer or self.state
+        counted = self.state.outermost
         if counted.first_token_at is None:
             counted.first_token_at = self._clock()
         if kind == "text":

@@ -78,20 +78,19 @@ class Hosting:
         self.loop = loop
         self.resumed = resumed
         self.rows: list[str] = []
-        self.reports: dict[int, RunState] = {}
         self._calls: Sequence[Planned] = ()
+        self._said = ("", "")  # before the calls: as text, and as reasoning
 
     async def begin(self, calls: Sequence[Planned]) -> None:
         state, blocks = self.emitter.state, self.emitter.blocks
-        self._calls = calls
+        self._calls, self._said = calls, (state.latest_text, state.reasoning)
         state.has_called = True
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
         else:
-            begun = Begun(
-                len(state.rounds), calls, state.latest_text, state.reasoning, inside=self.brief.inside
-            )
+            begun = Begun(len(state.rounds), calls, *self._said, inside=self.brief.inside)
             self.rows = await self.means.store.begin(begun)
+        state.open_round()
         self.emitter.show(blocks.round(len(calls)))
         for tab, call in enumerate(calls):
             self.emitter.show(show_call(blocks, tab, self._shown(tab, call)))
@@ -106,9 +105,11 @@ class Hosting:
         kept = self.resumed.calls[index] if self.resumed else None
         if kept is None or not kept.response:
             kept = None
-            inner = self.reports.get(index)
+            reports, row = self.emitter.state.outermost.reports, self.rows[index]
+            inner = reports.get(row)
             reported = Reported(inner.latest_text, inner.reasoning) if inner else Reported()
-            await self.means.store.finish(self.rows[index], done, reported)
+            await self.means.store.finish(row, done, reported)
+            reports.pop(row, None)
         shown = kept or replace(
             self._shown(index, self._calls[index]), response=done.response, documents=done.documents
         )
@@ -121,9 +122,8 @@ class Hosting:
             Call(call.id, call.name, call.arguments, one.response)
             for call, one in zip(self._calls, done, strict=True)
         )
-        finished = Round(calls, state.latest_text, state.reasoning)
         self.emitter.show(self.emitter.blocks.close())
-        state.close_round(finished)
+        state.rounds.append(Round(calls, *self._said))
 
     def _shown(self, tab: int, call: Planned) -> ShownCall:
         return ShownCall(self.rows[tab], call.id, call.name, call.arguments, response="")
@@ -140,9 +140,9 @@ class _Work:
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
         hosting, tab = self._hosting, self._tab
         outer = hosting.emitter
-        state = RunState(outer=outer.state.outer or outer.state)
+        state = RunState(outer=outer.state.outermost)
         inner = outer.within(tab, state)
-        hosting.reports[tab] = state
+        outer.state.outermost.reports[hosting.rows[tab]] = state
         begun = hosting.resumed.calls[tab].rounds if hosting.resumed else ()
         brief = replace(
             hosting.brief,

@@ -1,7 +1,7 @@
 """Rounds of tools in the database, fenced by the attempt: stored before they run, and each call as it ends."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -46,9 +46,21 @@ class Rounds:
         await self._write(finish_call, self._run, row, done, reported)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
-        if not await patiently(self._database, function, *args):
+        if not await to_its_end(patiently(self._database, function, *args)):
             self._on_lost()
             await asyncio.Event().wait()  # until that has cancelled us
+
+
+async def to_its_end(writing: Coroutine[Any, Any, bool]) -> bool:
+    """What is being written will be stored: a stop that comes meanwhile waits, so that readers are shown it, too."""
+    task = asyncio.create_task(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        if current := asyncio.current_task():
+            current.cancel()  # again, at the next await
+        return task.result()
 
 
 def begin_round(run: Run, rows: Sequence[ToolCall], held: Held | None) -> bool:

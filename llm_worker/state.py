@@ -17,7 +17,8 @@ class RunState:
     usage: Usage = field(default_factory=Usage)
     first_token_at: float | None = None  # on the clock given to Emitter
     cycles: int = 0
-    rounds: list[Round] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)  # those that have ended
+    reports: dict[str, RunState] = field(default_factory=dict)  # of agent calls that go on, by their rows
     has_called: bool = False  # any tool, whatever came of it
     outer: RunState | None = None
     _told: int = 0  # how many of texts stand before the last round
@@ -28,9 +29,8 @@ class RunState:
         self.texts += [text] if text else []
         self.reasonings += [reasoning] if reasoning else []
 
-    def close_round(self, finished: Round) -> None:
-        """What has been said since the round before belongs to this one."""
-        self.rounds.append(finished)
+    def open_round(self) -> None:
+        """What has been said since the round before belongs to the one that begins, whatever becomes of it."""
         self._told = len(self.texts)
         self._closed += len(self.reasonings)
         self.reasonings.clear()
@@ -41,6 +41,10 @@ class RunState:
         self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
         if self.outer:
             self.outer.count_step(usage)
+
+    @property
+    def outermost(self) -> RunState:
+        return self.outer or self
 
     @property
     def pieces(self) -> int:

@@ -21,7 +21,8 @@ def show_again(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     if not silently:
         emitter.show(placed)
     _said_again(each, emitter, cited)
-    state.close_round(replayed(each))
+    state.open_round()
+    state.rounds.append(replayed(each))
 
 
 def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:

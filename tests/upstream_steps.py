@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 Step = dict[str, Any]
@@ -62,14 +63,8 @@ def _text(message: dict[str, Any]) -> str:
 
 def numbered(steps: list[Step]) -> list[Step]:
     """The same steps; each `call` knows which of the reply's calls it is."""
-    calls = [step for step in steps if "call" in step]
-    return [
-        {"call": {"index": _place(step, calls), **step["call"]}} if "call" in step else step for step in steps
-    ]
-
-
-def _place(step: Step, steps: list[Step]) -> int:
-    return next(at for at, each in enumerate(steps) if each is step)
+    places = count()
+    return [{"call": {"index": next(places), **step["call"]}} if "call" in step else step for step in steps]
 
 
 def pieces(step: Step, body: dict[str, Any]) -> Iterator[bytes]:

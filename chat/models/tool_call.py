@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import models
@@ -23,10 +24,15 @@ class ToolCallStatus(models.TextChoices):
 
 
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
-    def abandon(self, run_id: Any) -> None:
-        """The run has ended: whatever of its calls is still running, nobody will learn what came of it."""
-        begun = [ToolCallStatus.PENDING, ToolCallStatus.RUNNING]
-        self.filter(run=run_id, status__in=begun).update(status=ToolCallStatus.UNKNOWN)
+    def abandon(self, run_id: Any, reports: Mapping[str, tuple[str, str]]) -> None:
+        """The run has ended: whatever of its calls is still running, nobody will learn what came of it.
+
+        reports: by row, what agent tools had written, and thought before, and readers were shown.
+        """
+        begun = self.filter(run=run_id, status__in=[ToolCallStatus.PENDING, ToolCallStatus.RUNNING])
+        for row, (report, reasoning) in reports.items():
+            begun.filter(pk=row).update(report=report, report_reasoning=reasoning)
+        begun.update(status=ToolCallStatus.UNKNOWN)
 
 
 class ToolCall(models.Model):

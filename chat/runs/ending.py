@@ -4,7 +4,7 @@ Used by whoever ends it: its worker, or the web while it is queued. A crash betw
 what was committed can be announced later from the database alone. The log itself is chat/stream.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
@@ -45,6 +45,8 @@ class End:
     cycles: int = 0
     citations: Sequence[Document] = ()  # what the text links to
     has_open_calls: bool = True  # whether a tool may be running; False only where that is known
+    # Of agent tools that are cut short, by the rows of their calls: the text so far, the reasoning before it.
+    reports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def stop_reason(self) -> StopReason:
@@ -62,7 +64,7 @@ def commit_end(run_id: Any, attempt: int, end: End) -> bool:
     with transaction.atomic():
         ended = _end(run_id, attempt, end)
         if ended:
-            ToolCall.objects.abandon(run_id)
+            ToolCall.objects.abandon(run_id, end.reports)
             CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
     return ended
 

@@ -40,9 +40,13 @@ class ScriptedTool:
         try:
             if len(self.ran) <= self.hangs:
                 await asyncio.Event().wait()
-            while arguments.get("what") == "wait" and not self.released.is_set():
-                await asyncio.sleep(0.005)
+            if arguments.get("what") == "wait":
+                await self._release()
         except asyncio.CancelledError:
             self.left += 1
             raise
         return Outcome(self.says(arguments))
+
+    async def _release(self) -> None:
+        while not self.released.is_set():  # noqa: ASYNC110  set by another thread
+            await asyncio.sleep(0.005)
