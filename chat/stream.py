@@ -23,7 +23,7 @@ __all__ = [
     "run_log",
 ]
 
-# One hour after the last append: longer than any turn, short enough that finished runs cost no memory.
+# One hour after the last append, at most a minute less: longer than any turn, short enough that finished runs cost no memory.
 TTL_S: Final = 3600
 # The attempt of a session's event log, which never starts again.
 EVENTS_ATTEMPT: Final = 1
@@ -33,26 +33,39 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
 
 # KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, line...
 # A log that is missing or of an older attempt holds base-1, so that a producer whose log was lost learns it.
+# Numbers stay the texts they came as where they can: turning them back costs more than what is done with them. The time
+# to live is looked at, which is cheap, and written again when a minute of it is gone.
 APPEND: Final = """
-local attempt, first, base = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local held = redis.call('HMGET', KEYS[1], 'attempt', 'seq')
-local current, last = tonumber(held[1]), tonumber(held[2])
-if current and attempt < current then return {1, last} end
-local fresh = current ~= attempt
-if fresh then last = base - 1 end
-if first > last + 1 then return {2, last} end
-local count = #ARGV - 6
-local skip = last + 1 - first
-if skip >= count then return {0, last} end
-if fresh then redis.call('DEL', KEYS[2]) end
-local from, to = first + skip, first + count - 1
-for seq = from, to do
-  redis.call('XADD', KEYS[2], ARGV[1] .. '-' .. seq, 'p', ARGV[7 + seq - first])
+local call, attempt = redis.call, ARGV[1]
+local held = call('HMGET', KEYS[1], 'attempt', 'seq')
+local first, last = ARGV[2] + 0, tonumber(held[2])
+local fresh = held[1] ~= attempt
+if fresh then
+  if held[1] and attempt + 0 < held[1] + 0 then return {1, last} end
+  last = ARGV[3] - 1
 end
-redis.call('HSET', KEYS[1], 'attempt', ARGV[1], 'seq', to)
-redis.call('EXPIRE', KEYS[1], ARGV[4])
-redis.call('EXPIRE', KEYS[2], ARGV[4])
-redis.call('PUBLISH', ARGV[5], ARGV[6] .. ' ' .. ARGV[1] .. ' ' .. from .. ' ' .. to .. '\\n'
+if first > last + 1 then return {2, last} end
+local skip = last + 1 - first
+local to = first + #ARGV - 7
+if to <= last then return {0, last} end
+if fresh then
+  call('DEL', KEYS[2])
+  call('HSET', KEYS[1], 'attempt', attempt)
+end
+local from, till = ARGV[2], ARGV[2]
+if skip > 0 or to > first then
+  from, till = string.format('%d', last + 1), string.format('%d', to)
+end
+call('XADD', KEYS[2], attempt .. '-' .. from, 'p', ARGV[7 + skip])
+for seq = last + 2, to do
+  call('XADD', KEYS[2], attempt .. '-' .. string.format('%d', seq), 'p', ARGV[7 + seq - first])
+end
+call('HSET', KEYS[1], 'seq', till)
+if call('TTL', KEYS[2]) < ARGV[4] - 60 then
+  call('EXPIRE', KEYS[1], ARGV[4])
+  call('EXPIRE', KEYS[2], ARGV[4])
+end
+call('PUBLISH', ARGV[5], ARGV[6] .. ' ' .. attempt .. ' ' .. from .. ' ' .. till .. '\\n'
   .. table.concat(ARGV, '\\n', 7 + skip))
 return {0, to}
 """
