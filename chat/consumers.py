@@ -4,6 +4,7 @@ of its own (socket/writer.py), so that a slow screen never blocks a stop.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
@@ -29,6 +30,9 @@ MAX_SUBSCRIPTIONS: Final = 1000
 
 logger = logging.getLogger(__name__)
 Reply = dict[str, Any]
+Verb = Callable[[Any, commands.Members], Reply]
+# Commands that change rows, by type; each runs in a thread.
+_VERBS: Final[dict[str, Verb]] = {"send": verbs.send, "stop": verbs.stop}
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -103,9 +107,22 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return text
 
     async def _execute(self, command: commands.Command) -> None:
-        if not await self._is_still_logged_in():
-            await self.end(CloseCode.NOT_AUTHENTICATED)
+        verb = _VERBS.get(command.type)
+        if verb:
+            reply = await in_thread(self._if_logged_in, verb, command.members)
+            if reply is not None:
+                self._answer(command, reply)
+                return
+        elif await self._is_still_logged_in():
+            await self._execute_here(command)
             return
+        await self.end(CloseCode.NOT_AUTHENTICATED)
+
+    def _if_logged_in(self, verb: Verb, members: commands.Members) -> Reply | None:
+        """Look at the login and do it in one visit to a thread, with one connection."""
+        return verb(self.user, members) if self.credentials.still_stand_for(self.user) else None
+
+    async def _execute_here(self, command: commands.Command) -> None:
         match command.type:
             case "ping":
                 self._answer(command, {"type": "pong"})
@@ -113,10 +130,6 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._subscribe(command)
             case "unsubscribe":
                 self._unsubscribe(command)
-            case "send":
-                self._answer(command, await in_thread(verbs.send, self.user, command.members))
-            case "stop":
-                self._answer(command, await in_thread(verbs.stop, self.user, command.members))
             case _:
                 raise Refusal("not_found", "This is not available here yet.")
 
