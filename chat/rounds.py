@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from chat.models import CitedDocument, ToolCall
-from chat.packets import ShownCall, ShownRound, link
+from chat.rebuilding import ShownCall, ShownRound, link
 from chat.transcript import Document
 
 SHOWN = ("number", "document_id", "title", "url")

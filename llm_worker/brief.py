@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chat.packets import ShownRound
+from chat.rebuilding import ShownRound
 from chat.transcript import Document, Entry
 from llm_worker.deltas import Usage
 from llm_worker.framing import Framing

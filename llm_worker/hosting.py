@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from chat.packets import ShownCall, ShownRound, show_call, show_outcome
+from chat.rebuilding import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript import Call, Document, Entry, Round
 from llm_worker.brief import Brief, Earlier
 from llm_worker.calls import Done, Planned

@@ -58,7 +58,7 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> St
         emitter.state.count_step(usage)
         said.write()
     written = emitter.end_step()
-    return Step(reasons, calls.calls() if calls else written, in_text=bool(written))
+    return Step(reasons, [*(calls.calls() if calls else ()), *written], in_text=bool(written))
 
 
 def new_call_id() -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chat.packets import ShownCall, ShownRound, show_rounds, show_said
+from chat.rebuilding import ShownCall, ShownRound, show_rounds, show_said
 from chat.transcript import Call, Document, Round
 from llm_worker.calls import Done, Planned, after_a_loss
 from llm_worker.emitter import Emitter

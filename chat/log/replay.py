@@ -6,7 +6,8 @@ blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
 
 from chat import protocol as p
 from chat.models import ChatMessage, Run
-from chat.packets import Blocks, Ended, rebuild
+from chat.packets import Blocks
+from chat.rebuilding import Ended, rebuild
 from chat.rounds import citations_of, rounds_of
 from chat.shapes import message_shape
 from chat.states import STOP_REASONS, Status
