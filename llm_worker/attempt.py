@@ -35,6 +35,7 @@ from llm_worker.saving import announce, finish, patiently, put_back
 from llm_worker.sent import Recorder
 from llm_worker.state import RunState
 from llm_worker.step import Models
+from llm_worker.taking_up import documents_of
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ class Attempt:
         return Means(
             models=self._services.models,
             store=Rounds(self.run, self._services.database, self.checkpoint, lambda: self.cut("lost")),
-            numbering=Numbering(brief.highest_number),
+            numbering=Numbering(brief.highest_number, documents_of(brief.earlier.rounds)),
             # The turn's, so that a second attempt is told the same.
             now=self.run.turn.created_at,
             tool_limit_s=settings.TOOL_TIMEOUT_S,

@@ -9,7 +9,7 @@ from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
 from llm_worker.hosting import Hosting, Means
 from llm_worker.step import Step, new_call_id, run_llm_step
-from llm_worker.taking_up import calls_to_finish, is_finished, show_again, show_beginning
+from llm_worker.taking_up import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
 from llm_worker.text_calls import TextCalls
 from llm_worker.tool_round import execute
 from llm_worker.tools.tool import Tool
@@ -38,7 +38,7 @@ async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
 
 async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
     """Go where earlier attempts have come to; a round that was cut short is carried out to its end."""
-    earlier, state = brief.earlier, emitter.state
+    earlier = brief.earlier
     for each in earlier.rounds:
         if is_finished(each):
             show_again(each, emitter, silently=earlier.is_shown)
@@ -46,7 +46,7 @@ async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
             show_beginning(each, emitter, silently=earlier.is_shown)
             hosting = Hosting(brief, means, emitter, run_llm_loop, resumed=each)
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
-    state.keep(earlier.said, earlier.thought)
+    go_on_with(earlier.said, earlier.thought, emitter)
 
 
 def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:

@@ -100,6 +100,8 @@ def _is_ours(run: Run) -> bool:
 
 
 def _row(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
+    # Whoever takes over a call that is refused already must not find it open.
+    status, response = (call.done.status, call.done.response) if call.done else (ToolCallStatus.RUNNING, "")
     return ToolCall(
         id=uuid4(),
         run=run,
@@ -113,5 +115,6 @@ def _row(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
         text_before=begun.text_before,
         reasoning=begun.reasoning,
         token_count=count_tokens(f"{call.name} {encode(dict(call.arguments)).decode()}"),
-        status=ToolCallStatus.RUNNING,
+        status=status,
+        response=response,
     )

@@ -1,8 +1,10 @@
 """How an attempt goes on with what those before it have left: finished rounds are shown again, not carried out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from chat.rebuilding import ShownCall, ShownRound, show_rounds, show_said
+from chat.packets import Placed
+from chat.rebuilding import ShownCall, ShownRound, link, show_rounds, show_said
 from chat.transcript import Call, Document, Round
 from llm_worker.calls import Done, Planned, after_a_loss
 from llm_worker.emitter import Emitter
@@ -15,23 +17,30 @@ def is_finished(each: ShownRound) -> bool:
 
 def show_again(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     """A finished round. silently: readers see it already; only the counters move."""
-    state = emitter.state
-    cited = _citable(emitter)
-    placed = list(show_rounds(emitter.blocks, [each], cited))
-    if not silently:
-        emitter.show(placed)
-    _said_again(each, emitter, cited)
-    state.open_round()
-    state.rounds.append(replayed(each))
+    _say_again(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
+    emitter.state.open_round()
+    emitter.state.rounds.append(replayed(each))
 
 
 def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     """What was said before a round that is now carried out to its end."""
-    cited = _citable(emitter)
-    placed = list(show_said(emitter.blocks, each.reasoning, each.text_before, cited))
-    if not silently:
-        emitter.show(placed)
-    _said_again(each, emitter, cited)
+    said = partial(show_said, emitter.blocks, each.reasoning, each.text_before)
+    _say_again(each, emitter, said, silently=silently)
+
+
+def go_on_with(said: str, thought: str, emitter: Emitter) -> None:
+    """What was said after the rounds; readers see it already."""
+    linked = {number: one for number, one in _citable(emitter).items() if link(one) in said}
+    emitter.cited.update(linked)
+    emitter.state.keep(said, thought)
+
+
+def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
+    """All that these rounds have found, inside agent tools, too."""
+    for each in rounds:
+        for call in each.calls:
+            yield from call.documents
+            yield from documents_of(call.rounds)
 
 
 def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[Planned]:
@@ -55,7 +64,18 @@ def _citable(emitter: Emitter) -> dict[int, Document]:
     return {number: one for number, one in emitter.documents.items() if number not in emitter.cited}
 
 
-def _said_again(each: ShownRound, emitter: Emitter, left: dict[int, Document]) -> None:
-    """left: those that _citable gave and the text did not link to."""
-    emitter.cited.update({number: one for number, one in _citable(emitter).items() if number not in left})
+def _say_again(
+    each: ShownRound,
+    emitter: Emitter,
+    show: Callable[[dict[int, Document]], Iterator[Placed]],
+    *,
+    silently: bool,
+) -> None:
+    """show: takes out of the documents that may be cited those that the text links to."""
+    citable = _citable(emitter)
+    left = dict(citable)
+    placed = list(show(left))
+    if not silently:
+        emitter.show(placed)
+    emitter.cited.update({number: one for number, one in citable.items() if number not in left})
     emitter.state.keep(each.text_before, each.reasoning)
