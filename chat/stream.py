@@ -5,7 +5,10 @@ business of whoever appends it; delivery to sockets is hub.py.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
+
+from redis.commands.core import Script
 
 from chat.log.joining import Cursor
 from chat.redis_client import async_redis, sync_redis
@@ -122,7 +125,14 @@ async def append(log: Log, attempt: int, first: int, lines: Sequence[bytes], bas
 
 def append_now(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
     """append() for threads."""
-    return appended(sync_redis().eval(APPEND, 2, *append_arguments(log, attempt, first, lines, base)))
+    meta, entries, *arguments = append_arguments(log, attempt, first, lines, base)
+    return appended(_append_script()(keys=[meta, entries], args=arguments))
+
+
+@cache
+def _append_script() -> Script:
+    """Called by its digest; it loads itself where Redis does not know it."""
+    return sync_redis().register_script(APPEND)
 
 
 def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:

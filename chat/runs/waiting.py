@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models.functions import Now
 
-from chat.models import ChatMessage, Run, Turn
+from chat.models import ChatMessage, Role, Run, Turn
 from chat.runs.enqueueing import enqueue_on_commit
 from chat.states import Status
 
@@ -19,7 +19,8 @@ def blocker(answer: ChatMessage) -> Turn | None:
 
     An answer that was stopped while it waited has ended, but the one above it has not.
     """
-    return Turn.objects.blocking(answer.pk)
+    # Nobody writes the root.
+    return None if answer.role == Role.ROOT else Turn.objects.blocking(answer.pk)
 
 
 def release(turn: Turn) -> None:
