@@ -129,7 +129,7 @@ def test_documents_found_later_get_other_numbers(upstream, handed_over, searchin
     upstream.reply({"reasoning": "Hm"}, {"hang": True}, times=1)
     upstream.reply(search("sea"), times=1)
     upstream.reply({"text": "Sea [3], moon [1]."})
-    run = handed_over(model, lambda run: upstream.wait_for_requests(2))
+    run = handed_over(model, lambda _run: upstream.wait_for_requests(2))
     assert numbers(responses(upstream.requests[3])[1]) == [(3, "Sea")]
     assert run.message.text == (
         "Let me look. Sea [[3]](https://sea.example/), moon [[1]](https://moon.example/)."
@@ -178,7 +178,7 @@ def test_while_an_agents_search_hangs(upstream, handed_over, searching, model):
 
     run = handed_over(
         model,
-        lambda run: searching.wait_for(lambda: "stuck" in searching.queries),
+        lambda _run: searching.wait_for(lambda: "stuck" in searching.queries),
         before_the_next=search_again,
     )
     assert run.message.text == "I ask. It is [[3]](https://sea.example/)."
@@ -196,7 +196,7 @@ def test_while_an_agent_writes_its_report(upstream, handed_over, searching, mode
     upstream.reply({"text": "Half a rep"}, {"hang": True}, contains="Who pulls", times=1)
     upstream.reply({"text": "The moon [1]."}, contains="Who pulls")
     upstream.reply({"text": "It is [1]."})
-    run = handed_over(model, lambda run: upstream.wait_for_requests(3))
+    run = handed_over(model, lambda _run: upstream.wait_for_requests(3))
     assert run.message.text == "I ask. It is [[1]](https://moon.example/)."
     assert searching.queries == ["moon"]
     assert ToolCall.objects.get(run=run, name="research_agent").report == "The moon [1]."
