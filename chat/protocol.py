@@ -12,8 +12,10 @@ from msgspec import Struct, json
 
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
+COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
 TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
 DEFAULT_QUEUE: Final = "llm"
+COMPRESSION_QUEUE: Final = "compression"
 
 # What an agent may be given; the tools themselves are llm_worker/tools. A test holds the two together.
 TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})

@@ -2,6 +2,7 @@
 
 from chat.models.agent import Agent
 from chat.models.cited_document import CitedDocument
+from chat.models.compression import Compression, CompressionStatus, TriggeredBy
 from chat.models.feedback import Feedback
 from chat.models.message import ChatMessage, Role
 from chat.models.message_file import MessageFile
@@ -18,6 +19,8 @@ __all__ = [
     "Agent",
     "ChatMessage",
     "CitedDocument",
+    "Compression",
+    "CompressionStatus",
     "Feedback",
     "MessageFile",
     "ModelConfig",
@@ -29,5 +32,6 @@ __all__ = [
     "SessionEvent",
     "SystemPrompt",
     "ToolCall",
+    "TriggeredBy",
     "Turn",
 ]

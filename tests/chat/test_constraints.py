@@ -15,6 +15,7 @@ from chat.models import (
     Agent,
     ChatMessage,
     CitedDocument,
+    Compression,
     Feedback,
     MessageFile,
     ModelConfig,
@@ -81,6 +82,11 @@ def tool_call(world: World, **fields: Any) -> ToolCall:
 def sent(world: World, **fields: Any) -> SentRequest:
     given = {"common": 0, "messages": [], "tokens": 1, "prefix_share": 0, "sent_at": timezone.now()}
     return SentRequest.objects.create(**{"run": world.run, "attempt": 1, "cycle": 1} | given | fields)
+
+
+def compression(world: World, **fields: Any) -> Compression:
+    given = {"session": world.session, "parent": world.question, "leaf": world.answer, "model": "m"}
+    return Compression.objects.create(**given | {"triggered_by": "auto"} | fields)
 
 
 def twice(make: Callable[[], Any]) -> None:
@@ -181,6 +187,15 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "one_sent_request_per_cycle": lambda w: twice(lambda: sent(w)),
     "sent_request_counts_not_negative": lambda w: sent(w, common=-1),
     "prefix_share_is_a_share": lambda w: sent(w, prefix_share=1.5),
+    # Compressions
+    "one_live_compression_per_parent": lambda w: twice(lambda: compression(w)),
+    "compression_status_known": lambda w: compression(w, status="asleep", ended_at=timezone.now()),
+    "compression_trigger_known": lambda w: compression(w, triggered_by="moon"),
+    "compression_has_an_end_iff_over": lambda w: compression(w, status="done"),
+    "running_compression_has_a_lease": lambda w: compression(w, status="running"),
+    "only_vain_compressions_have_an_error": lambda w: compression(w, error_code="internal_error"),
+    "compression_counts_not_negative": lambda w: compression(w, failures=-1),
+    "probe_score_is_a_share": lambda w: compression(w, probe_score=1.5),
     # The rest
     "one_default_model": two_defaults,
     "model_output_fits_its_window": lambda _: ModelConfig.objects.create(
@@ -224,7 +239,7 @@ def test_a_session_goes_with_everything_in_it(world: World) -> None:
     world.answer.choose()
     world.session.point_at(world.answer)
     tool_call(world)
-    summary(world, world.answer)
+    compression(world, summary=summary(world, world.answer))
     world.session.delete()
     connection.check_constraints()
     assert set(Session.objects.values_list("pk", flat=True)) == {world.other.pk}

@@ -1,0 +1,233 @@
+"""Compression: one attempt to put a summary in place of the older part of a branch: its claim, its lease, its end."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from chat.models import statements
+from chat.models.message import ChatMessage
+from chat.models.model_config import ModelConfig
+from chat.models.session import Session
+
+# Seconds a worker may stay silent before the sweeper gives its compressions to another one.
+COMPRESSION_LEASE_S = 30
+# Doubling stops here: a branch is tried again some day.
+MAX_BACKOFF = timedelta(days=1)
+
+
+class CompressionStatus(models.TextChoices):
+    """nothing: there was nothing to summarise; refused: what the model wrote was not acceptable; prepared: the text
+    is kept ahead of time, outside the tree."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    REFUSED = "refused"
+    NOTHING = "nothing"
+    PREPARED = "prepared"
+
+
+class TriggeredBy(models.TextChoices):
+    AUTO = "auto"
+    USER = "user"
+    STAFF = "staff"
+
+
+UNDER_WAY = (CompressionStatus.QUEUED, CompressionStatus.RUNNING)
+IN_VAIN = (CompressionStatus.FAILED, CompressionStatus.REFUSED)
+
+_CLAIM = """
+    UPDATE chat_compression SET
+        status = 'running', attempt = attempt + 1, owner = %(owner)s, beat_at = STATEMENT_TIMESTAMP(),
+        lease_until = STATEMENT_TIMESTAMP() + %(lease)s
+    WHERE id = %(compression)s
+        AND (status = 'queued' OR status = 'running' AND lease_until < STATEMENT_TIMESTAMP())
+    RETURNING id
+"""
+
+
+class CompressionQuerySet(models.QuerySet["Compression"]):
+    # Mutators: each one UPDATE; the count of changed rows is the answer
+
+    def claim(self, compression_id: Any, owner: int) -> Compression | None:
+        """Take one that is queued, or whose lease has expired; None if somebody else has it or it has ended.
+
+        One UPDATE on the database clock, so of any number of deliveries exactly one gets it.
+        """
+        lease = timedelta(seconds=COMPRESSION_LEASE_S)
+        given = {"compression": compression_id, "owner": owner, "lease": lease}
+        if statements.first(_CLAIM, given) is None:
+            return None
+        return self.select_related("session", "parent", "leaf", "model_config").get(pk=compression_id)
+
+    def of(self, claimed: Compression) -> CompressionQuerySet:
+        """The row, as long as this attempt holds it."""
+        return self.filter(pk=claimed.pk, attempt=claimed.attempt, status=CompressionStatus.RUNNING)
+
+    # Queries
+
+    def under_way(self) -> CompressionQuerySet:
+        return self.filter(status__in=UNDER_WAY)
+
+    def dead(self) -> CompressionQuerySet:
+        """Held by a worker that has been silent for too long."""
+        return self.filter(status=CompressionStatus.RUNNING, lease_until__lt=Now())
+
+
+def _count(**options: Any) -> Any:
+    return models.IntegerField(null=True, blank=True, **options)
+
+
+class Compression(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="compressions")
+    # The last user message of the branch when it was asked for: the parent of the summary.
+    parent = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="compressions")
+    # The tip of the branch that is measured; an answer to `parent`, or `parent` itself.
+    leaf = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="+")
+    model_config = models.ForeignKey(
+        ModelConfig, null=True, on_delete=models.SET_NULL, related_name="+", verbose_name="model"
+    )
+    model = models.CharField(
+        max_length=200, help_text="That answers on this branch; its window is the one to fit."
+    )
+    triggered_by = models.CharField(max_length=5, choices=TriggeredBy.choices)
+
+    status = models.CharField(
+        max_length=8, choices=CompressionStatus.choices, default=CompressionStatus.QUEUED
+    )
+    attempt = models.IntegerField(default=0)
+    failures = models.IntegerField(default=0)
+    owner = models.BigIntegerField(null=True, blank=True)
+    beat_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    # Since when it waits for a worker: asked for, or taken from a dead owner.
+    queued_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    # How many ended in vain on this branch one after the other, this one included; and when the next may be tried.
+    in_vain = models.IntegerField(default=0)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    error_code = models.CharField(max_length=40, blank=True, default="")
+
+    tokens_before = _count(help_text="Of the history: the summary in force and the messages after it.")
+    tokens_after = _count(help_text="Of the history with the new summary.")
+    reserved_tokens = _count(help_text="Of the window, for everything that is not history.")
+    history_window = _count(help_text="Tokens that are left for history.")
+    prompt_tokens = _count()
+    completion_tokens = _count()
+    # By the prices of the model that summarised; null: some price is unknown.
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
+    summary = models.ForeignKey(
+        ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="made_by"
+    )
+    # What was written ahead of time, and the last message it covers; until the history has grown to need it.
+    prepared_text = models.TextField(blank=True, default="")
+    prepared_cutoff = models.ForeignKey(
+        ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    probe_score = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Share of questions that are answered the same with the summary as with the text.",
+    )
+
+    objects = CompressionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        indexes = [
+            models.Index(fields=["session", "created_at"], name="compression_by_session"),
+            models.Index(
+                fields=["status", "lease_until"], name="compression_live", condition=Q(status__in=UNDER_WAY)
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["parent"], condition=Q(status__in=UNDER_WAY), name="one_live_compression_per_parent"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=CompressionStatus.values), name="compression_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(triggered_by__in=TriggeredBy.values), name="compression_trigger_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=UNDER_WAY, ended_at__isnull=True)
+                | (~Q(status__in=UNDER_WAY) & Q(ended_at__isnull=False)),
+                name="compression_has_an_end_iff_over",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="running")
+                | Q(owner__isnull=False, lease_until__isnull=False, attempt__gte=1),
+                name="running_compression_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=IN_VAIN) | Q(error_code=""),
+                name="only_vain_compressions_have_an_error",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__gte=0, failures__gte=0, in_vain__gte=0),
+                name="compression_counts_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(probe_score__isnull=True) | Q(probe_score__gte=0, probe_score__lte=1),
+                name="probe_score_is_a_share",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"compression {self.pk}"
+
+    # Mutators: False, if this attempt does not hold it any more
+
+    def beat(self) -> bool:
+        """Keep it for another lease."""
+        lease = Now() + timedelta(seconds=COMPRESSION_LEASE_S)
+        return bool(Compression.objects.of(self).update(beat_at=Now(), lease_until=lease))
+
+    def measured(self, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
+        return bool(
+            Compression.objects.of(self).update(
+                tokens_before=tokens_before, reserved_tokens=reserved_tokens, history_window=history_window
+            )
+        )
+
+    def end(self, status: CompressionStatus, **fields: Any) -> bool:
+        """Save the end; one in vain sets when the branch may be tried again."""
+        if status in IN_VAIN:
+            backoff = timedelta(seconds=settings.COMPRESSION_BACKOFF_S * 2 ** min(self.in_vain, 20))
+            fields |= {"in_vain": F("in_vain") + 1, "retry_at": Now() + min(backoff, MAX_BACKOFF)}
+        elif status == CompressionStatus.DONE:
+            fields |= {"in_vain": 0}
+        held = Compression.objects.of(self)
+        return bool(held.update(status=status, ended_at=Now(), lease_until=None, **fields))
+
+    def release(self) -> bool:
+        """Put it back for another worker, as it was seen."""
+        return bool(
+            Compression.objects.of(self).update(
+                status=CompressionStatus.QUEUED,
+                owner=None,
+                lease_until=None,
+                queued_at=Now(),
+                failures=F("failures") + 1,
+            )
+        )
+
+    # Properties
+
+    @property
+    def saved_tokens(self) -> int | None:
+        before: int | None = self.tokens_before
+        after: int | None = self.tokens_after
+        return None if before is None or after is None else before - after
