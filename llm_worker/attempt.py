@@ -176,7 +176,7 @@ class Attempt:
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
         self._outlet.discard()
-        return await patiently(self._services.database, put_back, held)
+        return await patiently(self._services.database, put_back, held, self._sent.take())
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> ending.End:
         state = self._state

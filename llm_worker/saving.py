@@ -109,13 +109,15 @@ def announce(run: Run, sent: Sequence[Recorded]) -> None:
     save_sent_requests(run, sent)
 
 
-def put_back(held: Held) -> bool:
+def put_back(held: Held, sent: Sequence[Recorded] = ()) -> bool:
     """Save what there is and let another worker go on. False: it was stopped meanwhile, or is not ours."""
     run = held.run
     with transaction.atomic():
         if held.pieces:  # otherwise what an earlier attempt said is better than nothing
             _save(SAVE_PATIENTLY, run.owner or 0, [held])
-        return run.release()
+        is_released = run.release()
+    save_sent_requests(run, sent)
+    return is_released
 
 
 def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:
