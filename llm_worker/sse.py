@@ -23,6 +23,10 @@ class Splitter:
 
     def feed(self, received: bytes) -> list[bytes]:
         """The events completed by these bytes, oldest first. Raises EventTooLong."""
+        if not (self._line or self._data or self._after_cr):
+            events = _whole_events(received)
+            if events is not None:
+                return events
         if self._after_cr and received.startswith(b"\n"):
             received = received[1:]  # the second half of a line end that was cut in two
             self._after_cr = False
@@ -56,3 +60,15 @@ class Splitter:
         self._held_bytes += count
         if self._held_bytes > MAX_EVENT_BYTES:
             raise EventTooLong(f"an event of more than {MAX_EVENT_BYTES} bytes")
+
+
+def _whole_events(received: bytes) -> list[bytes] | None:
+    """What nearly every piece is: whole events of one data line each. None: it has to be looked at line by line."""
+    if not received.endswith(b"\n\n") or b"\r" in received or len(received) > MAX_EVENT_BYTES:
+        return None
+    events = []
+    for line in received[:-2].split(b"\n\n"):
+        if b"\n" in line or not line.startswith(b"data: "):
+            return None
+        events.append(line[6:])
+    return events
