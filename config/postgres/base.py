@@ -4,6 +4,7 @@ By itself the pool finds the connections that a restart killed one by one, pause
 connecting while somebody waits for it.
 """
 
+import select
 from typing import Any
 
 from django.db.backends.postgresql import base
@@ -23,13 +24,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def check(connection: Connection[Any]) -> None:
-    """Raises psycopg.Error if the connection is dead. The others are taken for dead too: the next are new."""
+    """Raises psycopg.Error if the connection is dead. The others are taken for dead too: the next are new.
+
+    A server that is gone has closed its sockets, so while there is nothing to read it need not be asked.
+    """
     try:
-        ConnectionPool.check_connection(connection)
+        if _has_something_to_read(connection):
+            ConnectionPool.check_connection(connection)
     except Error:
         pool: Any = connection._pool  # noqa: SLF001
         pool.drain()
         raise
+
+
+def _has_something_to_read(connection: Connection[Any]) -> bool:
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def go_on(pool: Any) -> None:
