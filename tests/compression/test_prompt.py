@@ -1,0 +1,121 @@
+"""What the summarising model is asked, and in how many requests."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.transcript import Call, Document, Entry, Image, Round, TextFile
+from compression.passes import NoRoom, next_pass
+from compression.plan import get_messages_to_summarize, measured
+from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
+from llm_worker.message import TOKENS_PER_MESSAGE, Message
+from llm_worker.replay import Replay
+from tests.compression.branches import SENT_AT, branches, tokens_of
+
+REPLAY = Replay(tokens_of)
+FRAME = Frame(words=100)
+
+
+def user(text: str) -> Entry:
+    return Entry(text, "user", text, SENT_AT)
+
+
+def answer(text: str, *tools: str) -> Entry:
+    calls = tuple(Call(f"c{n}", name, {"q": "private"}, "secret response") for n, name in enumerate(tools))
+    return Entry(text, "assistant", text, SENT_AT, rounds=(Round(calls),) if calls else ())
+
+
+def asked(older: list[Entry], recent: list[Entry], previous: str = "") -> list[tuple[str, str]]:
+    frame = Frame(words=100, previous=previous)
+    messages = frame.around(said(older, REPLAY), said(recent, REPLAY))
+    return [(message.role, message.text) for message in messages]
+
+
+def test_the_order_of_a_request() -> None:
+    shown = asked([user("Hello"), answer("Hi")], [user("And now?"), answer("Later")])
+    assert [role for role, _ in shown] == ["system", "user", "assistant", "user", "user", "assistant", "user"]
+    dated = "\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
+    assert [text for _, text in shown] == [
+        INSTRUCTIONS, f"Hello{dated}", "Hi", MARKER, f"And now?{dated}", "Later", FINAL.format(words=100),
+    ]  # fmt: skip
+
+
+def test_a_progressive_request_holds_the_previous_summary_with_the_instructions() -> None:
+    first = asked([user("Hello")], [], previous="They greeted.")[0]
+    assert first[0] == "system"
+    assert first[1].startswith(INSTRUCTIONS)
+    assert "They greeted." in first[1]
+
+
+def test_an_answer_with_tools_is_shown_with_their_names_alone() -> None:
+    (message,) = said([answer("Found it", "web_search", "current_time", "web_search")], REPLAY)
+    assert message.text == "[Tools used for this answer: web_search, current_time]\n\nFound it"
+    assert not message.calls
+
+
+def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_out() -> None:
+    assert [message.text for message in said([answer("", "act"), answer("")], REPLAY)] == [
+        "[Tools used for this answer: act]"
+    ]
+
+
+def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
+    file = TextFile("f", "notes.txt", 9, Document(1, "d", "notes.txt", "the contents"))
+    picture = Image("i", "i.png", "data:picture", 16, 16)
+    shown = said([Entry("u", "user", "See", SENT_AT, files=(file,), images=(picture,))], REPLAY)
+    assert ["the contents" in message.text for message in shown] == [True, False]
+    assert not any(message.images for message in shown)
+
+
+@given(branches(), st.integers(150, 2000), st.sampled_from(["", "what was before " * 20]))
+@settings(max_examples=150, deadline=None)
+def test_every_request(branch: list[Entry], room: int, previous: str) -> None:
+    rows = measured(branch, REPLAY)
+    split = get_messages_to_summarize(rows, sum(row.tokens for row in rows), 0.2)
+    if split is None:
+        return
+    older = said([row.entry for row in split.older], REPLAY)
+    recent = said([row.entry for row in split.recent if row.entry.id[0] == "u"][:1], REPLAY)
+    frame = Frame(words=100, previous=previous)
+    budget = sum(tokens_of(message.text) + TOKENS_PER_MESSAGE for message in frame.around((), ())) + room
+    passes = all_passes(frame, older, recent, budget)
+    if passes is None:
+        assert room < 200
+        return
+    told = []
+    for messages in passes:
+        assert sum(tokens_of(m.text) + TOKENS_PER_MESSAGE for m in messages) <= budget
+        texts = [message.text for message in messages]
+        assert (messages[0].role, messages[-1].role) == ("system", "user")
+        assert texts[-1] == FINAL.format(words=100), "the last message quotes nothing"
+        assert texts.count(MARKER) == 1
+        marker = texts.index(MARKER)
+        assert marker > 1, "every request brings something to summarise"
+        told += texts[1:marker]
+        assert texts[marker + 1 : -1] == [m.text for m in recent][: len(texts) - marker - 2]
+        whole = "\n".join(texts)
+        assert "secret" not in whole
+        assert "data:picture" not in whole
+        assert "stored block" not in whole
+        assert all(message.role != "tool" and not message.calls for message in messages)
+    assert "".join(told) == "".join(message.text for message in older), "nothing twice, nothing lost"
+
+
+def all_passes(
+    frame: Frame, older: list[Message], recent: list[Message], budget: int
+) -> list[list[Message]] | None:
+    passes, rest = [], older
+    while rest:
+        try:
+            step = next_pass(frame, rest, recent, budget=budget, tokens_of=tokens_of)
+        except NoRoom:
+            return None
+        passes.append(list(step.messages))
+        rest = list(step.rest)
+    return passes
+
+
+def test_a_single_message_longer_than_the_window_is_read_in_parts() -> None:
+    older = said([user("word " * 5000)], REPLAY)
+    passes = all_passes(FRAME, older, [], budget=1200)
+    assert passes is not None
+    assert len(passes) > 4
