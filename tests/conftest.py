@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests import services as test_services
+from tests.search_server import SearchServer
 from tests.stack import Stack
 from tests.upstream import Upstream
 
@@ -48,12 +49,17 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 @pytest.fixture(scope="session")
 def running_stack(services: test_services.Services) -> Iterator[Stack]:
     """One for all: two would take each other's runs from the same queue."""
-    with Upstream() as upstream, Stack.running(services, upstream) as stack:
+    with (
+        Upstream() as upstream,
+        SearchServer() as searching,
+        Stack.running(services, upstream, searching) as stack,
+    ):
         yield stack
 
 
 @pytest.fixture
 def stack(running_stack: Stack) -> Stack:
-    """The real processes; the upstream's script is cleared before each test."""
+    """The real processes; what the servers beside them were told is cleared before each test."""
     running_stack.upstream.reset()
+    running_stack.searching.reset()
     return running_stack

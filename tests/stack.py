@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx2
 
 from config.embedded import find_suitable_port
+from tests.search_server import SearchServer
 from tests.services import Services
 from tests.upstream import Upstream
 
@@ -31,8 +32,15 @@ def procfile() -> dict[str, str]:
 class Stack:
     """One web process and any number of llm workers, each in a process group of its own."""
 
-    def __init__(self, services: Services, upstream: Upstream, models: str = "alpha,beta,gamma") -> None:
+    def __init__(
+        self,
+        services: Services,
+        upstream: Upstream,
+        searching: SearchServer,
+        models: str = "alpha,beta,gamma",
+    ) -> None:
         self.upstream = upstream
+        self.searching = searching
         self.directory = services.directory / f"stack-{time.monotonic_ns()}"
         (self.directory / "static").mkdir(parents=True)
         self.port = find_suitable_port("127.0.0.1")
@@ -49,14 +57,17 @@ class Stack:
             "LLM_MODELS": models,
             "LLM_CONCURRENCY": "50",
             "TITLES": "1",
+            "WEB_SEARCH_URL": searching.url,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
 
     @classmethod
     @contextlib.contextmanager
-    def running(cls, services: Services, upstream: Upstream, **more: str) -> Iterator["Stack"]:
+    def running(
+        cls, services: Services, upstream: Upstream, searching: SearchServer, **more: str
+    ) -> Iterator["Stack"]:
         """Migrated, with users alice and bob (password: their name), the models, one web, one worker and the sweeper."""
-        stack = cls(services, upstream, **more)
+        stack = cls(services, upstream, searching, **more)
         stack.manage("migrate", "--verbosity", "0")
         stack.manage("sync_models")
         for name in ("alice", "bob"):
@@ -79,11 +90,11 @@ class Stack:
         return done.stdout
 
     def start(self, line: str, name: str | None = None, environment: Mapping[str, str] | None = None) -> None:
-        """Start the Procfile's `line` under `name` (its own by default)."""
+        """Start the Procfile's `line`, or this command, under `name` (its own by default)."""
         name = name or line
         with (self.directory / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                ["/bin/sh", "-c", f"exec {procfile()[line]}"],
+                ["/bin/sh", "-c", f"exec {procfile().get(line, line)}"],
                 cwd=ROOT, env={**self.environment, **(environment or {})},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip

@@ -1,7 +1,7 @@
 """An independent client: REST and websocket only, written against the public contract and nothing else.
 
 It keeps every frame with its time, applies them as a careful client would, and refuses what the contract rules
-out: a gap in seq or n, a packet after `stop`, a second `stop`.
+out: a gap in seq or n, a packet after `stop`, a second `stop`, a packet where it may not stand (screen.py).
 """
 
 import asyncio
@@ -15,6 +15,8 @@ from typing import Any
 import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.e2e.screen import Screen
+
 Frame = dict[str, Any]
 
 
@@ -24,7 +26,10 @@ class ContractError(AssertionError):
 
 @dataclass
 class RunView:
-    """What the client shows of one run."""
+    """What the client shows of one run; reasoning: since the latest round of tools, outside agents' calls.
+
+    screen: None where it joined in the middle, so that it knows nothing of the blocks above.
+    """
 
     attempt: int = 0
     seq: int = 0
@@ -33,6 +38,7 @@ class RunView:
     stop_reason: str | None = None
     error: Frame | None = None
     kinds: list[str] = field(default_factory=list)
+    screen: Screen | None = None
 
     def packet(self, frame: Frame) -> None:
         if self.stop_reason is not None:
@@ -41,10 +47,20 @@ class RunView:
             raise ContractError(f"attempt {frame['attempt']} began without reset or snapshot")
         if frame["seq"] != self.seq + 1:
             raise ContractError(f"seq {frame['seq']} after {self.seq}")
+        if self.attempt == 0:
+            self.screen = Screen()
         self.attempt, self.seq = frame["attempt"], frame["seq"]
         obj = frame["obj"]
         self.kinds.append(obj["type"])
+        if self.screen:
+            self.screen.packet(frame)
+        if frame["placement"]["sub_turn_index"] is None:
+            self._show(obj)
+
+    def _show(self, obj: Frame) -> None:
         match obj["type"]:
+            case "tool_start":
+                self.reasoning = ""
             case "message_delta":
                 self.text += obj["text"]
             case "reasoning_delta":
@@ -56,6 +72,7 @@ class RunView:
 
     def reset(self, attempt: int, seq: int = 0, message: Frame | None = None) -> None:
         self.attempt, self.seq, self.stop_reason, self.error = attempt, seq, None, None
+        self.screen = None if message else Screen()
         self.text = message["text"] if message else ""
         self.reasoning = (message.get("reasoning") or "") if message else ""
 

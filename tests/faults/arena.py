@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import redis
 
+from tests.search_server import SearchServer
 from tests.services import Services
 from tests.stack import Stack
 from tests.upstream import Upstream
@@ -26,6 +27,7 @@ class Arena:
         self.services = services
         self.stack = stack
         self.upstream = stack.upstream
+        self.searching = stack.searching
         self.database_url = services.postgres.url
         self.redis_url = stack.environment["REDIS_URL"]
 
@@ -34,8 +36,8 @@ class Arena:
     def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Arena"]:
         """Migrated, with users and models, and the usual cast. environment: of every process."""
         services = Services(durable_valkey=durable_valkey)
-        with Upstream() as upstream:
-            stack = Stack(services, upstream)
+        with Upstream() as upstream, SearchServer() as searching:
+            stack = Stack(services, upstream, searching)
             stack.environment.update({"DRAIN_GRACE": "0"} | environment)
             arena = cls(services, stack)
             stack.manage("migrate", "--verbosity", "0")
@@ -63,6 +65,7 @@ class Arena:
         self.stack.wait_until_ready()
         self.wait_for_workers(len(workers))
         self.upstream.reset()
+        self.searching.reset()
 
     def worker(self, name: str, **environment: str) -> None:
         """One more; `environment` is its own, for fault points and detours. It may not consume yet."""

@@ -114,7 +114,8 @@ class _Connection:
             self.seen.broken(invariant, run, evidence)
             view.text = view.reasoning = None  # unknown from here on: one break is told once
         view.attempt, view.seq, view.at = attempt, seq, at
-        _show(view, frame["obj"])
+        if frame.get("placement", {}).get("sub_turn_index") is None:
+            _show(view, frame["obj"])
 
     def _restart(self, at: float, frame: Frame) -> None:
         """A reset or a snapshot: what was shown is replaced."""
@@ -179,5 +180,7 @@ def _show(view: View, obj: Frame) -> None:
             view.text = None if view.text is None else view.text + obj["text"]
         case "reasoning_delta":
             view.reasoning = None if view.reasoning is None else view.reasoning + obj["text"]
+        case "tool_start":
+            view.reasoning = None if view.reasoning is None else ""  # it went with the round
         case "stop":
             view.stop_reason = obj["stop_reason"]
