@@ -6,6 +6,8 @@ from llm_worker.sse import EventTooLong, Splitter
 
 DONE = b"[DONE]"
 Said = (TextDelta, ReasoningDelta)
+# Characters: well below what one packet takes, which would be cut in two.
+ENOUGH = 4_000
 
 
 class Reading:
@@ -22,7 +24,7 @@ class Reading:
     def take(self, received: bytes) -> list[Delta]:
         """What these bytes say, up to the first that cannot be understood: that one is left in `failure`.
 
-        Texts that follow each other are one delta.
+        Short texts that follow each other are one delta.
         """
         deltas: list[Delta] = []
         try:
@@ -43,7 +45,7 @@ class Reading:
         if isinstance(delta, Said):
             self.has_spoken = True
             latest = deltas[-1] if deltas else None
-            if isinstance(latest, Said) and type(latest) is type(delta):
+            if isinstance(latest, Said) and type(latest) is type(delta) and len(latest.text) < ENOUGH:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, Finished):
