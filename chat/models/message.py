@@ -146,7 +146,11 @@ class ChatMessage(models.Model):
 
     class Meta:
         ordering = ("sent_at", "id")
-        indexes = [models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent")]
+        indexes = [
+            models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent"),
+            # Every run asks for its session's; most have none.
+            models.Index(fields=["session"], name="summary_by_session", condition=Q(role="summary")),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["session"], condition=Q(role="root"), name="one_root_per_session"

@@ -60,9 +60,14 @@ def enqueue_on_commit(runs: Sequence[Run]) -> None:
 
 
 def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
+    send(task, queue, run_id=run_id)
+
+
+def send(task: str, queue: str, **ids: str) -> None:
+    """One Celery message. Raises one of UNREACHABLE."""
     current_app.send_task(
         task,
-        kwargs={"run_id": run_id},
+        kwargs=ids,
         queue=queue,
         retry=True,
         retry_policy=PUBLISH_RETRY,

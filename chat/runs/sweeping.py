@@ -12,7 +12,7 @@ from django.db.models import BooleanField, F, Max, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
-from chat import events
+from chat import compression_sweeping, events
 from chat.metrics import counted
 from chat.models import Run, SessionEvent
 from chat.protocol import run_error
@@ -38,7 +38,7 @@ RECENT: Final = timedelta(minutes=1)
 
 @dataclass
 class Swept:
-    """What one sweep did: numbers of runs (and of sessions whose events were pushed)."""
+    """What one sweep did: numbers of runs (and of sessions whose events were pushed, and of compressions)."""
 
     taken_over: int = 0
     lost: int = 0
@@ -47,6 +47,7 @@ class Swept:
     expired: int = 0
     announced: int = 0
     pushed: int = 0
+    compressions: int = 0
 
     def __str__(self) -> str:
         return ", ".join(f"{f.name} {getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name))
@@ -62,9 +63,11 @@ def sweep(*, trust_certificates: bool) -> Swept:
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         say_end(run.pk)
         done.announced += 1
+    done.compressions = compression_sweeping.take_over()
     try:
         done.woken = _wake(_unclaimed())
         done.pushed = _push_events()
+        done.compressions += compression_sweeping.wake()
     except enqueueing.UNREACHABLE as error:
         logger.warning("Redis is away, the next sweep goes on: %s", error)
     repairs = asdict(done)
