@@ -35,14 +35,14 @@ def prepare(run: Run) -> Brief:
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
     branch = load_branch(run.turn.user_message_id)
-    if not _only_grows(agent):
+    if not only_grows(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
-    project = shown_project(run, config, branch, in_the_branch=_only_grows(agent))
+    project = shown_project(run, config, branch, in_the_branch=only_grows(agent))
     branch = project.branch
     return Brief(
         model=model,
         entries=branch.entries,
-        framing=_framing(run, tools, project),
+        framing=framing_of(run, tools, project),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -77,7 +77,8 @@ def opening(run: Run) -> Snapshot | None:
     return Snapshot(str(run.pk), run.attempt, 0, kept)
 
 
-def _framing(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:
+def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:
+    """What stands around the branch of `run`, with these tools offered."""
     session, branch = run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
     edited = SystemPrompt.edited()
@@ -102,12 +103,11 @@ def _framing(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
     """Whether it stands in the branch already, as for agents whose context only grows."""
-    return _only_grows(agent) and any(
-        block.kind == kind for entry in branch.entries for block in entry.blocks
-    )
+    return only_grows(agent) and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
 
 
-def _only_grows(agent: Agent | None) -> bool:
+def only_grows(agent: Agent | None) -> bool:
+    """Whether what stands in its branches stays there (context_layout append_only)."""
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
