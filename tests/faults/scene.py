@@ -69,9 +69,12 @@ class Scene:
             finally:
                 await asyncio.gather(*(watcher.stop() for watcher in scene.watchers))
 
-    async def ask(self, text: str = "Count", **body: Any) -> Asked:
-        """In a session of its own, watched from before the question. The text is made unlike all others."""
-        session = await self.client.new_session()
+    async def ask(self, text: str = "Count", *, session: Frame | None = None, **body: Any) -> Asked:
+        """In a session of its own, watched from before the question. The text is made unlike all others.
+
+        session: what to make the session with.
+        """
+        session = await self.client.new_session(**(session or {}))
         self.sessions.append(session["id"])
         watcher = await self.watch(session["id"])
         turn = await self.client.ask(session, self.unlike(text), **body)

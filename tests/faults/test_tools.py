@@ -1,0 +1,165 @@
+"""Workers killed and runs stopped in every phase of a turn with tools: F5, F21's tool, I7."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chat.fault_points import Point
+from tests.e2e.told import calls_and_responses
+from tests.faults.arena import Arena
+from tests.faults.measured import record
+from tests.faults.scene import Asked, Scene
+from tests.stack import procfile
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
+
+MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
+SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
+ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
+RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
+TOOLS = ["current_time", "research_agent", "web_search"]
+PHASES = ("a search", "an agent's search", "an agent's report", "the answer")
+COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
+ADD_ACT = (
+    """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' RETURNING id"""
+)
+
+
+def search(query: str) -> dict[str, Any]:
+    return {"call": {"name": "web_search", "arguments": {"query": query}}}
+
+
+def acting(arena: Arena, name: str, **environment: str) -> None:
+    """A worker that can also act."""
+    command = procfile()["llm"].replace("-m celery", "-m tests.faults.acting_worker")
+    arena.stack.start(command, name, environment)
+
+
+async def ask(scene: Scene, arena: Arena, *, may_act: bool) -> Asked:
+    agent = await scene.client.call(
+        "POST", "agents/", json={"name": "Sailor", "prompt": "Sail.", "tools": TOOLS}, status=201
+    )
+    if may_act:
+        await asyncio.to_thread(arena.rows, ADD_ACT)  # web knows the tools of this project only
+    return await scene.ask("Why are there tides?", session={"agent": agent["id"]})
+
+
+def script(arena: Arena, *first: dict[str, Any], hangs: str = "") -> None:
+    """By how far a turn has come, so that every attempt is told the same. first: calls beside a search."""
+    upstream, searching = arena.upstream, arena.searching
+    if query := {"a search": "moon", "an agent's search": "sea"}.get(hangs):
+        searching.answer(query, hang=True)
+    searching.find(MOON, query="moon")
+    searching.find(SEA, query="sea")
+    report, answer = ([{"hang": True}] if hangs == phase else [] for phase in PHASES[2:])
+    upstream.reply(
+        {"reasoning": "In."}, {"text": "I look. "}, search("sea"), contains="Who pulls", after_tools=0
+    )
+    upstream.reply({"text": "The sea [2]."}, *report, contains="Who pulls", after_tools=1)
+    upstream.reply({"reasoning": "Plan."}, {"text": "Let me see. "}, search("moon"), *first, after_tools=0)
+    upstream.reply({"text": "One more. "}, RESEARCH, after_tools=1 + len(first))
+    upstream.reply(
+        {"reasoning": "I see."}, {"text": "The moon [1], "}, *answer, {"text": "the sea [2]."},
+        after_tools=2 + len(first),
+    )  # fmt: skip
+
+
+async def judged(scene: Scene, arena: Arena, question: Asked) -> dict[str, Any]:
+    """The right text, and no promise broken; the answer."""
+    view = await question.ended()
+    assert (view.text, view.stop_reason) == (COMPLETE, "finished")
+    await scene.judge()
+    _, answer = await scene.client.branch(question.session)
+    assert [citation["number"] for citation in answer["citations"]] == [1, 2]
+    for request in arena.upstream.requests:
+        called, answered = calls_and_responses(request)
+        assert called == answered
+    return answer
+
+
+def acted(arena: Arena) -> int:
+    return sum(query.startswith("act") for query in arena.searching.queries)
+
+
+@pytest.mark.usefixtures("without_workers")
+@pytest.mark.parametrize(
+    ("point", "acts", "status"),
+    [
+        ("before_round", 1, "completed"),
+        ("after_round_began", 0, "unknown"),
+        ("before_call_ended", 1, "unknown"),
+        ("after_call_ended", 1, None),
+        ("before_finish", 1, "completed"),
+    ],
+)
+async def test_a_worker_killed_around_a_call_leaves_the_right_answer_and_acts_at_most_once(
+    arena: Arena, scene: Scene, point: Point, acts: int, status: str | None
+) -> None:
+    acting(arena, "llm.doomed", FAULT_POINTS=f"{point}=kill")
+    script(arena, ACT)
+    question = await ask(scene, arena, may_act=True)
+    await asyncio.to_thread(arena.wait_for_end_of, "llm.doomed")
+    scene.broken()
+    acting(arena, "llm.1")
+    answer = await judged(scene, arena, question)
+    record("F5", f"killed {point}: to the end of the answer", time.monotonic() - scene.faults[-1])
+    [act] = [call for call in answer["tool_calls"] if call["name"] == "act"]
+    assert acted(arena) <= 1
+    if status:
+        assert (acted(arena), act["status"]) == (acts, status)
+    assert ("may or may not" in act["response"]) == (act["status"] == "unknown")
+    assert arena.searching.queries.count("sea") == 1
+
+
+@pytest.mark.usefixtures("without_workers")
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_worker_killed_in_any_phase_of_a_turn_with_tools(
+    arena: Arena, scene: Scene, phase: str
+) -> None:
+    arena.worker("llm.doomed")
+    script(arena, hangs=phase)
+    question = await ask(scene, arena, may_act=False)
+    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase), phase)
+    scene.broken()
+    arena.kill("llm.doomed")
+    arena.searching.rules.clear()
+    arena.upstream.rules.clear()
+    script(arena)
+    arena.worker("llm.1")
+    answer = await judged(scene, arena, question)
+    record("F5", f"killed during {phase}: to the end of the answer", time.monotonic() - scene.faults[-1])
+    assert {call["status"] for call in answer["tool_calls"]} == {"completed"}
+    again = {"a search": ["moon", "moon", "sea"], "an agent's search": ["moon", "sea", "sea"]}
+    assert arena.searching.queries == again.get(phase, ["moon", "sea"])
+
+
+def in_phase(arena: Arena, phase: str) -> Callable[[], bool]:
+    match phase:
+        case "a search":
+            return lambda: arena.searching.queries == ["moon"]
+        case "an agent's search":
+            return lambda: arena.searching.queries == ["moon", "sea"]
+        case "an agent's report":
+            return lambda: len(arena.upstream.requests) == 4
+    return lambda: len(arena.upstream.requests) == 5
+
+
+@pytest.mark.parametrize("phase", PHASES[:3])
+async def test_a_stop_during_a_tool(arena: Arena, scene: Scene, phase: str) -> None:
+    script(arena, hangs=phase)
+    question = await ask(scene, arena, may_act=False)
+    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase), phase)
+    await scene.stop(question.run)
+    view = await question.ended()
+    assert view.stop_reason == "user_cancelled"
+    report = await scene.judge()
+    record("F21", f"stop during {phase}: asked to `stop` packet", report.figures["stop"])
+    _, answer = await scene.client.branch(question.session)
+    assert (answer["status"], answer["text"]) == ("stopped", view.text)
+    assert answer["tool_calls"][-1]["status"] == "unknown"
+    assert {call["status"] for call in answer["tool_calls"][:-1]} <= {"completed"}
+    if phase != "an agent's report":
+        arena.searching.wait_for(lambda: arena.searching.requests[-1].left)
