@@ -13,6 +13,8 @@ from llm_worker.deltas import NO_INDEX, ToolCallDelta
 from llm_worker.sanitise import Sanitiser, clean
 
 NAME_CHARACTERS: Final = 64
+# A longer id is not kept: there is a column for it, and it is sent back with every later request.
+ID_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Assembler:
     def _own_id(self, given: str) -> str:
         taken = {call.id for call in self._calls}
         own = clean(given.strip())
-        while not own or own in taken:
+        while not 0 < len(own) <= ID_CHARACTERS or own in taken:
             own = self._new_id()
         return own
 

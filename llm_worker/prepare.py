@@ -69,9 +69,10 @@ def opening(run: Run) -> Snapshot | None:
     kept = message_shape(message) | {"text": message.text}
     kept.pop("cursor", None)
     kept.pop("reasoning", None)
-    if message.reasoning:
-        kept["reasoning"] = message.reasoning
-    cut_short = [number for number, each in enumerate(rounds_of(run.pk)) if not is_finished(each)]
+    rounds = rounds_of(run.pk)
+    cut_short = [number for number, each in enumerate(rounds) if not is_finished(each)]
+    if reasoning := rounds[-1].reasoning if cut_short else message.reasoning:
+        kept["reasoning"] = reasoning
     # Those are carried out again, and shown as that happens.
     kept["tool_calls"] = [call for call in kept["tool_calls"] if call["turn_number"] not in cut_short]
     return Snapshot(str(run.pk), run.attempt, 0, kept)

@@ -161,6 +161,9 @@ def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, mod
     assert responses(upstream.requests[1])[0] == call.response
     assert len(upstream.requests) == 2
     assert_screen_is_kept(run, model)
+    if model == "prefilling":
+        opened = entries(run)[0].message
+        assert (opened["text"], opened["reasoning"], opened["tool_calls"]) == ("I act. ", "Hm.", [])
 
 
 @MODELS
