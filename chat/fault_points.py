@@ -24,6 +24,10 @@ Point = Literal[
     "after_round_began",  # they are stored as running, none has run
     "before_call_ended",  # a tool has run, its outcome is not stored
     "after_call_ended",
+    "after_compression_claim",  # the compression is ours
+    "before_summary_asked",  # it is measured, its sockets have heard of it
+    "before_summary_stored",  # the model has written it
+    "after_summary_stored",  # it is stored, the task is not acknowledged
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _ARMED: Final[dict[str, signal.Signals]] = {

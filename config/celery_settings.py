@@ -6,11 +6,11 @@ A message may therefore be lost or arrive twice: whoever claims the run first ha
 from django.conf import settings
 from kombu import Queue
 
-from chat.protocol import DEFAULT_QUEUE
+from chat.protocol import COMPRESSION_QUEUE, DEFAULT_QUEUE
 
 broker_url = settings.CELERY_BROKER_URL
 # Queues that only a ModelConfig names are made when something is sent to them or a worker asks for them.
-task_queues = [Queue(DEFAULT_QUEUE)]
+task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE)]
 task_default_queue = DEFAULT_QUEUE
 
 # Acknowledged when the run has ended, and given back when the worker dies.

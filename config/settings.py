@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "knowledge",
     "chat",
     "llm_worker",
+    "compression",
 ]
 MIDDLEWARE = [
     "chat.api.middleware.RequestIds",
@@ -125,6 +126,7 @@ RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
 DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
 RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
+COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)

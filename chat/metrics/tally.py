@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from chat.metrics.counted import OPEN_SOCKETS, REGISTRY
 from chat.redis_client import sync_redis
 
-Role = Literal["web", "llm", "sweeper"]
+Role = Literal["web", "llm", "sweeper", "compression"]
 
 EVERY_S: Final = 2.0
 # A process that has said nothing for this long is gone.

@@ -213,16 +213,17 @@ class Compression(models.Model):
         return bool(held.update(status=status, ended_at=Now(), lease_until=None, **fields))
 
     def release(self) -> bool:
-        """Put it back for another worker, as it was seen."""
-        return bool(
-            Compression.objects.of(self).update(
-                status=CompressionStatus.QUEUED,
-                owner=None,
-                lease_until=None,
-                queued_at=Now(),
-                failures=F("failures") + 1,
-            )
-        )
+        """Take it from a dead owner for another worker, as it was seen."""
+        return self._queue_again(failures=F("failures") + 1)
+
+    def put_back(self) -> bool:
+        """For another worker, by the one who holds it and is told to end."""
+        return self._queue_again()
+
+    def _queue_again(self, **fields: Any) -> bool:
+        held = Compression.objects.of(self)
+        queued = CompressionStatus.QUEUED
+        return bool(held.update(status=queued, owner=None, lease_until=None, queued_at=Now(), **fields))
 
     # Properties
 

@@ -1,9 +1,27 @@
-"""What is sent by name is known to the workers."""
+"""What is sent by name is known to the workers, and to those alone that it is meant for."""
 
-from chat.protocol import TASK_NAMES
+import subprocess
+import sys
+
+import pytest
+
+from chat.protocol import COMPRESS_BRANCH, TASK_NAMES
 from config.celery import app
+from tests.house import ROOT
+
+OURS = "print(*sorted(name for name in app.tasks if not name.startswith('celery.')))"
 
 
 def test_every_declared_task_is_registered() -> None:
     app.loader.import_default_modules()
     assert set(TASK_NAMES) <= set(app.tasks)
+
+
+@pytest.mark.parametrize(
+    ("module", "names"), [("config.celery", set(TASK_NAMES)), ("config.compression", {COMPRESS_BRANCH})]
+)
+def test_a_worker_knows_its_own_tasks_alone(module: str, names: set[str]) -> None:
+    """In a process of its own, as it is started: loading the others' would start what belongs to them."""
+    code = f"import django; from {module} import app; django.setup(); app.loader.import_default_modules(); {OURS}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == names

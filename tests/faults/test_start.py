@@ -21,6 +21,7 @@ PROCESSES = {
     "web": ("uvicorn",),
     "llm": ("celery", "-Q llm"),
     "sweeper": ("manage.py", "sweep_runs"),
+    "compression": ("celery", "-Q compression"),
     "valkey": ("valkey-server",),
     "postgres": ("postgres", "-D"),
     "demo": ("-m demo",),

@@ -1,0 +1,172 @@
+"""From rows to work: how long a branch is for its models, and what of it is to be summarised. Reads the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from chat import dynamic_context
+from chat.models import Compression, ModelConfig, Run, TriggeredBy
+from chat.summaries import Summary, find_summary_for_branch
+from chat.transcript import Entry
+from compression.plan import (
+    CompressionParams,
+    Split,
+    get_compression_params,
+    get_messages_to_summarize,
+    measured,
+)
+from compression.prompt import said
+from compression.summarise import Work
+from llm_worker.branch import Branch, load_branch
+from llm_worker.context import request_budget
+from llm_worker.deltas import ModelFailed
+from llm_worker.prepare import framing_of, only_grows
+from llm_worker.project import ShownProject, shown_project
+from llm_worker.replay import Replay
+from llm_worker.served import model_of
+from llm_worker.tokens import estimate, exactly
+from llm_worker.tools import offered, schema_tokens
+
+# Of the window of history, for the summary; and never more than this.
+SUMMARY_SHARE = 8
+MOST_SUMMARY_TOKENS = 2_000
+FEWEST_WORDS = 50
+
+
+@dataclass(frozen=True)
+class Case:
+    """One branch that is worth a summary.  cutoff: the last message it will stand for.  summariser: who writes it."""
+
+    work: Work
+    params: CompressionParams
+    reserved_tokens: int
+    cutoff: str
+    summariser: ModelConfig
+
+    def tokens_after(self, summary_tokens: int) -> int:
+        return self.params.history_tokens - self.work.replaced_tokens + summary_tokens
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The branch of a compression: what a later request would hold of it.  entries: after the summary, oldest first."""
+
+    params: CompressionParams
+    reserved_tokens: int
+    split: Split | None
+    summary: Summary | None
+    summary_tokens: int
+
+
+def case_of(held: Compression) -> Case | None:
+    """None: there is nothing to summarise, or not yet. Raises ModelFailed if nobody can be asked."""
+    config = held.model_config
+    if config is None:
+        raise ModelFailed("model_not_configured", f"{held.model} has no configuration")
+    found = measure(held, config)
+    is_wanted = found.params.is_due or held.triggered_by != TriggeredBy.AUTO
+    if found.split is None or not is_wanted:
+        return None
+    summariser = _summariser(config)
+    return Case(
+        _work(held, found, found.split, summariser),
+        found.params,
+        found.reserved_tokens,
+        found.split.cutoff,
+        summariser,
+    )
+
+
+def measure(held: Compression, config: ModelConfig) -> Measured:
+    run = _run(held)
+    branch, summary = load_branch(held.leaf_id), find_summary_for_branch(held.leaf_id)
+    if not only_grows(run.turn.session.agent):
+        branch = branch.without_blocks()
+    replay = Replay(estimate, sees_images=config.supports_vision)
+    rows = measured(_after(branch.entries, summary), replay)
+    summary_tokens = replay.text("SUM", summary.text, summary.token_count).tokens if summary else 0
+    reserved = held.reserved_tokens
+    if reserved is None:
+        reserved = _reserved(run, config, branch, replay)
+    params = get_compression_params(
+        rows,
+        summary_tokens,
+        history_window=max(0, _smallest_window(run, config) - reserved),
+        trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
+    )
+    split = get_messages_to_summarize(rows, params.history_tokens, settings.RECENT_MESSAGES_RATIO)
+    return Measured(params, reserved, split, summary, summary_tokens)
+
+
+def _work(held: Compression, found: Measured, split: Split, summariser: ModelConfig) -> Work:
+    model = model_of(summariser)
+    if model is None:
+        raise ModelFailed("model_not_configured", f"{summariser.name} has no address")
+    tokens_of = exactly(summariser.tokenizer) or estimate
+    replay = Replay(tokens_of)
+    # What came after the parent is one answer of perhaps several: no other's history may learn of it.
+    shown = [row.entry for row in split.recent]
+    ends = next(index for index, entry in enumerate(shown) if entry.id == str(held.parent_id))
+    longest = min(
+        found.params.history_window // SUMMARY_SHARE, model.max_output_tokens // 2, MOST_SUMMARY_TOKENS
+    )
+    return Work(
+        model=model,
+        older=said([row.entry for row in split.older], replay),
+        recent=said(shown[: ends + 1], replay),
+        replaced_tokens=found.summary_tokens + sum(row.tokens for row in split.older),
+        budget=request_budget(summariser.context_window, model.max_output_tokens).tokens,
+        words=max(FEWEST_WORDS, longest * 3 // 4),
+        tokens_of=tokens_of,
+        previous=found.summary.text if found.summary else "",
+    )
+
+
+def _summariser(config: ModelConfig) -> ModelConfig:
+    name = settings.COMPRESSION_MODEL
+    chosen = ModelConfig.objects.filter(name=name, enabled=True).first() if name else config
+    if chosen is None:
+        raise ModelFailed("model_not_configured", f"COMPRESSION_MODEL {name} is not configured")
+    if chosen.is_demo:
+        raise ModelFailed("model_not_configured", "the demo cannot summarise")
+    return chosen
+
+
+def _run(held: Compression) -> Run:
+    """The one that wrote the leaf; of a question without an answer on this branch, the newest."""
+    runs = Run.objects.for_work().select_related("turn__session__agent").order_by("-created_at")
+    run = runs.filter(message=held.leaf_id).first() or runs.filter(turn__user_message=held.parent_id).first()
+    if run is None:
+        raise ModelFailed("model_not_configured", f"nobody has answered message {held.parent_id}")
+    return run
+
+
+def _smallest_window(run: Run, config: ModelConfig) -> int:
+    """Of the turn's models: its answers share the summary."""
+    others = ModelConfig.objects.filter(runs__turn=run.turn_id)
+    return min(config.context_window, *others.values_list("context_window", flat=True), config.context_window)
+
+
+def _reserved(run: Run, config: ModelConfig, branch: Branch, replay: Replay) -> int:
+    """Tokens of the system prompt, tools, agent prompt, project and dynamic context, and of the answer."""
+    agent = run.turn.session.agent
+    tools = offered(agent.tools) if agent and config.supports_tools else []
+    # What is stored in the branch counts where it stands.
+    project = (
+        ShownProject(branch)
+        if only_grows(run.turn.session.agent)
+        else shown_project(run, config, branch, in_the_branch=False)
+    )
+    framing = framing_of(run, tools, project)
+    said_now = framing.dynamic_context or dynamic_context.build(run.turn.session)
+    texts = (framing.system, framing.agent_prompt, framing.project, said_now)
+    shown = sum(replay.text("S", text).tokens for text in texts if text)
+    return shown + schema_tokens(tools) + config.max_output_tokens
+
+
+def _after(entries: Sequence[Entry], summary: Summary | None) -> Sequence[Entry]:
+    """Those that the summary does not stand for."""
+    cutoff = str(summary.cutoff) if summary else ""
+    at = next((index for index, entry in enumerate(entries) if entry.id == cutoff), -1)
+    return entries[at + 1 :]
