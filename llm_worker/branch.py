@@ -10,11 +10,11 @@ from uuid import UUID
 
 from chat import attachments
 from chat.models import MessageFile, statements
-from chat.transcript import Block, BlockKind, Call, Entry, Round
+from chat.summaries import CHOSEN, Summary
+from chat.transcript import Block, BlockKind, Call, Entry, Round, TextFile
+from llm_worker.covered import load_covered
 
-# ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
-# times as long as running it.
-MESSAGES = """
+_BRANCH = """
     WITH RECURSIVE branch AS (
         SELECT id, parent_id, role, text, sent_at, token_count, 0 AS depth
         FROM chat_chatmessage WHERE id = %(leaf)s
@@ -22,12 +22,35 @@ MESSAGES = """
         SELECT above.id, above.parent_id, above.role, above.text, above.sent_at, above.token_count, depth + 1
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
     )
-    SELECT id, role, text, sent_at, token_count,
-        EXISTS (SELECT FROM chat_toolcall WHERE message_id = branch.id),
-        EXISTS (SELECT FROM chat_messagefile WHERE message_id = branch.id),
-        EXISTS (SELECT FROM chat_promptblock WHERE message_id = branch.id)
-    FROM branch WHERE role IN ('user', 'assistant') ORDER BY depth DESC
 """
+_SHOWN = """
+    id, role, text, sent_at, token_count,
+    EXISTS (SELECT FROM chat_toolcall WHERE message_id = branch.id),
+    EXISTS (SELECT FROM chat_messagefile WHERE message_id = branch.id),
+    EXISTS (SELECT FROM chat_promptblock WHERE message_id = branch.id)
+"""
+# ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
+# times as long as running it. Nothing, at once, in sessions that have summaries: those are rare, and the other
+# statement takes twice as long to plan.
+MESSAGES = f"""{_BRANCH}
+    SELECT {_SHOWN} FROM branch
+    WHERE role IN ('user', 'assistant') AND NOT EXISTS (
+        SELECT FROM chat_chatmessage AS made WHERE made.role = 'summary'
+            AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
+    ) ORDER BY depth DESC
+"""  # noqa: S608  constants alone
+# Deeper than a branch can be.
+_MORE_THAN_ANY = 2_147_483_647
+# What the summary stands for is left out, and the summary itself comes first.
+SUMMARISED = f"""{_BRANCH}, summary AS ({CHOSEN}),
+    covered AS (SELECT branch.depth FROM branch JOIN summary ON branch.id = summary.cutoff)
+    SELECT {_SHOWN}, NULL::uuid AS cutoff, depth FROM branch
+    WHERE role IN ('user', 'assistant') AND depth < COALESCE((SELECT depth FROM covered), {_MORE_THAN_ANY})
+    UNION ALL
+    SELECT id, 'summary', text, sent_at, token_count, FALSE, FALSE, FALSE, cutoff, {_MORE_THAN_ANY}
+    FROM summary WHERE EXISTS (SELECT FROM covered)
+    ORDER BY depth DESC
+"""  # noqa: S608  constants alone
 # Of a response, later turns see only that there was one.
 CALLS = """
     SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count
@@ -41,14 +64,18 @@ BLOCKS = """
 
 @dataclass(frozen=True)
 class Branch:
-    """entries: oldest first.  highest_number: of the documents that were found, attached or stored on it.
+    """entries: oldest first; with a summary, those after its cutoff, and the first carries the blocks that still hold.
 
+    highest_number: of the documents that were found, attached or stored on the whole branch.
     project: the text of the newest project block, and the numbers of its documents.
+    summarised_files: of the messages that the summary stands for, newest first, without their texts.
     """
 
     entries: Sequence[Entry]
     highest_number: int = 0
     project: tuple[str, Sequence[int]] = ("", ())
+    summary: Summary | None = None
+    summarised_files: Sequence[TextFile] = ()
 
     def without_blocks(self, *kinds: BlockKind) -> "Branch":
         """kinds: which; all if none are named."""
@@ -68,8 +95,16 @@ class Branch:
 
 
 def load_branch(leaf: Any) -> Branch:
-    """The replies from the root to this message. What most messages do not have is asked for only where there is some."""
-    rows = statements.every(MESSAGES, {"leaf": leaf})
+    """The replies from the root, or from the cutoff of the summary in force, to this message.
+
+    What most messages do not have is asked for only where there is some.
+    """
+    given = {"leaf": leaf}
+    rows = statements.every(MESSAGES, given) or statements.every(SUMMARISED, given)
+    summary = None
+    if rows and rows[0][1] == "summary":
+        pk, _, text, _, tokens, *_, cutoff, _ = rows.pop(0)
+        summary = Summary(pk, text, tokens, cutoff)
     with_calls, with_files, with_blocks = ([row[0] for row in rows if row[at]] for at in (5, 6, 7))
     rounds = _rounds(with_calls) if with_calls else {}
     attached = attachments.of_messages(with_files) if with_files else {}
@@ -88,8 +123,26 @@ def load_branch(leaf: Any) -> Branch:
         )
         for pk, role, text, sent_at, tokens, *_ in rows
     ]
-    has_numbers = with_calls or with_files or project[1]
-    return Branch(entries, MessageFile.objects.highest_number(leaf) if has_numbers else 0, project)
+    has_numbers = with_calls or with_files or project[1] or summary
+    highest_number = MessageFile.objects.highest_number(leaf) if has_numbers else 0
+    branch = Branch(entries, highest_number, project)
+    return _behind(summary, branch) if summary else branch
+
+
+def _behind(summary: Summary, branch: Branch) -> Branch:
+    """What the covered messages still have to say stands where the branch goes on."""
+    covered = load_covered(summary.cutoff)
+    first, *rest = branch.entries
+    own = {block.kind for block in first.blocks}
+    standing = tuple(block for block in covered.blocks if block.kind not in own)
+    stored = next((block.text for block in covered.blocks if block.kind == "P"), "")
+    return replace(
+        branch,
+        entries=[replace(first, blocks=(*standing, *first.blocks)), *rest],
+        project=branch.project if any(branch.project) else (stored, covered.project),
+        summary=summary,
+        summarised_files=covered.files,
+    )
 
 
 def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:

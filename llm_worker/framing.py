@@ -8,6 +8,10 @@ from llm_worker.history import Kept
 from llm_worker.message import Letter, Message, total
 from llm_worker.replay import BLOCKS, Replay
 
+SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
+# Of what stands around the text.
+SUMMARY_TOKENS = 18
+
 
 @dataclass(frozen=True, slots=True)
 class Framing:

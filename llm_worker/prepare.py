@@ -14,7 +14,7 @@ from chat.transcript import BlockKind
 from llm_worker.branch import Branch, load_branch
 from llm_worker.brief import Brief, Earlier
 from llm_worker.deltas import ModelFailed, Usage
-from llm_worker.framing import Framing
+from llm_worker.framing import SUMMARY, SUMMARY_TOKENS, Framing
 from llm_worker.project import ShownProject, shown_project
 from llm_worker.served import model_of
 from llm_worker.system_prompt import AgentPrompt, system_prompts
@@ -90,14 +90,18 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framin
             replaces=bool(agent and agent.replaces_system_prompt),
         ),
         tools,
-        has_documents=bool(project.documents) or any(entry.files for entry in branch.entries),
+        has_documents=bool(project.documents or branch.summarised_files)
+        or any(entry.files for entry in branch.entries),
         session_began_at=session.created_at,
     )
     return Framing(
         system=prompts.system,
+        summary=SUMMARY.format(text=branch.summary.text) if branch.summary else "",
+        summary_tokens=branch.summary.token_count + SUMMARY_TOKENS if branch.summary else 0,
         agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
         project=project.text,
         dynamic_context=run.dynamic_context,
+        summarised_files=tuple(branch.summarised_files),
         sees_images=bool(run.model_config and run.model_config.supports_vision),
     )
 
