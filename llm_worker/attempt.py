@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from redis.exceptions import RedisError
 
+from chat import compressing
 from chat.log.outlet import StaleAttempt
 from chat.log.publisher import Publisher
 from chat.metrics import counted
@@ -26,6 +27,7 @@ from llm_worker.database import Database
 from llm_worker.deltas import ModelFailed
 from llm_worker.documents import Numbering
 from llm_worker.emitter import Emitter
+from llm_worker.fullness import Fullness
 from llm_worker.hosting import Means
 from llm_worker.llm import Request
 from llm_worker.loop import run_llm_loop
@@ -66,6 +68,7 @@ class Attempt:
         self._began_at = self._loop.time()
         self._state = RunState()
         self._sent = Recorder()
+        self._fullness = Fullness(settings.COMPRESSION_TRIGGER_RATIO)
         self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cut("lost"))
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(self._outlet, self._state, blocks, self._loop.time)
@@ -112,6 +115,7 @@ class Attempt:
         # A stop from before the process listened for this run.
         await self.check_revoked()
         brief = await patiently(self._services.database, prepare, self.run)
+        self._fullness.brief = brief
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
         await run_llm_loop(brief, self._means(brief), self._emitter)
 
@@ -130,6 +134,8 @@ class Attempt:
         """A request goes out, of the run's own loop or of the agent call's in that row."""
         tool_call = UUID(inside) if inside else None
         self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call)
+        if not inside:
+            self._fullness.messages = request.messages
 
     async def _open(self) -> None:
         """Show what an earlier attempt has said."""
@@ -172,6 +178,14 @@ class Attempt:
             await self._outlet.flush()
             counted.stop_said(self._cut, self._loop.time() - self._cut_at)
             await patiently(self._services.database, announce, self.run, self._sent.take())
+            if end.status != Status.FAILED:
+                await self._compress_if_due()
+
+    async def _compress_if_due(self) -> None:
+        """Once nobody waits any more, and for short histories without a question to the database."""
+        reserved = self._fullness.reserved_if_due(self._state.text)
+        if reserved is not None:
+            await patiently(self._services.database, compressing.ask_after, self.run, reserved)
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
@@ -191,7 +205,8 @@ class Attempt:
             time_to_first_token_ms=None if first is None else round((first - self._began_at) * 1000),
             cycles=state.cycles,
             citations=tuple(self._emitter.cited.values()),
-            has_open_calls=state.has_called,
+            # Those of an earlier attempt may be open, too, if this one was cut before it took them up.
+            has_open_calls=state.has_called or self.run.attempt > 1,
             reports={row: (inner.latest_text, inner.reasoning) for row, inner in state.reports.items()},
         )
 

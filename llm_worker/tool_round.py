@@ -47,6 +47,7 @@ async def execute(calls: Sequence[Planned], host: Host, limit_s: float) -> list[
     limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
     """
     await host.begin(calls)
+    await asyncio.sleep(0)  # a stop that came while they were stored is heard before any of them runs
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_settle(tab, call, host, limit_s)) for tab, call in enumerate(calls)]

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chat import revocation
 from chat.models import CitedDocument, ModelConfig, ToolCall
 from chat.states import Status
 from llm_worker.runtime import Runtime
@@ -240,3 +241,20 @@ def hand_over_when(run, moment) -> None:
         worker.drain(0)
         assert future.result(60)
     worker.stop()
+
+
+def test_a_stop_before_the_second_attempt_has_begun_leaves_no_call_running(
+    ask, deliver, runtime, upstream, session, scripted_tool
+):
+    scripted_tool.hangs = 1
+    upstream.reply({"text": "I act. "}, HANG)
+    [run] = ask("Why?", "plain", session=session)
+    future = deliver(run)
+    upstream.wait_for(lambda: scripted_tool.ran)
+    runtime.drain(0)
+    assert future.result(60)
+    revocation.revoke(run.turn.session_id, run.pk)
+    another_worker_does([run])
+    run.refresh_from_db()
+    assert (run.status, run.attempt, len(scripted_tool.ran)) == (Status.STOPPED, 2, 1)
+    assert ToolCall.objects.get(run=run).status == "unknown"

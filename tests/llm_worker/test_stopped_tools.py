@@ -1,7 +1,9 @@
 """Stops, time-outs and failures in the middle of tools: what has ended is kept, the rest is said to be unknown."""
 
 import pytest
+from django.db import connection, transaction
 
+from chat import revocation
 from chat.models import ModelConfig, ToolCall
 from chat.runs.cancelling import cancel_run
 from chat.states import Status
@@ -266,3 +268,66 @@ def test_a_model_that_calls_where_it_may_not_is_not_obeyed(ask, deliver, upstrea
     assert len(upstream.requests) == 2
     assert ToolCall.objects.filter(run=run).count() == 1
     assert live(run) == rebuilt(run)
+
+
+def blocked(upstream) -> None:
+    """Wait until a statement waits for a lock."""
+
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            return cursor.fetchone()[0] > 0
+
+    upstream.wait_for(waits)
+
+
+def test_a_stop_while_a_round_is_stored_shows_what_is_stored(
+    ask, deliver, runtime, upstream, session, scripted_tool
+):
+    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, {"wait": "the lock"}, ACT)
+    [run] = ask("Go", session=session)
+    future = deliver(run)
+    upstream.wait_for_requests()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE chat_toolcall IN ACCESS EXCLUSIVE MODE")
+        upstream.release("the lock")
+        blocked(upstream)
+        revocation.revoke(run.turn.session_id, run.pk)
+        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cut)
+    assert stopped(upstream, future, run).text == "I act. "
+    assert scripted_tool.ran == []
+    assert ToolCall.objects.get(run=run).status == "unknown"
+    assert live(run) == rebuilt(run)
+
+
+def test_a_stop_while_an_outcome_is_stored_shows_the_outcome(
+    ask, deliver, runtime, upstream, session, scripted_tool
+):
+    upstream.reply({"text": "I act. "}, HANG)
+    [run] = ask("Go", session=session)
+    future = deliver(run)
+    upstream.wait_for(lambda: scripted_tool.ran)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE chat_toolcall IN ACCESS EXCLUSIVE MODE")
+        scripted_tool.released.set()
+        blocked(upstream)
+        revocation.revoke(run.turn.session_id, run.pk)
+        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cut)
+    stopped(upstream, future, run)
+    assert ToolCall.objects.get(run=run).status == "completed"
+    assert live(run) == rebuilt(run)
+
+
+def test_side_by_side_models_each_have_their_calls(ask, deliver, upstream, session):
+    upstream.reply({"text": "One. "}, NOW, model="alpha", times=1)
+    upstream.reply(RESEARCH, contains="Go", model="beta", times=1)
+    upstream.reply({"text": "A report."}, contains="Who pulls")
+    upstream.reply({"text": "Done."})
+    runs = ask("Go", "alpha", "beta", session=session)
+    for future in [deliver(run) for run in runs]:
+        future.result(60)
+    ended(runs[0], Status.COMPLETED, text="One. Done.")
+    ended(runs[1], Status.COMPLETED, text="Done.")
+    for run in runs:
+        assert live(run) == rebuilt(run)
+        assert {packet.placement.model_index for packet in entries(run)} == {run.model_index}
