@@ -1,14 +1,12 @@
 """From rows to work: how long a branch is for its models, and what of it is to be summarised. Reads the database."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
 
 from chat import dynamic_context
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
-from chat.summaries import Summary, find_summary_for_branch
-from chat.transcript import Entry
+from chat.summaries import Summary
 from compression.plan import (
     CompressionParams,
     Split,
@@ -17,7 +15,7 @@ from compression.plan import (
     measured,
 )
 from compression.prompt import said
-from compression.summarise import Work
+from compression.summarise import Work, shown_tokens
 from llm_worker.branch import Branch, load_branch
 from llm_worker.context import request_budget
 from llm_worker.deltas import ModelFailed
@@ -45,12 +43,12 @@ class Case:
     summariser: ModelConfig
 
     def tokens_after(self, summary_tokens: int) -> int:
-        return self.params.history_tokens - self.work.replaced_tokens + summary_tokens
+        return self.params.history_tokens - self.work.replaced_tokens + shown_tokens(summary_tokens)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The branch of a compression: what a later request would hold of it.  entries: after the summary, oldest first."""
+    """What a later request would hold of a branch.  split: None, if nothing is older than what must stay."""
 
     params: CompressionParams
     reserved_tokens: int
@@ -80,12 +78,12 @@ def case_of(held: Compression) -> Case | None:
 
 def measure(held: Compression, config: ModelConfig) -> Measured:
     run = _run(held)
-    branch, summary = load_branch(held.leaf_id), find_summary_for_branch(held.leaf_id)
+    branch = load_branch(held.leaf_id)
     if not only_grows(run.turn.session.agent):
         branch = branch.without_blocks()
     replay = Replay(estimate, sees_images=config.supports_vision)
-    rows = measured(_after(branch.entries, summary), replay)
-    summary_tokens = replay.text("SUM", summary.text, summary.token_count).tokens if summary else 0
+    rows = measured(branch.entries, replay)
+    summary_tokens = shown_tokens(branch.summary.token_count) if branch.summary else 0
     reserved = held.reserved_tokens
     if reserved is None:
         reserved = _reserved(run, config, branch, replay)
@@ -96,7 +94,7 @@ def measure(held: Compression, config: ModelConfig) -> Measured:
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
     split = get_messages_to_summarize(rows, params.history_tokens, settings.RECENT_MESSAGES_RATIO)
-    return Measured(params, reserved, split, summary, summary_tokens)
+    return Measured(params, reserved, split, branch.summary, summary_tokens)
 
 
 def _work(held: Compression, found: Measured, split: Split, summariser: ModelConfig) -> Work:
@@ -163,10 +161,3 @@ def _reserved(run: Run, config: ModelConfig, branch: Branch, replay: Replay) -> 
     texts = (framing.system, framing.agent_prompt, framing.project, said_now)
     shown = sum(replay.text("S", text).tokens for text in texts if text)
     return shown + schema_tokens(tools) + config.max_output_tokens
-
-
-def _after(entries: Sequence[Entry], summary: Summary | None) -> Sequence[Entry]:
-    """Those that the summary does not stand for."""
-    cutoff = str(summary.cutoff) if summary else ""
-    at = next((index for index, entry in enumerate(entries) if entry.id == cutoff), -1)
-    return entries[at + 1 :]

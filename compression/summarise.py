@@ -12,6 +12,7 @@ from compression.passes import NoRoom, next_pass
 from compression.prompt import Frame
 from llm_worker.completion import Completion
 from llm_worker.deltas import ModelFailed, Usage
+from llm_worker.framing import SUMMARY_TOKENS
 from llm_worker.llm import Model, Request
 from llm_worker.message import TOKENS_PER_MESSAGE, Message, TokensOf
 from llm_worker.sanitise import clean
@@ -69,7 +70,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Summarised:
-    """tokens: of the text, in the default encoding."""
+    """tokens: of the text alone, in the default encoding."""
 
     text: str
     tokens: int
@@ -85,6 +86,11 @@ async def compress_chat_history(work: Work, models: Models) -> Summarised:
         if not rest:
             return Summarised(text, _worth_having(text, work.replaced_tokens))
     raise Refused("no_room")
+
+
+def shown_tokens(summary_tokens: int) -> int:
+    """What a later request pays for a summary of that many."""
+    return summary_tokens + SUMMARY_TOKENS + TOKENS_PER_MESSAGE
 
 
 def _next(work: Work, rest: Sequence[Message], text: str) -> tuple[Sequence[Message], Sequence[Message]]:
@@ -112,7 +118,7 @@ def _accepted(completion: Completion) -> str:
 def _worth_having(text: str, replaced_tokens: int) -> int:
     """Its tokens, if it is enough shorter than what it replaces."""
     tokens = count_tokens(text)
-    shown = tokens + TOKENS_PER_MESSAGE
+    shown = shown_tokens(tokens)
     if shown >= replaced_tokens:
         raise Refused("too_long")
     if shown > (1 - SMALLEST_GAIN) * replaced_tokens:
