@@ -5,12 +5,14 @@ What the model is asked, and whether its summary is good enough, is not decided 
 
 import logging
 from collections.abc import Set
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -22,6 +24,7 @@ from chat.models import (
     CompressionStatus,
     ModelConfig,
     Role,
+    Run,
     Session,
     TriggeredBy,
 )
@@ -88,6 +91,14 @@ def ask(
         )
         transaction.on_commit(partial(enqueue, asked.pk))
     return asked
+
+
+def ask_after(run: Run, reserved_tokens: int) -> None:
+    """A run has ended, and its history may be too long. reserved_tokens: of its window, for what is not history."""
+    with suppress(ObjectDoesNotExist):  # deleted meanwhile
+        if run.model_config:
+            leaf = ChatMessage.objects.place(run.message_id)
+            ask(leaf, run.model_config, triggered_by=TriggeredBy.AUTO, reserved_tokens=reserved_tokens)
 
 
 def enqueue(compression_id: UUID) -> None:
