@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from chat import events, summaries
+from chat import events, resolving, summaries
 from chat.models import (
     ChatMessage,
     Compression,
@@ -91,6 +91,21 @@ def ask(
         )
         transaction.on_commit(partial(enqueue, asked.pk))
     return asked
+
+
+def ask_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
+    """Have the current branch compressed. True: it will be, or is being; False: nothing is older than what stays."""
+    leaf = session.tip()
+    summary = summaries.find_summary_for_branch(leaf)
+    shown = [(pk, role) for pk, role in ChatMessage.objects.branch_to(leaf).values_list("pk", "role")]
+    covered = [pk for pk, _ in shown].index(summary.cutoff) + 1 if summary else 0
+    # The newest question stays in any case.
+    if sum(role == Role.USER for _, role in shown[covered:]) < 2:
+        return False
+    run = Run.objects.filter(message=leaf).select_related("model_config").first()
+    answering = run.model_config if run else None
+    ask(leaf, answering or resolving.models(None, session.agent)[0], triggered_by=triggered_by)
+    return True
 
 
 def ask_after(run: Run, reserved_tokens: int) -> None:

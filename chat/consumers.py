@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 Reply = dict[str, Any]
 Verb = Callable[[Any, commands.Members], Reply]
 # Commands that change rows, by type; each runs in a thread.
-_VERBS: Final[dict[str, Verb]] = {"send": verbs.send, "stop": verbs.stop}
+_VERBS: Final[dict[str, Verb]] = {"send": verbs.send, "stop": verbs.stop, "compress": verbs.compress}
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]

@@ -199,5 +199,24 @@ class PacketsAnswer(Answer):
     packets = serializers.ListField(child=serializers.DictField())
 
 
+class CompressionAskedAnswer(Answer):
+    status = serializers.ChoiceField(choices=["queued", "nothing_to_compress"])
+
+
+class SummaryAnswer(Answer):
+    id = serializers.UUIDField()
+    parent = serializers.UUIDField()  # type: ignore[assignment]
+    last_summarized_message = serializers.UUIDField()
+    text = serializers.CharField()
+    token_count = serializers.IntegerField()
+    saved_tokens = serializers.IntegerField(allow_null=True)
+    sent_at = serializers.DateTimeField()
+
+
+class CompressionAnswer(Answer):
+    summary = SummaryAnswer(allow_null=True)
+    is_under_way = serializers.BooleanField()
+
+
 class StatusAnswer(Answer):
     status = serializers.ChoiceField(choices=STATUSES)

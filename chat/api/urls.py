@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from chat.api.agents import AgentsView, AgentView
+from chat.api.compression import CompressionView
 from chat.api.feedback import FeedbackView
 from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
@@ -24,6 +25,7 @@ urlpatterns = [
     path("sessions/<str:session>/messages/", MessagesView.as_view()),
     path("sessions/<str:session>/tree/", TreeView.as_view()),
     path("sessions/<str:session>/turns/", TurnsView.as_view()),
+    path("sessions/<str:session>/compression/", CompressionView.as_view()),
     path("messages/<str:message>/regenerations/", RegenerationsView.as_view()),
     path("messages/<str:message>/selection/", SelectionView.as_view()),
     path("messages/<str:message>/feedback/", FeedbackView.as_view()),

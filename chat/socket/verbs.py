@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from chat import turns
+from chat import compressing, turns
 from chat.api.turns import turn_request
-from chat.models import Run, Session, Turn
+from chat.models import Run, Session, TriggeredBy, Turn
 from chat.refusals import Refusal
 from chat.runs import cancelling
 from chat.socket import commands
@@ -24,6 +24,15 @@ def stop(user: Any, members: commands.Members) -> dict[str, Any]:
     """Stop the run or the turn that is named."""
     noun, pk = commands.stop(members)
     return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
+
+
+def compress(user: Any, members: commands.Members) -> dict[str, Any]:
+    """Have the current branch of the session compressed."""
+    session = Session.objects.own(user, commands.identifier(members, "session"))
+    if session is None:
+        raise Refusal("session_not_found")
+    is_asked = compressing.ask_by_hand(session, TriggeredBy.USER)
+    return {"type": "accepted", "status": "queued" if is_asked else "nothing_to_compress"}
 
 
 def _stop_run(user: Any, run: UUID) -> dict[str, Any]:
