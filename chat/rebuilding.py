@@ -105,7 +105,7 @@ def show_call(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
 
 def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
     """What a call came to, and what an agent tool did inside."""
-    if call.rounds or call.report:
+    if call.rounds or call.report_reasoning or call.report:
         inside = blocks.within(tab)
         yield from show_rounds(inside, call.rounds, {})
         yield from inside.reasoning(call.report_reasoning)

@@ -17,7 +17,7 @@ from chat.log.publisher import Publisher
 from chat.metrics import counted
 from chat.models import Run
 from chat.packets import Blocks
-from chat.protocol import Error, RunAddress, run_error
+from chat.protocol import Error, RunAddress, Snapshot, run_error
 from chat.revocation import is_revoked
 from chat.runs import ending
 from chat.states import Status
@@ -31,7 +31,7 @@ from llm_worker.fullness import Fullness
 from llm_worker.hosting import Means
 from llm_worker.llm import Request
 from llm_worker.loop import run_llm_loop
-from llm_worker.prepare import may_go_on, opening, prepare
+from llm_worker.prepare import left_and_cited, may_go_on, opening, prepare
 from llm_worker.round_store import Rounds
 from llm_worker.saving import announce, finish, patiently, put_back
 from llm_worker.sent import Recorder
@@ -76,6 +76,8 @@ class Attempt:
         self._answering: asyncio.Task[None] | None = None
         self._cut: Cut | None = None
         self._cut_at = 0.0
+        self._opened: Snapshot | None = None
+        self._has_begun = False
 
     async def carry_out(self) -> bool:
         """Answer and end the run. False: it was put back, for another worker to go on with."""
@@ -111,10 +113,14 @@ class Attempt:
     async def _answer(self) -> None:
         if may_go_on(self.run):
             await self._open()
-        self._emitter.run_start(self.run.model)
+        if self.run.attempt == 1:
+            self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
         await self.check_revoked()
         brief = await patiently(self._services.database, prepare, self.run)
+        if self.run.attempt > 1:
+            self._emitter.run_start(self.run.model)
+        self._has_begun = True
         self._fullness.brief = brief
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
         await run_llm_loop(brief, self._means(brief), self._emitter)
@@ -139,9 +145,17 @@ class Attempt:
 
     async def _open(self) -> None:
         """Show what an earlier attempt has said."""
-        snapshot = await patiently(self._services.database, opening, self.run)
-        if snapshot:
-            self._outlet.open_with(snapshot)
+        self._opened = await patiently(self._services.database, opening, self.run)
+        if self._opened:
+            self._outlet.open_with(self._opened)
+
+    async def _keep_what_was_left(self) -> None:
+        """An attempt that ends before it has taken up what earlier ones have left neither hides nor overwrites it."""
+        left, cited = await patiently(self._services.database, left_and_cited, self.run)
+        if not self._opened:
+            self._outlet.open_with(left)
+        self._state.keep(left.message["text"], self.run.message.reasoning)
+        self._emitter.cited.update({document.number: document for document in cited})
 
     async def _is_revoked(self) -> bool:
         try:
@@ -166,6 +180,8 @@ class Attempt:
 
     async def _end(self, status: Status, error: Error | None) -> None:
         """Commit, then say how it ended, then announce; a crash in between is completed from the database."""
+        if self.run.attempt > 1 and not self._has_begun:
+            await self._keep_what_was_left()
         self._emitter.end()
         last_seq = self._outlet.settle() + (2 if error else 1)
         offered = self._make_end(status, error, last_seq=last_seq)

@@ -8,9 +8,9 @@ from chat.models import Agent, Run, SystemPrompt
 from chat.models.agent import ContextLayout
 from chat.prompts import default_system_prompt
 from chat.protocol import Snapshot
-from chat.rounds import rounds_of
+from chat.rounds import cited_in, rounds_of
 from chat.shapes import message_shape
-from chat.transcript import BlockKind
+from chat.transcript import BlockKind, Document
 from llm_worker.branch import Branch, load_branch
 from llm_worker.brief import Brief, Earlier
 from llm_worker.deltas import ModelFailed, Usage
@@ -65,17 +65,28 @@ def opening(run: Run) -> Snapshot | None:
     """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
     if not _goes_on(run):
         return None
+    left, rounds = left_of(run), rounds_of(run.pk)
+    if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
+        # Those are carried out again, and shown as that happens.
+        calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
+        left.message.update(tool_calls=calls, reasoning=rounds[-1].reasoning)
+    return left
+
+
+def left_of(run: Run) -> Snapshot:
+    """All that earlier attempts have left."""
     message = run.message
-    kept = message_shape(message) | {"text": message.text}
-    kept.pop("cursor", None)
-    kept.pop("reasoning", None)
-    rounds = rounds_of(run.pk)
-    cut_short = [number for number, each in enumerate(rounds) if not is_finished(each)]
-    if reasoning := rounds[-1].reasoning if cut_short else message.reasoning:
-        kept["reasoning"] = reasoning
-    # Those are carried out again, and shown as that happens.
-    kept["tool_calls"] = [call for call in kept["tool_calls"] if call["turn_number"] not in cut_short]
-    return Snapshot(str(run.pk), run.attempt, 0, kept)
+    left = message_shape(message) | {"text": message.text}
+    left.pop("cursor", None)
+    left.pop("reasoning", None)
+    if message.reasoning:
+        left["reasoning"] = message.reasoning
+    return Snapshot(str(run.pk), run.attempt, 0, left)
+
+
+def left_and_cited(run: Run) -> tuple[Snapshot, list[Document]]:
+    """That, and the documents that its text links to."""
+    return left_of(run), cited_in(run.message.text, rounds_of(run.pk))
 
 
 def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:

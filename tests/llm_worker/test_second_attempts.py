@@ -256,5 +256,9 @@ def test_a_stop_before_the_second_attempt_has_begun_leaves_no_call_running(
     revocation.revoke(run.turn.session_id, run.pk)
     another_worker_does([run])
     run.refresh_from_db()
+    run.message.refresh_from_db()
     assert (run.status, run.attempt, len(scripted_tool.ran)) == (Status.STOPPED, 2, 1)
+    snapshot, stop = entries(run)
+    assert (snapshot.seq, stop.seq) == (0, run.last_seq)
+    assert snapshot.message["text"] == run.message.text == "I act. "
     assert ToolCall.objects.get(run=run).status == "unknown"
