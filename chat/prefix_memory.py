@@ -4,8 +4,8 @@ In Redis and not in the database: forgotten when a model server would have forgo
 """
 
 import logging
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from msgspec import json
 from redis.exceptions import RedisError
@@ -18,26 +18,40 @@ logger = logging.getLogger(__name__)
 TTL_S: Final = 3600
 
 
+class Memory(NamedTuple):
+    """Whose latest request it is."""
+
+    session: str
+    model: str
+
+
 def key(session_id: Any) -> str:
     """A hash: model name -> digests of its latest request, in JSON."""
     return f"turnwire:{{{session_id}}}:sent"
 
 
-def recall(session_id: Any, model: str) -> list[str]:
-    """Oldest first; empty if nothing is known."""
-    try:
-        held: Any = sync_redis().hget(key(session_id), model)
-    except RedisError as error:
-        logger.warning("session %s: what was sent before is not known: %s", session_id, error)
-        return []
-    return list(json.decode(held)) if held else []
-
-
-def remember(session_id: Any, model: str, digests: Sequence[str]) -> None:
+def recall(memories: Iterable[Memory]) -> dict[Memory, list[str]]:
+    """Digests, oldest first; those of which nothing is known are left out."""
+    wanted = list(memories)
     try:
         with sync_redis().pipeline(transaction=False) as pipe:
-            pipe.hset(key(session_id), model, json.encode(list(digests)).decode())
-            pipe.expire(key(session_id), TTL_S)
+            for memory in wanted:
+                pipe.hget(key(memory.session), memory.model)
+            held: list[Any] = pipe.execute()
+    except RedisError as error:
+        logger.warning("what was sent before is not known: %s", error)
+        return {}
+    return {memory: list(json.decode(one)) for memory, one in zip(wanted, held, strict=True) if one}
+
+
+def remember(latest: Mapping[Memory, Sequence[str]]) -> None:
+    if not latest:
+        return
+    try:
+        with sync_redis().pipeline(transaction=False) as pipe:
+            for memory, digests in latest.items():
+                pipe.hset(key(memory.session), memory.model, json.encode(list(digests)).decode())
+                pipe.expire(key(memory.session), TTL_S)
             pipe.execute()
     except RedisError as error:
-        logger.warning("session %s: what was sent is not remembered: %s", session_id, error)
+        logger.warning("what was sent is not remembered: %s", error)

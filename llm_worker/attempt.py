@@ -29,6 +29,7 @@ from llm_worker.documents import Numbering
 from llm_worker.emitter import Emitter
 from llm_worker.fullness import Fullness
 from llm_worker.hosting import Means
+from llm_worker.keeping import SentRequests
 from llm_worker.llm import Request
 from llm_worker.loop import run_llm_loop
 from llm_worker.prepare import left_and_cited, may_go_on, opening, prepare
@@ -53,6 +54,7 @@ class Services:
     database: Database
     publisher: Publisher
     models: Models
+    sent: SentRequests
     # A hundred runs that begin together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -96,6 +98,7 @@ class Attempt:
         finally:
             self._answering.cancel()
             self._outlet.discard()
+            self._services.sent.keep(self.run, self._sent.take())
         return True
 
     def cut(self, reason: Cut) -> None:
@@ -193,7 +196,7 @@ class Attempt:
         with suppress(StaleAttempt):
             await self._outlet.flush()
             counted.stop_said(self._cut, self._loop.time() - self._cut_at)
-            await patiently(self._services.database, announce, self.run, self._sent.take())
+            await patiently(self._services.database, announce, self.run)
             if end.status != Status.FAILED:
                 await self._compress_if_due()
 
@@ -206,7 +209,7 @@ class Attempt:
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
         self._outlet.discard()
-        return await patiently(self._services.database, put_back, held, self._sent.take())
+        return await patiently(self._services.database, put_back, held)
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> ending.End:
         state = self._state

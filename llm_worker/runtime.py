@@ -27,6 +27,7 @@ from llm_worker.certificate import Certificate
 from llm_worker.checkpoints import Checkpoints
 from llm_worker.database import Database
 from llm_worker.drain import Drain
+from llm_worker.keeping import SentRequests
 from llm_worker.lease import Leases
 from llm_worker.llm import LanguageModels
 from llm_worker.saving import patiently
@@ -82,7 +83,8 @@ class Runtime:
             connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, pace=pace
         )
         self._publisher = Publisher(async_redis(), pace)
-        self._services = Services(self._database, self._publisher, self._models)
+        self._sent = SentRequests(self._database)
+        self._services = Services(self._database, self._publisher, self._models, self._sent)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
@@ -92,6 +94,7 @@ class Runtime:
             asyncio.create_task(leases.keep_beating(), name="beat"),
             asyncio.create_task(leases.keep_fencing(), name="fence"),
             asyncio.create_task(checkpoints.keep_saving(), name="checkpoints"),
+            asyncio.create_task(self._sent.keep_writing(), name="sent requests"),
         ]
         # Loads the encoding now and not with the first answer.
         await self._database.call(count_tokens, "")
@@ -101,6 +104,7 @@ class Runtime:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        await self._sent.write()
         await self._listener.close()
         await self._publisher.close()
         await self._models.close()

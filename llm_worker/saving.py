@@ -17,8 +17,6 @@ from chat.models import Run
 from chat.runs import ending
 from chat.states import TERMINAL, Status
 from llm_worker.database import Database
-from llm_worker.keeping import save_sent_requests
-from llm_worker.sent import Recorded
 
 logger = logging.getLogger(__name__)
 
@@ -101,23 +99,20 @@ def finish(run: Run, end: ending.End) -> ending.End | None:
     return None
 
 
-def announce(run: Run, sent: Sequence[Recorded]) -> None:
-    """Its `stop` is in the log. sent: what it asked its model, kept once nobody waits any more."""
+def announce(run: Run) -> None:
+    """Its `stop` is in the log."""
     reach("before_announce")
     ending.announce(run.pk)
     reach("after_announce")
-    save_sent_requests(run, sent)
 
 
-def put_back(held: Held, sent: Sequence[Recorded] = ()) -> bool:
+def put_back(held: Held) -> bool:
     """Save what there is and let another worker go on. False: it was stopped meanwhile, or is not ours."""
     run = held.run
     with transaction.atomic():
         if held.pieces:  # otherwise what an earlier attempt said is better than nothing
             _save(SAVE_PATIENTLY, run.owner or 0, [held])
-        is_released = run.release()
-    save_sent_requests(run, sent)
-    return is_released
+        return run.release()
 
 
 def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:

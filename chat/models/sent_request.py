@@ -28,32 +28,45 @@ class Sent(NamedTuple):
     sent_at: datetime
 
 
-# The run is held, or its deletion in this moment would break the insertion and with it the run's end. Sent again
-# after a lost connection, the rows are there already.
+class KeptOf(NamedTuple):
+    """A row with its run."""
+
+    run: UUID
+    attempt: int
+    sent: Sent
+
+
+# The runs are held, or the deletion of one in this moment would break the insertion. Sent again after a lost
+# connection, the rows are there already.
 _KEEP = """
-    WITH held AS (SELECT id FROM chat_run WHERE id = %(run)s FOR KEY SHARE)
-    INSERT INTO chat_sentrequest
-        (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at)
-    SELECT held.id, %(attempt)s, given.cycle, given.tool_call, given.common, given.messages::jsonb,
-        given.tokens, given.prefix_share, given.sent_at
-    FROM held, unnest(
-        %(cycle)s::smallint[], %(tool_call)s::uuid[], %(common)s::int[], %(messages)s::text[], %(tokens)s::int[],
-        %(prefix_share)s::float8[], %(sent_at)s::timestamptz[]
-    ) AS given(cycle, tool_call, common, messages, tokens, prefix_share, sent_at)
-    WHERE given.tool_call IS NULL
-        OR EXISTS (SELECT FROM chat_toolcall WHERE id = given.tool_call AND run_id = held.id)
-    ON CONFLICT DO NOTHING
-    RETURNING id
+    WITH held AS (
+        SELECT id FROM chat_run WHERE id = ANY(%(run)s::uuid[]) ORDER BY id FOR KEY SHARE
+    ), kept AS (
+        INSERT INTO chat_sentrequest
+            (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at)
+        SELECT held.id, given.attempt, given.cycle, given.tool_call, given.common, given.messages::jsonb,
+            given.tokens, given.prefix_share, given.sent_at
+        FROM held JOIN unnest(
+            %(run)s::uuid[], %(attempt)s::int[], %(cycle)s::smallint[], %(tool_call)s::uuid[], %(common)s::int[],
+            %(messages)s::text[], %(tokens)s::int[], %(prefix_share)s::float8[], %(sent_at)s::timestamptz[]
+        ) AS given(run, attempt, cycle, tool_call, common, messages, tokens, prefix_share, sent_at)
+            ON given.run = held.id
+        WHERE given.tool_call IS NULL
+            OR EXISTS (SELECT FROM chat_toolcall WHERE id = given.tool_call AND run_id = held.id)
+        ON CONFLICT DO NOTHING
+    )
+    SELECT id FROM held
 """
 
 
 class SentRequestQuerySet(models.QuerySet["SentRequest"]):
     # Mutators
 
-    def keep(self, run_id: Any, attempt: int, sent: Sequence[Sent]) -> int:
-        """Store what an attempt has sent; returns how many rows are new. None, if the run is gone."""
-        columns = {name: [getattr(one, name) for one in sent] for name in Sent._fields}
-        return len(statements.every(_KEEP, {"run": run_id, "attempt": attempt, **columns}))
+    def keep(self, rows: Sequence[KeptOf]) -> set[UUID]:
+        """Store what attempts have sent; returns the runs that are still there."""
+        columns = {name: [getattr(row.sent, name) for row in rows] for name in Sent._fields}
+        given = {"run": [row.run for row in rows], "attempt": [row.attempt for row in rows], **columns}
+        return {pk for (pk,) in statements.every(_KEEP, given)}
 
     def purge(self, older_than: timedelta, *, runs: int) -> int:
         """Delete what at most this many runs sent that long ago; returns how many rows that were.

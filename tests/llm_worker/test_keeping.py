@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from chat import prefix_memory
 from chat.models import Run, SentRequest, ToolCall
+from chat.prefix_memory import Memory
 from chat.redis_client import sync_redis
 from llm_worker.keeping import save_sent_requests
+from llm_worker.keeping import SentBy, save_sent_requests
 from llm_worker.message import LanguageModelInput, Message
 from llm_worker.sent import Recorder
 from llm_worker.wire import wire_messages
@@ -30,7 +32,7 @@ def save(run: Run, *requests: LanguageModelInput, **fields: Any) -> Recorder:
     for messages in requests:
         recorder.record(messages, timezone.now(), **fields)
     run.attempt = run.attempt or 1
-    save_sent_requests(run, recorder.take())
+    save_sent_requests([SentBy(run, recorder.take())])
     return recorder
 
 
@@ -85,7 +87,7 @@ def test_a_run_that_is_gone_keeps_nothing_and_is_not_remembered(ask: Ask) -> Non
     Run.objects.filter(pk=run.pk).delete()
     save(run, request("Why?"))
     assert not SentRequest.objects.exists()
-    assert prefix_memory.recall(session.pk, run.model) == []
+    assert prefix_memory.recall([Memory(str(session.pk), run.model)]) == {}
 
 
 def test_the_share_reaches_across_turns_of_a_session_and_a_model(ask: Ask) -> None:

@@ -1,5 +1,7 @@
 """What is kept of a run's requests is what its model server received, agents inside included; runs know their cost."""
 
+import time
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -20,8 +22,17 @@ def session(agent_session, searching):
     return agent_session(tools=["research_agent", "web_search"])
 
 
-def kept(run: Run) -> list[SentRequest]:
-    return list(SentRequest.objects.filter(run=run).order_by("sent_at", "pk"))
+def kept(run: Run, count: int = 1) -> list[SentRequest]:
+    """They are written a moment after the end."""
+    return eventually(lambda: list(SentRequest.objects.filter(run=run).order_by("sent_at", "pk")), count)
+
+
+def eventually(read: Callable[[], list[SentRequest]], count: int) -> list[SentRequest]:
+    limit = time.monotonic() + 60
+    while len(rows := read()) < count:
+        assert time.monotonic() < limit, f"{len(rows)} of {count} rows"
+        time.sleep(0.02)
+    return rows
 
 
 def test_every_cycle_can_be_read_as_it_was_sent(ask, deliver, upstream, session):
@@ -32,7 +43,7 @@ def test_every_cycle_can_be_read_as_it_was_sent(ask, deliver, upstream, session)
     [run] = ask("Who?", session=session)
     deliver(run).result(60)
     ended(run, Status.COMPLETED, text="It is the Moon.")
-    rows = kept(run)
+    rows = kept(run, 4)
     assert [row.whole() for row in rows] == [request.messages for request in upstream.requests]
     research = ToolCall.objects.get(run=run, name="research_agent")
     assert [(row.cycle, row.tool_call_id) for row in rows] == [
@@ -46,7 +57,7 @@ def test_the_next_turn_knows_what_the_server_has_seen(ask, deliver, upstream, se
     for question in ("Why?", "And now?"):
         [run] = ask(question, session=session)
         deliver(run).result(60)
-    first, second = SentRequest.objects.order_by("sent_at")
+    first, second = eventually(lambda: list(SentRequest.objects.order_by("sent_at")), 2)
     assert first.prefix_share == 0
     assert 0.5 < second.prefix_share < 1, "all but the answer and the new question"
 
