@@ -221,3 +221,34 @@ test("a message is live until its stop", () => {
 test("ended runs are not named in the cursors", () => {
   assert.deepEqual(subscription(play([...begun, ...PACKETS]).state).cursors, {});
 });
+
+const compression = (n, status) => ({ type: "compression", session: SESSION, n, status });
+const summaryRead = (summary, is_under_way = false) => ({ type: "summary", session: SESSION, summary, is_under_way });
+const SUMMARY = { id: "sum", last_summarized_message: "a", text: "They greeted.", saved_tokens: 12 };
+
+test("a compression shows while it is under way, and its summary is read when it is done", () => {
+  const started = play([subscribed(), compression(1, "started")]);
+  assert.equal(started.state.compressing, "under_way");
+  const done = play([compression(2, "done")], started.state);
+  assert.deepEqual([done.state.compressing, done.effects], [null, ["summary"]]);
+  assert.equal(play([summaryRead(SUMMARY)], done.state).state.summary, SUMMARY);
+});
+
+test("a compression that failed says so until the next one", () => {
+  const { state, effects } = play([subscribed(), compression(1, "started"), compression(2, "failed")]);
+  assert.equal(state.compressing, "failed");
+  assert.ok(!effects.includes("summary"));
+  assert.equal(play([compression(3, "started")], state).state.compressing, "under_way");
+});
+
+test("with a summary every read of the branch looks for it again, without one none does", () => {
+  assert.deepEqual(play([readAfter(PACKETS, PACKETS.length)]).effects, []);
+  const { state } = play([summaryRead(SUMMARY)]);
+  assert.deepEqual(play([readAfter(PACKETS, PACKETS.length)], state).effects, ["summary"]);
+  assert.equal(play([summaryRead(null)], state).state.summary, null);
+});
+
+test("the same summary read again is the same value", () => {
+  const { state } = play([summaryRead(SUMMARY), summaryRead({ ...SUMMARY })]);
+  assert.equal(state.summary, SUMMARY);
+});

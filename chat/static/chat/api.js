@@ -34,6 +34,10 @@ export const readRun = (id) => call("GET", `runs/${id}/`);
 export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
 export const regenerate = (message, models) => call("POST", `messages/${message}/regenerations/`, { models });
 export const select = (message) => call("POST", `messages/${message}/selection/`);
+export const compress = (session) => call("POST", `sessions/${session}/compression/`);
+
+/** @returns {Promise<{summary: import("./types.js").Summary|null, is_under_way: boolean}>} of the current branch */
+export const readCompression = (session) => call("GET", `sessions/${session}/compression/`);
 export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
 
 async function call(method, path, body) {

@@ -3,6 +3,7 @@
 import { AnswerView } from "./answer_view.js";
 import { h, setChildren } from "./element.js";
 import { answerTo } from "./session_state.js";
+import { SummaryView } from "./summary_view.js";
 import { UserMessage } from "./user_message.js";
 
 /** @import {Message, SessionState} from "./types.js" */
@@ -22,6 +23,7 @@ export class Conversation {
     this.actions = actions;
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
     this.views = new Map();
+    this.summary = new SummaryView();
     this.columns = h("div", { class: "columns" });
     this.pendingText = h("div", { class: "said" });
     this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
@@ -69,9 +71,19 @@ export class Conversation {
     const shownIds = new Set([...branch, ...state.alongside].map(({ id }) => id));
     for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
     const elements = branch.map((message) => this.#shown(state, message, message === tip && isInColumns, true));
-    if (!tip || !isInColumns) return elements;
-    setChildren(this.columns, this.#columns(state, tip, elements.pop()));
-    return [...elements, this.columns];
+    if (tip && isInColumns) {
+      setChildren(this.columns, this.#columns(state, tip, elements.pop()));
+      elements.push(this.columns);
+    }
+    return this.#withSummary(state, branch, elements);
+  }
+
+  /** Right above the first message that is sent word for word. */
+  #withSummary({ summary }, branch, elements) {
+    const covered = summary ? branch.findIndex(({ id }) => id === summary.last_summarized_message) + 1 : 0;
+    if (covered === 0) return elements;
+    this.summary.show(summary);
+    return [...elements.slice(0, covered), this.summary.element, ...elements.slice(covered)];
   }
 
   /** In the order in which the models were picked, which does not change with the choice. */

@@ -8,6 +8,8 @@ import { readTurnMates } from "./turn_mates.js";
 
 const RESUBSCRIBE_PAUSE_MS = 500;
 const READ_RETRY_MS = 2_000;
+// One turn; there is nothing older to summarise.
+const SHORTEST = 2;
 
 export class LiveSession {
   /**
@@ -22,6 +24,7 @@ export class LiveSession {
     this.listener = listener;
     this.reading = null;
     this.mustRead = false;
+    this.hasLookedForSummary = false;
     this.timers = new Set();
     this.pausing = false;
     this.isClosed = false;
@@ -67,10 +70,23 @@ export class LiveSession {
       const branch = await api.readBranch(session);
       const alongside = await readTurnMates(session, branch.at(-1));
       this.#fold({ type: "read", session, branch, alongside });
+      // From then on news of it come by themselves.
+      if (!this.hasLookedForSummary && branch.length > SHORTEST) await this.readSummary();
     } catch (error) {
       if (this.isClosed) return;
       this.listener.failed(error);
       if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
+    }
+  }
+
+  /** Of the current branch, and whether one is being written. */
+  async readSummary() {
+    const { session } = this.state;
+    try {
+      this.#fold({ type: "summary", session, ...(await api.readCompression(session)) });
+      this.hasLookedForSummary = true;
+    } catch (error) {
+      if (!this.isClosed) this.listener.failed(error);
     }
   }
 
@@ -87,6 +103,7 @@ export class LiveSession {
   #carryOut(effect) {
     if (effect === "read") this.read();
     if (effect === "sessions") this.listener.sessionsChanged();
+    if (effect === "summary") this.readSummary();
     if (effect === "resubscribe") this.#resubscribe();
   }
 

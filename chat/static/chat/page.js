@@ -10,7 +10,7 @@ import { SessionList, titleOf } from "./session_list.js";
 import { isLive, liveAnswers } from "./session_state.js";
 import { Socket } from "./socket.js";
 import { TurnActions } from "./turn_actions.js";
-import { inWords } from "./words.js";
+import { compressionInWords, inWords } from "./words.js";
 
 const TITLE_CHARACTERS = 60;
 
@@ -60,6 +60,7 @@ class Page {
     addEventListener("hashchange", () => this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     part("rename").addEventListener("click", () => this.#rename());
+    part("compress").addEventListener("click", () => this.#compress());
     part("delete").addEventListener("click", () => this.#delete());
     part("dismiss").addEventListener("click", () => (part("notice").hidden = true));
     part("sidebar-toggle").addEventListener("click", () => this.#toggleSidebar());
@@ -121,6 +122,15 @@ class Page {
     if (!(await this.#attempt(() => api.deleteSession(id)))) return;
     this.sessions.remove(id);
     this.#goTo("");
+  }
+
+  async #compress() {
+    const live = this.live;
+    await this.#attempt(async () => {
+      const { status } = await api.compress(live.state.session);
+      if (status === "queued") await live.readSummary();
+      else this.#failed({ message: "There is nothing older to summarise yet." });
+    });
   }
 
   // --- Turns -------------------------------------------------------------------------------------------------
@@ -189,9 +199,16 @@ class Page {
       });
       const isSeen = this.pending && state?.branch?.at(-1)?.id !== this.pending.after;
       const pending = this.pending && !isSeen ? this.pending.text : null;
+      this.#drawCompression(state);
       part("welcome").hidden = Boolean(this.live) || pending !== null;
       return { state, pending };
     });
+  }
+
+  #drawCompression(state) {
+    const isLong = (state?.branch?.length ?? 0) > 2;
+    part("compress").hidden = !isLong || state.compressing === "under_way";
+    part("compression").textContent = isLong ? compressionInWords(state.compressing) : "";
   }
 
   /** Around the conversation: the list, the title. */

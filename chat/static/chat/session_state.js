@@ -11,11 +11,12 @@ import { expected, isTerminal, withPacket, withRead, withReset, withSnapshot } f
 
 /** @param {string} session @returns {SessionState} */
 export function emptyState(session) {
-  return { session, n: null, branch: null, alongside: [], answers: {} };
+  return { session, n: null, branch: null, alongside: [], answers: {}, summary: null, compressing: null };
 }
 
 /**
- * Fold one frame, or a read of the branch (`{type: "read", branch, alongside}`), into the state.
+ * Fold one frame, or a read of the branch (`{type: "read", branch, alongside}`) or of its summary
+ * (`{type: "summary", summary, is_under_way}`), into the state.
  * @param {SessionState} state
  * @param {any} frame
  * @returns {[SessionState, Effect[]]} the state is the same object if nothing changed
@@ -66,12 +67,13 @@ const NUMBERED = new Set(["turn_started", "overall_stop", "compression", "sessio
 
 const HANDLERS = {
   read: foldRead,
+  summary: foldSummary,
   subscribed: foldSubscribed,
-  resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions"]],
+  resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions", "summary"]],
   turn_started: foldTurnStarted,
   overall_stop: (state) => [state, ["sessions"]],
   session: (state) => [state, ["read", "sessions"]],
-  compression: (state) => [state, []],
+  compression: foldCompression,
   packet: (state, frame) => foldRun(state, frame, withPacket),
   reset: (state, frame) => foldRun(state, frame, withReset),
   snapshot: (state, frame) => foldRun(state, frame, withSnapshot),
@@ -116,7 +118,18 @@ function foldRead(state, { branch, alongside = [] }) {
     .filter((message) => message.role === "assistant" && message.run !== undefined)
     .map((message) => withRead(state.answers[message.run], message))
     .filter((answer) => answer !== undefined);
-  return [{ ...withAnswers(state, read), branch, alongside }, []];
+  // Another branch may have another summary, or none.
+  return [{ ...withAnswers(state, read), branch, alongside }, state.summary ? ["summary"] : []];
+}
+
+function foldSummary(state, { summary, is_under_way }) {
+  const isSame = summary?.id === state.summary?.id;
+  return [{ ...state, summary: isSame ? state.summary : summary, compressing: is_under_way ? "under_way" : null }, []];
+}
+
+function foldCompression(state, { status }) {
+  const compressing = { started: "under_way", failed: "failed" }[status] ?? null;
+  return [{ ...state, compressing }, status === "done" ? ["summary"] : []];
 }
 
 function withAnswers(state, answers) {

@@ -72,8 +72,16 @@
  * @property {Message[]|null} branch  the current branch, oldest first; null before it was read
  * @property {Message[]} alongside  the other models' answers to the branch's newest question
  * @property {Record<string, Answer>} answers  by run
+ * @property {Summary|null} summary  what stands for the older part of the branch
+ * @property {"under_way"|"failed"|null} compressing
  *
- * @typedef {"resubscribe"|"read"|"sessions"} Effect  what the shell has to do next
+ * @typedef {"resubscribe"|"read"|"sessions"|"summary"} Effect  what the shell has to do next
+ *
+ * @typedef {object} Summary
+ * @property {string} id
+ * @property {string} last_summarized_message  the last one it stands for
+ * @property {string} text
+ * @property {number|null} saved_tokens
  *
  * @typedef {{id: string, title: string, root: string, leaf: string, updated_at: string}} Session
  * @typedef {{name: string, is_default: boolean, is_demo?: boolean}} Model

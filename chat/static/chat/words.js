@@ -46,3 +46,9 @@ export function statusInWords(answer) {
   if (answer.text) return "writing…";
   return answer.reasoning ? "thinking…" : "starting…";
 }
+
+/** @param {import("./types.js").SessionState["compressing"]} compressing */
+export function compressionInWords(compressing) {
+  if (compressing === "under_way") return "Summarising…";
+  return compressing === "failed" ? "Could not be summarised" : "";
+}
