@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chat.admin.compressions import TURNS, CompressionRows, MadeBy, compressions_per_turns, covered_by
 from chat.admin.reading import Rows, ToRead
 from chat.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
@@ -42,7 +43,14 @@ class SessionAdmin(ToRead[Session]):
     list_filter = ("while_answering", "updated_at")
     search_fields = ("id", "title", "owner__username")
     date_hierarchy = "created_at"
-    inlines = (TurnRows,)
+    inlines = (TurnRows, CompressionRows)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "compressions"]
+
+    @admin.display(description=f"compressions per {TURNS} turns")
+    def compressions(self, session: Session) -> float | None:
+        return compressions_per_turns(session)
 
     @admin.display(description="messages")
     def message_list(self, session: Session) -> SafeString:
@@ -56,7 +64,14 @@ class ChatMessageAdmin(ToRead[ChatMessage]):
     list_select_related = ("session__owner", "run")
     list_filter = ("role", "sent_at")
     search_fields = ("id", "text", "session__owner__username")
-    inlines = (ToolCallRows, CitationRows, BlockRows)
+    inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "covered_messages"]
+
+    @admin.display(description="covered messages")
+    def covered_messages(self, message: ChatMessage) -> int | None:
+        return covered_by(message)
 
     @admin.display(description="text")
     def excerpt(self, message: ChatMessage) -> str:

@@ -12,6 +12,7 @@ from chat.models import (
     Agent,
     ChatMessage,
     CitedDocument,
+    Compression,
     ModelConfig,
     PromptBlock,
     Role,
@@ -56,6 +57,14 @@ def answered() -> Session:
     CitedDocument.objects.create(message=answer, number=1, document_id="a", title="On tides")
     PromptBlock.objects.create(message=question, kind="CA", text="Be brief.")
     Agent.objects.create(owner=alice, name="Tides", prompt="Be brief.")
+    summary = ChatMessage.objects.append(
+        question, role=Role.SUMMARY, text="They spoke of tides.", last_summarized_message=answer
+    )
+    Compression.objects.create(
+        session=session, parent=question, leaf=answer, model="tide-model", triggered_by="auto",
+        status="done", ended_at=turn.created_at, summary=summary, tokens_before=900, tokens_after=300,
+        reserved_tokens=250, history_window=750,
+    )  # fmt: skip
     return session
 
 
@@ -85,7 +94,7 @@ def test_every_row_opens(staff: Client, answered: Session, model: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [Session, ChatMessage, Turn, Run, ToolCall], ids=lambda model: model.__name__
+    "model", [Session, ChatMessage, Turn, Run, ToolCall, Compression], ids=lambda model: model.__name__
 )
 def test_conversations_cannot_be_changed_added_or_deleted(
     staff: Client, answered: Session, model: Any
@@ -109,7 +118,7 @@ def test_a_message_shows_its_calls_its_citations_and_what_stands_above_it(
         url = reverse(f"admin:chat_{row._meta.model_name}_change", args=[row.pk])
         return staff.get(url).content.decode()
 
-    question, answer = answered.messages.exclude(role=Role.ROOT).order_by("sent_at")
+    question, answer = answered.messages.replies().order_by("sent_at")
     assert "Be brief." in page(question)
     assert "Two bulges." in page(answer)
     assert "On tides" in page(answer)
@@ -171,6 +180,6 @@ def test_lists_do_not_query_per_row(
     for number in range(30):
         question = ChatMessage.objects.append(answered.root, role=Role.USER, text=f"question {number}")
         Turn.objects.create(session=answered, user_message=question)
-    for name in ("session", "chatmessage", "turn", "run", "toolcall", "agent"):
+    for name in ("session", "chatmessage", "turn", "run", "toolcall", "agent", "compression"):
         with django_assert_max_num_queries(10):
             staff.get(reverse(f"admin:chat_{name}_changelist"))
