@@ -16,15 +16,17 @@ from tests.faults.scene import Scene
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
-def deliver(arena: Arena, arguments: dict[str, Any], task: str = RUN_TURN, times: int = 1) -> None:
+def deliver(
+    arena: Arena, arguments: dict[str, Any], task: str = RUN_TURN, times: int = 1, queue: str = DEFAULT_QUEUE
+) -> None:
     """Put task messages on the queue, as Celery writes them."""
-    with kombu.Connection(arena.redis_url) as broker, broker.SimpleQueue(DEFAULT_QUEUE) as queue:
+    with kombu.Connection(arena.redis_url) as broker, broker.SimpleQueue(queue) as simple:
         for _ in range(times):
             name = str(uuid4())
             headers = {
                 "task": task, "id": name, "root_id": name, "parent_id": None, "lang": "py", "argsrepr": "", "kwargsrepr": "",
             }  # fmt: skip
-            queue.put([[], arguments, {}], serializer="json", headers=headers)
+            simple.put([[], arguments, {}], serializer="json", headers=headers)
 
 
 def waiting(arena: Arena) -> int:
