@@ -36,7 +36,9 @@ def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"
     if is_last and not brief.model.takes_tool_choice_none:
         tools = []
-    context = _fitting(brief, rounds, _reminder(brief, rounds, is_last=is_last and bool(brief.tools)))
+    context = _with_summary_or_without(
+        brief, rounds, _reminder(brief, rounds, is_last=is_last and bool(brief.tools))
+    )
     request = Request(
         brief.model,
         context.messages,
@@ -61,6 +63,18 @@ def _reminder(brief: Brief, rounds: Sequence[Round], *, is_last: bool) -> str:
     searching = {tool.name for tool in brief.tools if tool.searches}
     has_searched = any(call.name in searching for each in rounds for call in each.calls)
     return reminder(brief.reminder, is_last_cycle=is_last, has_searched=has_searched, may_open_pages=False)
+
+
+def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
+    """A summary written for a larger window than this model's may leave no room for the question: then it goes as a
+    whole, and the turn does not fail."""
+    try:
+        return _fitting(brief, rounds, text)
+    except ModelFailed:
+        if not brief.framing.summary:
+            raise
+        bare = replace(brief.framing, summary="", summary_tokens=0)
+        return _fitting(replace(brief, framing=bare), rounds, text)
 
 
 def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:

@@ -63,7 +63,8 @@ def _was_cut(messages: LanguageModelInput, brief: Brief) -> bool:
     asked = [entry for entry in brief.entries if entry.role == "user"]
     blocks = sum(bool(block.text) for entry in asked for block in entry.blocks)
     return (
-        shown["U"] < len(asked)
+        shown["SUM"] < bool(brief.framing.summary)
+        or shown["U"] < len(asked)
         or shown["F"] < sum(bool(entry.files) for entry in asked)
         or shown["CA"] + shown["P"] + shown["D"] < blocks
     )

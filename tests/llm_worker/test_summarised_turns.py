@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chat import summaries
-from chat.models import ChatMessage, MessageFile, ModelConfig, PromptBlock, Role
+from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, PromptBlock, Role
 from chat.states import Status
 from knowledge.models import File
 from llm_worker.branch import load_branch
@@ -120,6 +120,20 @@ def test_a_smaller_model_goes_on_with_the_summary_and_what_fits(deliver, ask, up
     deliver(run).result()
     ended(run, Status.COMPLETED)
     assert shown(upstream.requests[-1]) == [SUMMARY.format(text="They greeted."), "And now?"]
+
+
+def test_a_summary_too_long_for_a_smaller_model_goes_and_the_turn_does_not_fail(deliver, ask, upstream, talk):
+    session, (_, _, _, a2, u3, _) = talk(3)
+    summaries.store(u3, a2.pk, "They greeted. " * 500, 1500)
+    ModelConfig.objects.create(
+        name="small", base_url=upstream.base_url, context_window=2000, max_output_tokens=500
+    )
+    [run] = ask("And now?", "small", session=session)
+    deliver(run).result()
+    ended(run, Status.COMPLETED)
+    assert shown(upstream.requests[-1]) == ["Question 3", "Answer 3", "And now?"]
+    # One that fits is asked for.
+    assert Compression.objects.get().model == "small"
 
 
 @pytest.mark.parametrize("with_summary", [False, True])
