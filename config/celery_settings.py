@@ -36,6 +36,8 @@ broker_connection_max_retries = None
 # Twice the longest turn: redelivery of a message that is being worked on would only be refused by the claim.
 VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
+if broker_url.startswith("redis://"):  # with the others, kombu reads more from the scheme
+    broker_transport = "config.broker:Transport"
 broker_transport_options = (
     {
         "visibility_timeout": VISIBILITY_TIMEOUT_S,
