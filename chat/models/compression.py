@@ -225,6 +225,10 @@ class Compression(models.Model):
         queued = CompressionStatus.QUEUED
         return bool(held.update(status=queued, owner=None, lease_until=None, queued_at=Now(), **fields))
 
+    def probed(self, score: float) -> None:
+        """Keep how many questions the summary answers as the text does."""
+        Compression.objects.filter(pk=self.pk).update(probe_score=score)
+
     # Properties
 
     @property
