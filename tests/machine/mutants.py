@@ -55,8 +55,11 @@ REAL: dict[str, Callable[[Any], World]] = {
 def script_without(promise: str) -> str:
     """The append script with one line changed."""
     before, after = {
-        "fence": ("if current and attempt < current then return {1, last} end", ""),
-        "idempotence": ("local skip = last + 1 - first", "first = last + 1\nlocal skip = 0"),
+        "fence": ("if held[1] and attempt + 0 < held[1] + 0 then return {1, last} end", ""),
+        "idempotence": (
+            "local skip = last + 1 - first",
+            "first = last + 1\nlocal skip = 0\nARGV[2] = string.format('%d', first)",
+        ),
     }[promise]
     assert stream.APPEND.count(before) == 1, f"the script has changed: {before}"
     return stream.APPEND.replace(before, after)
