@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,11 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat import compressing
-from chat.compressing import Made
+from chat.compressing import Made, Spent
 from chat.fault_points import reach
 from chat.models import Compression, CompressionStatus, Session
 from chat.runs.certificates import new_owner
+from chat.tokens import count_tokens
 from compression.measuring import Case, case_of
 from compression.spending import spent
 from compression.summarise import Metered, Refused, Summarised, compress_chat_history
@@ -117,17 +119,23 @@ class Carrier:
     async def _summarised(self, held: Compression, case: Case, used: list[Any]) -> bool:
         """Ask and store. False: it is not held any more."""
         reach("before_summary_asked")
-        models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
-        try:
-            async with asyncio.timeout(settings.RUN_DEADLINE_S):
-                made = await compress_chat_history(case.work, Metered(models, used))
-        finally:
-            await models.close()
+        made = recalled(case) or await _ask(case, used)
         reach("before_summary_stored")
         costs = spent(used, case.summariser)
+        if case.is_ahead:
+            return await patiently(self._database, keep, held, case, made, costs)
         stored = await patiently(self._database, compressing.finish, held, of(case, made), costs)
         reach("after_summary_stored")
         return stored is not None
+
+
+async def _ask(case: Case, used: list[Any]) -> Summarised:
+    models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
+    try:
+        async with asyncio.timeout(settings.RUN_DEADLINE_S):
+            return await compress_chat_history(case.work, Metered(models, used))
+    finally:
+        await models.close()
 
 
 def begin(held: Compression) -> Case | None:
@@ -135,18 +143,33 @@ def begin(held: Compression) -> Case | None:
     case = case_of(held)
     if case is None:
         return None
-    is_held = compressing.begin(
-        held,
-        tokens_before=case.params.history_tokens,
-        reserved_tokens=case.reserved_tokens,
-        history_window=case.params.history_window,
-    )
+    params, reserved = case.params, case.reserved_tokens
+    if case.is_ahead:  # nobody hears of it
+        is_held = held.measured(params.history_tokens, reserved, params.history_window)
+    else:
+        is_held = compressing.begin(
+            held,
+            tokens_before=params.history_tokens,
+            reserved_tokens=reserved,
+            history_window=params.history_window,
+        )
     return case if is_held else None
 
 
 def put_back(held: Compression) -> None:
     if held.put_back():
         compressing.enqueue(held.pk)
+
+
+def recalled(case: Case) -> Summarised | None:
+    """What was written ahead of time."""
+    return Summarised(case.written, count_tokens(case.written)) if case.written else None
+
+
+def keep(held: Compression, case: Case, made: Summarised, costs: Spent) -> bool:
+    """Outside the tree, until the history has grown to need it. False: it is not held any more."""
+    kept = {"prepared_text": made.text, "prepared_cutoff_id": case.cutoff, **asdict(costs)}
+    return held.end(CompressionStatus.PREPARED, **kept)
 
 
 def of(case: Case, made: Summarised) -> Made:

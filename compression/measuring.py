@@ -1,5 +1,6 @@
 """From rows to work: how long a branch is for its models, and what of it is to be summarised. Reads the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -7,12 +8,15 @@ from django.conf import settings
 from chat import dynamic_context
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
 from chat.summaries import Summary
+from compression.ahead import find_prepared, is_nearly_due
 from compression.plan import (
     CompressionParams,
+    Row,
     Split,
     get_compression_params,
     get_messages_to_summarize,
     measured,
+    split_at,
 )
 from compression.prompt import said
 from compression.summarise import Work, shown_tokens
@@ -34,13 +38,18 @@ FEWEST_WORDS = 50
 
 @dataclass(frozen=True)
 class Case:
-    """One branch that is worth a summary.  cutoff: the last message it will stand for.  summariser: who writes it."""
+    """One branch that is worth a summary.  cutoff: the last message it will stand for.  summariser: who writes it.
+
+    is_ahead: it is not needed yet.  written: what was written ahead of time; then nobody is asked.
+    """
 
     work: Work
     params: CompressionParams
     reserved_tokens: int
     cutoff: str
     summariser: ModelConfig
+    is_ahead: bool = False
+    written: str = ""
 
     def tokens_after(self, summary_tokens: int) -> int:
         return self.params.history_tokens - self.work.replaced_tokens + shown_tokens(summary_tokens)
@@ -50,6 +59,7 @@ class Case:
 class Measured:
     """What a later request would hold of a branch.  split: None, if nothing is older than what must stay."""
 
+    rows: Sequence[Row]
     params: CompressionParams
     reserved_tokens: int
     split: Split | None
@@ -64,15 +74,20 @@ def case_of(held: Compression) -> Case | None:
         raise ModelFailed("model_not_configured", f"{held.model} has no configuration")
     found = measure(held, config)
     is_wanted = found.params.is_due or held.triggered_by != TriggeredBy.AUTO
-    if found.split is None or not is_wanted:
+    prepared = find_prepared(held, found.rows) if held.triggered_by == TriggeredBy.AUTO else None
+    is_ahead = not is_wanted and prepared is None and is_nearly_due(found.params)
+    split = split_at(found.rows, prepared.prepared_cutoff_id) if prepared else found.split
+    if split is None or not (is_wanted or is_ahead):
         return None
     summariser = _summariser(config)
     return Case(
-        _work(held, found, found.split, summariser),
-        found.params,
-        found.reserved_tokens,
-        found.split.cutoff,
-        summariser,
+        work=_work(held, found, split, summariser),
+        params=found.params,
+        reserved_tokens=found.reserved_tokens,
+        cutoff=split.cutoff,
+        summariser=summariser,
+        is_ahead=is_ahead,
+        written=prepared.prepared_text if prepared else "",
     )
 
 
@@ -94,7 +109,7 @@ def measure(held: Compression, config: ModelConfig) -> Measured:
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
     split = get_messages_to_summarize(rows, params.history_tokens, settings.RECENT_MESSAGES_RATIO)
-    return Measured(params, reserved, split, branch.summary, summary_tokens)
+    return Measured(rows, params, reserved, split, branch.summary, summary_tokens)
 
 
 def _work(held: Compression, found: Measured, split: Split, summariser: ModelConfig) -> Work:

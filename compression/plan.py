@@ -75,6 +75,12 @@ def get_messages_to_summarize(rows: Sequence[Row], history_tokens: int, recent_r
     return Split(rows[:cut], rows[cut:]) if cut else None
 
 
+def split_at(rows: Sequence[Row], cutoff: object) -> Split:
+    """With this message as the last of the older ones; it is one of the rows."""
+    cut = next(index for index, row in enumerate(rows, start=1) if row.entry.id == str(cutoff))
+    return Split(rows[:cut], rows[cut:])
+
+
 def _tail(rows: Sequence[Row], room: Fraction) -> int:
     """Where the newest rows begin that fit into `room`; the last one in any case."""
     used, start = 0, len(rows)

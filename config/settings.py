@@ -126,6 +126,9 @@ RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
 DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
 RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
+COMPRESSION_AHEAD = env.switch("COMPRESSION_AHEAD")
+# Of the window of history; where a summary is written ahead of time.
+COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")

@@ -70,7 +70,8 @@ class Attempt:
         self._began_at = self._loop.time()
         self._state = RunState()
         self._sent = Recorder()
-        self._fullness = Fullness(settings.COMPRESSION_TRIGGER_RATIO)
+        ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
+        self._fullness = Fullness(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))
         self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cut("lost"))
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(self._outlet, self._state, blocks, self._loop.time)

@@ -275,3 +275,50 @@ def test_what_breaks_inside_ends_that_compression_alone(talk, carrier, upstream,
     asked = talk.ask("a6")
     carrier.carry_out(str(asked.pk))
     assert (again(asked).status, again(asked).error_code) == ("failed", "internal_error")
+
+
+def test_a_summary_may_be_written_ahead_of_time_and_wait_outside_the_tree(talk, carrier, upstream, settings):
+    settings.COMPRESSION_AHEAD = True
+    talk.turns(5)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    ahead = talk.ask("a5")
+    carrier.carry_out(str(ahead.pk))
+    assert (again(ahead).status, again(ahead).prepared_text, talk.summaries(), heard(talk)) == (
+        "prepared", SUMMARY, [], [],
+    )  # fmt: skip
+    too_soon = talk.ask("a5")
+    carrier.carry_out(str(too_soon.pk))
+    assert (again(too_soon).status, len(upstream.asides)) == ("nothing", 1)
+
+    talk.turns(1)
+    needed = talk.ask("a6")
+    carrier.carry_out(str(needed.pk))
+    (summary,) = talk.summaries()
+    assert (again(needed).status, len(upstream.asides)) == ("done", 1), "nobody is asked again"
+    assert (summary.text, talk.name_of(summary.parent), talk.name_of(summary.last_summarized_message)) == (
+        SUMMARY, "u6", "a4",
+    )  # fmt: skip
+    assert again(needed).tokens_after < again(needed).tokens_before
+
+    talk.turns(4)
+    carrier.carry_out(str(talk.ask("a10").pk))
+    assert len(talk.summaries()) == 2
+    assert len(upstream.asides) == 2
+
+
+def test_what_was_written_ahead_on_another_branch_is_not_used(talk, carrier, upstream, settings):
+    settings.COMPRESSION_AHEAD = True
+    talk.turns(5)
+    upstream.reply({"text": SUMMARY}, times=1, stream=False)
+    upstream.reply({"text": "Of the other branch."}, stream=False)
+    carrier.carry_out(str(talk.ask("a5").pk))
+    talk.turn("edited", above=talk["a3"], tokens=600)
+    carrier.carry_out(str(talk.ask("aedited").pk))
+    assert [summary.text for summary in talk.summaries()] == ["Of the other branch."]
+
+
+def test_ahead_of_time_is_off_by_default(talk, carrier, upstream):
+    talk.turns(5)
+    asked = talk.ask("a5")
+    carrier.carry_out(str(asked.pk))
+    assert (again(asked).status, upstream.asides) == ("nothing", [])
