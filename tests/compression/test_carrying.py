@@ -9,6 +9,7 @@ from chat.models import ModelConfig, Session, TriggeredBy
 from chat.models.session import SessionEvent
 from chat.summaries import find_summary_for_branch
 from compression.carrying import Carrier
+from compression.measuring import measure
 from compression.prompt import MARKER
 from tests.chat import cast
 from tests.compression.conftest import WORD, Talk, again
@@ -128,6 +129,19 @@ def test_a_short_branch_costs_no_request_unless_somebody_asks_by_hand(talk, carr
     by_hand = talk.ask("a2", TriggeredBy.USER)
     carrier.carry_out(str(by_hand.pk))
     assert (again(by_hand).status, len(talk.summaries())) == ("done", 1)
+
+
+@pytest.mark.parametrize(("room", "status"), [(0, "nothing"), (-1, "done")])
+def test_the_trigger_is_exact(talk, carrier, upstream, room, status):
+    """With three quarters of the window exactly full, and with one token less of it."""
+    talk.turns(6)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    asked = talk.ask("a6")
+    found = measure(asked, talk.model)
+    window = -(-found.params.history_tokens * 4 // 3) + found.reserved_tokens + room
+    type(talk.model).objects.update(context_window=window)
+    carrier.carry_out(str(asked.pk))
+    assert again(asked).status == status
 
 
 def test_a_single_turn_cannot_be_summarised(talk, carrier, upstream):
