@@ -71,7 +71,7 @@ export class LiveSession {
       const alongside = await readTurnMates(session, branch.at(-1));
       this.#fold({ type: "read", session, branch, alongside });
       // From then on news of it come by themselves.
-      if (!this.hasLookedForSummary && branch.length > SHORTEST) await this.readSummary();
+      if (!this.hasLookedForSummary && branch.length > SHORTEST) this.readSummary();
     } catch (error) {
       if (this.isClosed) return;
       this.listener.failed(error);
