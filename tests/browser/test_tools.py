@@ -20,7 +20,9 @@ POST = """async ([path, body]) => {
 @pytest.fixture
 def helped(reader: Reader) -> Reader:
     """In a session with an agent that has the clock."""
-    agent = reader.page.evaluate(POST, ["agents/", {"name": "Clock", "prompt": "", "tools": ["current_time"]}])
+    agent = reader.page.evaluate(
+        POST, ["agents/", {"name": "Clock", "prompt": "", "tools": ["current_time"]}]
+    )
     session: dict[str, Any] = reader.page.evaluate(POST, ["sessions/", {"agent": agent["id"]}])
     reader.page.goto(f"{reader.base_url}/#{session['id']}")
     reader.page.reload()

@@ -12,7 +12,6 @@ from chat import prefix_memory
 from chat.models import Run, SentRequest, ToolCall
 from chat.prefix_memory import Memory
 from chat.redis_client import sync_redis
-from llm_worker.keeping import save_sent_requests
 from llm_worker.keeping import SentBy, save_sent_requests
 from llm_worker.message import LanguageModelInput, Message
 from llm_worker.sent import Recorder
