@@ -58,7 +58,9 @@ class Reader:
         self.page.keyboard.press("Escape")
 
     def send(self, text: str) -> None:
+        """As soon as the page takes it: the end of an answer may be seen before its question has been confirmed."""
         self.field.fill(text)
+        expect(self.page.locator("[data-send]")).to_be_enabled()
         self.field.press("Enter")
 
     def edit(self, question: int, text: str) -> None:

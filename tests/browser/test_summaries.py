@@ -22,23 +22,16 @@ def compressing(running_stack: Stack) -> Iterator[Stack]:
     process.wait(30)
 
 
-def say(reader: Reader, text: str) -> None:
-    """As soon as the page takes it: the end of an answer may be seen before the send has been confirmed."""
-    reader.field.fill(text)
-    expect(reader.page.locator("[data-send]")).to_be_enabled()
-    reader.field.press("Enter")
-
-
 def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     compressing: Stack, reader: Reader, stack: Stack
 ) -> None:
     button = reader.page.get_by_role("button", name="Compress now")
     stack.upstream.reply({"text": LONG}, times=1)
-    say(reader, "Tell me all of it")
+    reader.send("Tell me all of it")
     reader.sees_answer(LONG.strip())
     expect(button).to_be_hidden()
     stack.upstream.reply({"text": "Two bulges."}, times=1)
-    say(reader, "And briefly?")
+    reader.send("And briefly?")
     reader.sees_answer("Two bulges.", index=1)
     stack.upstream.reply({"text": "They spoke of **tides**."}, stream=False)
     second = reader.second_tab()
@@ -56,7 +49,7 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     expect(reader.page.locator("#compression")).to_be_empty()
     button.click()
     expect(reader.page.locator("#notice-text")).to_contain_text("nothing older")
-    say(reader, "Good")
+    reader.send("Good")
     expect(reader.answers).to_have_count(3)
     expect(reader.answers.nth(2)).to_have_attribute("aria-busy", "false")
     assert "tides" in stack.upstream.requests[-1].messages[1]["content"]
@@ -67,7 +60,7 @@ def test_a_summary_that_cannot_be_used_is_said_and_changes_nothing(
 ) -> None:
     stack.upstream.reply({"text": ""}, stream=False)
     for number, text in enumerate(("One", "Two")):
-        say(reader, text)
+        reader.send(text)
         reader.sees_echo(text, index=number)
     reader.page.get_by_role("button", name="Compress now").click()
     expect(reader.page.locator("#compression")).to_have_text("Could not be summarised")

@@ -13,9 +13,11 @@ from tests.llm_worker.outcomes import ended, overall_stops, wait_for_text
 
 
 def saved(run: Run) -> str:
-    run.refresh_from_db()
+    """The text first: what the run says of it is then not older."""
     run.message.refresh_from_db()
-    return run.message.text
+    text = run.message.text
+    run.refresh_from_db()
+    return text
 
 
 def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, upstream):

@@ -32,7 +32,7 @@ export async function readMessage(session, id) {
 
 export const readRun = (id) => call("GET", `runs/${id}/`);
 export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
-export const regenerate = (message, models) => call("POST", `messages/${message}/regenerations/`, { models });
+export const regenerate = (message, body) => call("POST", `messages/${message}/regenerations/`, body);
 export const select = (message) => call("POST", `messages/${message}/selection/`);
 export const compress = (session) => call("POST", `sessions/${session}/compression/`);
 

@@ -20,7 +20,7 @@ export class TurnActions {
   /** @param {string} text @param {string|null} [parent] left out: the end of the current branch */
   send(text, parent) {
     const live = this.page.live();
-    const body = { text, models: this.page.models(), ...(parent === undefined ? {} : { parent }) };
+    const body = { text, ...this.#models(), ...(parent === undefined ? {} : { parent }) };
     const key = JSON.stringify([live?.state.session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
@@ -39,7 +39,7 @@ export class TurnActions {
   /** @param {Message} answer */
   regenerate(answer) {
     return this.#attempt(async () => {
-      await api.regenerate(answer.parent, this.page.models());
+      await api.regenerate(answer.parent, this.#models());
       await this.page.live()?.read();
     });
   }
@@ -57,6 +57,12 @@ export class TurnActions {
     return this.#attempt(async () => {
       if (!this.page.live()?.socket.send({ type: "stop", run })) await api.cancelRun(run);
     });
+  }
+
+  /** Before the models are known, the server's own choice. */
+  #models() {
+    const models = this.page.models();
+    return models.length ? { models } : {};
   }
 
   async #attempt(action) {
