@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.test import Client
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, ModelConfig, Run, Session
+from chat.redis_client import sync_redis
 from chat.runs.ending import End, announce, commit_end
 from chat.states import Status
 
@@ -23,6 +26,28 @@ def client_of(person: Any) -> APIClient:
 
 def model(name: str, **fields: Any) -> ModelConfig:
     return ModelConfig.objects.create(name=name, **fields)
+
+
+def chat_of_alice() -> tuple[APIClient, str]:
+    """Her client and a new session of hers, with a model that may answer and nothing left in Redis."""
+    sync_redis().flushdb()
+    model("quick", is_default=True)
+    client = client_of(user("alice"))
+    return client, client.post("/api/sessions/", {}, format="json").json()["id"]
+
+
+def asked() -> Run:
+    """By alice; queued, and nobody has heard of it."""
+    return Run.objects.get(pk=send(*chat_of_alice()).json()["runs"][0]["id"])
+
+
+def staff(*permissions: str) -> Client:
+    """bob, logged in to the admin with these permissions alone."""
+    person = user("bob", is_staff=True)
+    person.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(person)
+    return client
 
 
 def send(client: APIClient, session: Any, text: str = "Hello", **body: Any) -> Any:

@@ -3,14 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
 from chat import compressing, summaries
 from chat.compressing import Made, Spent
 from chat.models import ChatMessage, Compression, Role, Run
-from chat.redis_client import sync_redis
 from tests.chat import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,10 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def done() -> Compression:
     """alice's two turns, the first summarised."""
-    sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
-    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    client, session = cast.chat_of_alice()
     first, _ = cast.talk(client, session), cast.talk(client, session, "And now?")
     client.post(f"/api/sessions/{session}/compression/", {}, format="json")
     held = Compression.objects.claim(Compression.objects.get().pk, owner=1)
@@ -31,14 +26,6 @@ def done() -> Compression:
     cutoff = first["runs"][0]["message"]
     assert compressing.finish(held, Made(cutoff, "They <b>greeted</b>.", 3, 300), Spent(700, 30))
     return Compression.objects.get()
-
-
-def staff(*permissions: str) -> Client:
-    person = cast.user("bob", is_staff=True)
-    person.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def act(client: Client, action: str, row: Compression) -> str:
@@ -53,7 +40,7 @@ def page(client: Client, row: Any) -> str:
 
 
 def test_the_page_tells_what_is_covered_saved_and_reserved(done: Compression) -> None:
-    shown = page(staff("view_compression"), done)
+    shown = page(cast.staff("view_compression"), done)
     assert "They &lt;b&gt;greeted&lt;/b&gt;." in shown
     for told in ("600", "25%", "user", "quick"):
         assert told in shown
@@ -62,7 +49,7 @@ def test_the_page_tells_what_is_covered_saved_and_reserved(done: Compression) ->
 
 def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_who_made_it(done: Compression) -> None:
     summary = ChatMessage.objects.get(role=Role.SUMMARY)
-    client = staff("view_chatmessage", "view_compression")
+    client = cast.staff("view_chatmessage", "view_compression")
     shown = page(client, summary)
     assert str(summary.parent_id) in shown
     assert str(summary.last_summarized_message_id) in shown
@@ -71,13 +58,13 @@ def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_who_made_it(done:
 
 
 def test_a_session_tells_how_often_it_is_compressed(done: Compression) -> None:
-    shown = page(staff("view_session", "view_compression"), done.session)
+    shown = page(cast.staff("view_session", "view_compression"), done.session)
     assert "Compressions per 20 turns" in shown
     assert "10.0" in shown
 
 
 def test_a_branch_is_compressed_again(done: Compression) -> None:
-    client = staff("view_compression", "change_compression")
+    client = cast.staff("view_compression", "change_compression")
     assert f"Compress again {done.pk}: queued" in act(client, "run_again", done)
     again = Compression.objects.get(status="queued")
     assert (again.triggered_by, again.leaf, again.parent) == ("staff", done.leaf, done.parent)
@@ -86,7 +73,7 @@ def test_a_branch_is_compressed_again(done: Compression) -> None:
 
 def test_a_deleted_summary_is_not_used_and_the_conversation_stays(done: Compression) -> None:
     replies = set(ChatMessage.objects.replies().values_list("pk", flat=True))
-    client = staff("view_compression", "change_compression")
+    client = cast.staff("view_compression", "change_compression")
     assert f"Delete the summary {done.pk}: deleted" in act(client, "delete_summary", done)
     assert summaries.find_summary_for_branch(done.leaf) is None
     assert set(ChatMessage.objects.replies().values_list("pk", flat=True)) == replies
@@ -97,5 +84,5 @@ def test_a_deleted_summary_is_not_used_and_the_conversation_stays(done: Compress
 
 @pytest.mark.parametrize("action", ["run_again", "delete_summary"])
 def test_who_may_only_look_can_do_neither(done: Compression, action: str) -> None:
-    act(staff("view_compression"), action, done)
+    act(cast.staff("view_compression"), action, done)
     assert Compression.objects.get().summary

@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Run, SentRequest
-from chat.redis_client import sync_redis
 from tests.chat import cast
 
 pytestmark = pytest.mark.django_db
@@ -17,10 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run() -> Run:
     """Of two cycles."""
-    sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
-    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    client, session = cast.chat_of_alice()
     [run] = cast.talk(client, session)["runs"]
     kept = {"run_id": run["id"], "attempt": 1, "tokens": 4321, "sent_at": timezone.now()}
     asked = {"role": "user", "content": "Why <b>two</b> tides?"}

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
 from chat.models import Run
-from chat.redis_client import sync_redis
 from chat.states import Status
 from tests.chat import broker, cast
 
@@ -19,19 +17,7 @@ LIST = "admin:chat_run_changelist"
 
 @pytest.fixture
 def run() -> Run:
-    sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
-    session = client.post("/api/sessions/", {}, format="json").json()["id"]
-    return Run.objects.get(pk=cast.send(client, session).json()["runs"][0]["id"])
-
-
-def staff(*permissions: str) -> Client:
-    person = cast.user("bob", is_staff=True)
-    person.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(person)
-    return client
+    return cast.asked()
 
 
 def act(client: Client, action: str, run: Run) -> str:
@@ -41,7 +27,9 @@ def act(client: Client, action: str, run: Run) -> str:
 
 def test_the_page_tells_owner_beats_timings_and_error(run: Run) -> None:
     Run.objects.claim(run.pk, owner=4711)
-    page = staff("view_run").get(reverse("admin:chat_run_change", args=[run.pk])).content.decode().lower()
+    page = (
+        cast.staff("view_run").get(reverse("admin:chat_run_change", args=[run.pk])).content.decode().lower()
+    )
     for shown in (
         "4711",
         "lease until",
@@ -55,21 +43,21 @@ def test_the_page_tells_owner_beats_timings_and_error(run: Run) -> None:
 
 
 def test_a_run_is_stopped(run: Run) -> None:
-    page = act(staff("view_run", "change_run"), "stop", run)
+    page = act(cast.staff("view_run", "change_run"), "stop", run)
     assert f"Stop {run.pk}: stopped" in page
     assert Run.objects.get(pk=run.pk).status == Status.STOPPED
     assert LogEntry.objects.get().change_message == "Stop: stopped"
 
 
 def test_a_run_is_enqueued_again(run: Run) -> None:
-    page = act(staff("view_run", "change_run"), "requeue", run)
+    page = act(cast.staff("view_run", "change_run"), "requeue", run)
     assert f"Re-queue {run.pk}: enqueued" in page
     assert broker.queued_run_ids() == [str(run.pk)]
 
 
 @pytest.mark.parametrize("action", ["stop", "requeue"])
 def test_who_may_only_look_can_do_neither(run: Run, action: str) -> None:
-    client = staff("view_run")
+    client = cast.staff("view_run")
     act(client, action, run)
     assert Run.objects.get(pk=run.pk).status == Status.QUEUED
     assert broker.queued_run_ids() == []

@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from chat.models import Run, Turn
-from chat.redis_client import sync_redis
 from chat.runs.requeueing import Requeued, requeue
 from chat.states import Status
 from tests.chat import broker, cast
@@ -19,11 +18,7 @@ EARLIER = timezone.now() - timedelta(hours=1)
 @pytest.fixture
 def run() -> Run:
     """alice's question, whose message to the workers was lost."""
-    sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
-    session = client.post("/api/sessions/", {}, format="json").json()["id"]
-    return Run.objects.get(pk=cast.send(client, session).json()["runs"][0]["id"])
+    return cast.asked()
 
 
 def test_a_queued_run_is_enqueued_again(run: Run) -> None:

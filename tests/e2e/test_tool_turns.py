@@ -13,21 +13,14 @@ from chat.stream import run_log
 from tests.e2e.client import Client, Frame, RunView, Socket
 from tests.e2e.told import calls_and_responses, letters, of_role, screen
 from tests.stack import Stack
+from tests.tides import MOON, RESEARCH, SEA, SUN, search
 
 pytestmark = pytest.mark.e2e
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
-SUN = {"title": "Sun", "url": "https://sun.example/", "content": "It pulls less."}
 PROMPT = "You know the sea."
 TOOLS = ["web_search", "current_time", "research_agent"]
 NOW = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
 GONE = "no longer available"
-
-
-def search(query: str) -> Frame:
-    return {"call": {"name": "web_search", "arguments": {"query": query}}}
 
 
 @dataclass

@@ -13,23 +13,17 @@ from tests.faults.arena import Arena
 from tests.faults.measured import record
 from tests.faults.scene import Asked, Scene
 from tests.stack import procfile
+from tests.tides import MOON, RESEARCH, SEA, search
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
 ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
 PHASES = ("a search", "an agent's search", "an agent's report", "the answer")
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
 ADD_ACT = (
     """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' RETURNING id"""
 )
-
-
-def search(query: str) -> dict[str, Any]:
-    return {"call": {"name": "web_search", "arguments": {"query": query}}}
 
 
 def acting(arena: Arena, name: str, **environment: str) -> None:

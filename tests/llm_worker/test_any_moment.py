@@ -13,19 +13,13 @@ from llm_worker.runtime import Runtime
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.llm_worker.test_handover import another_worker_does
+from tests.tides import MOON, RESEARCH, SEA, search
 from tests.upstream_steps import last_user_text, tool_responses
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
 NOW = {"call": {"name": "current_time", "arguments": {}}}
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
 # About as many as the undisturbed run has.
 MOMENTS = range(1, 43, 5)
-
-
-def search(query):
-    return {"call": {"name": "web_search", "arguments": {"query": query}}}
 
 
 # By how many tools have answered: what is thought, what is said, and the calls.

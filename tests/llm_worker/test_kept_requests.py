@@ -9,10 +9,9 @@ import pytest
 from chat.models import ModelConfig, Run, SentRequest, ToolCall
 from chat.states import Status
 from tests.llm_worker.outcomes import ended
+from tests.tides import MOON, RESEARCH, search
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SEARCH = {"call": {"name": "web_search", "arguments": {"query": "moon"}}}
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
+SEARCH = search("moon")
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
 
 

@@ -10,25 +10,9 @@ from chat.protocol import CitationInfo, MessageDelta
 from chat.states import Status
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
+from tests.tides import MOON, RESEARCH, SEA, SUN, numbers, responses, search
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SUN = {"title": "Sun", "url": "https://sun.example/", "content": "It pulls less."}
-SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
 ALL = ["current_time", "research_agent", "web_search"]
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
-
-
-def search(query):
-    return {"call": {"name": "web_search", "arguments": {"query": query}}}
-
-
-def responses(request) -> list[str]:
-    return [message["content"] for message in request.messages if message["role"] == "tool"]
-
-
-def numbers(response: str) -> list[tuple[int, str]]:
-    found = json.loads(response.partition("\n")[2])["documents"]
-    return [(one["document"], one["title"]) for one in found]
 
 
 @pytest.fixture

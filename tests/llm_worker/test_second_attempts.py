@@ -1,6 +1,5 @@
 """A run with tools changes hands in each of its phases: finished calls stay, nothing runs twice that must not."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,26 +11,10 @@ from llm_worker.runtime import Runtime
 from tests.llm_worker.outcomes import wait_for_text
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.llm_worker.test_handover import another_worker_does
+from tests.tides import MOON, RESEARCH, SEA, SUN, numbers, responses, search
 
-MOON = {"title": "Moon", "url": "https://moon.example/", "content": "It pulls."}
-SUN = {"title": "Sun", "url": "https://sun.example/", "content": "It pulls less."}
-SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."}
 HANG = {"call": {"name": "act", "arguments": {"what": "wait"}}}
-RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
-
-
-def search(query):
-    return {"call": {"name": "web_search", "arguments": {"query": query}}}
-
-
-def responses(request) -> list[str]:
-    return [message["content"] for message in request.messages if message["role"] == "tool"]
-
-
-def numbers(response: str) -> list[tuple[int, str]]:
-    found = json.loads(response.partition("\n")[2])["documents"]
-    return [(one["document"], one["title"]) for one in found]
 
 
 @pytest.fixture

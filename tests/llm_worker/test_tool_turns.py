@@ -8,6 +8,7 @@ from chat.models import ModelConfig, ToolCall
 from chat.states import Status
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import live, rebuilt
+from tests.tides import responses
 
 NOW = {"call": {"name": "current_time", "arguments": {}}}
 TOKYO = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
@@ -16,10 +17,6 @@ TOKYO = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"
 def asked(upstream) -> list[str]:
     """The roles of each request, its system prompt left out."""
     return [" ".join(message["role"][0] for message in request.messages[1:]) for request in upstream.requests]
-
-
-def responses(request) -> list[str]:
-    return [message["content"] for message in request.messages if message["role"] == "tool"]
 
 
 @pytest.fixture
