@@ -13,6 +13,7 @@ from chat.tokens import count_tokens
 
 
 def are_stored(agent: Agent | None) -> bool:
+    """Whether what the agent's turns bring stays in the branch, here and in what models see of it."""
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 

@@ -39,6 +39,8 @@ MOVES: dict[Status, frozenset[Status]] = {
 }
 TERMINAL = frozenset(status for status, targets in MOVES.items() if not targets)
 LIVE = frozenset(MOVES) - TERMINAL
+# A worker has it, and alone may write its end.
+HELD = frozenset({Status.RUNNING, Status.STOPPING})
 
 
 def sources(to: Status) -> frozenset[Status]:

@@ -19,13 +19,7 @@ CHOSEN = """
         AND made.role = 'summary' AND made.last_summarized_message_id IS NOT NULL
     ORDER BY branch.depth, made.sent_at DESC, made.id DESC LIMIT 1
 """
-_FIND = f"""
-    WITH RECURSIVE branch AS (
-        SELECT id, parent_id, 0 AS depth FROM chat_chatmessage WHERE id = %(leaf)s
-        UNION ALL
-        SELECT above.id, above.parent_id, depth + 1
-        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
-    )
+_FIND = f"""{statements.BRANCH}
     SELECT id, text, token_count, cutoff FROM ({CHOSEN}) AS chosen
 """  # noqa: S608  constants alone
 

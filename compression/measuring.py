@@ -7,6 +7,7 @@ from django.conf import settings
 
 from chat import dynamic_context
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
+from chat.prompt_blocks import are_stored
 from chat.summaries import Summary
 from compression.ahead import find_prepared, is_nearly_due
 from compression.plan import (
@@ -23,7 +24,7 @@ from compression.summarise import Work, shown_tokens
 from llm_worker.branch import Branch, load_branch
 from llm_worker.context import request_budget
 from llm_worker.deltas import ModelFailed
-from llm_worker.prepare import framing_of, only_grows
+from llm_worker.prepare import framing_of
 from llm_worker.project import ShownProject, shown_project
 from llm_worker.replay import Replay
 from llm_worker.served import model_of
@@ -94,7 +95,7 @@ def case_of(held: Compression) -> Case | None:
 def measure(held: Compression, config: ModelConfig) -> Measured:
     run = _run(held)
     branch = load_branch(held.leaf_id)
-    if not only_grows(run.turn.session.agent):
+    if not are_stored(run.turn.session.agent):
         branch = branch.without_blocks()
     replay = Replay(estimate, sees_images=config.supports_vision)
     rows = measured(branch.entries, replay)
@@ -168,7 +169,7 @@ def _reserved(run: Run, config: ModelConfig, branch: Branch, replay: Replay) -> 
     # What is stored in the branch counts where it stands.
     project = (
         ShownProject(branch)
-        if only_grows(run.turn.session.agent)
+        if are_stored(run.turn.session.agent)
         else shown_project(run, config, branch, in_the_branch=False)
     )
     framing = framing_of(run, tools, project)

@@ -11,21 +11,13 @@ from typing import Any
 from chat.models import statements
 from chat.transcript import Block, Document, TextFile
 
-_COVERED = """
-    WITH RECURSIVE branch AS (
-        SELECT id, parent_id, 0 AS depth FROM chat_chatmessage WHERE id = %(cutoff)s
-        UNION ALL
-        SELECT above.id, above.parent_id, depth + 1
-        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
-    )
-"""
-BLOCKS = f"""{_COVERED}
+BLOCKS = f"""{statements.BRANCH}
     SELECT DISTINCT ON (block.kind) block.kind, block.text, block.token_count, block.documents
     FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
     ORDER BY block.kind, branch.depth
 """  # noqa: S608  constants alone
 # Their texts are not shown; a model that wants one reads it by its id.
-FILES = f"""{_COVERED}
+FILES = f"""{statements.BRANCH}
     SELECT file.id, file.name, file.size_bytes, attached.number
     FROM chat_messagefile AS attached JOIN branch ON branch.id = attached.message_id
     JOIN knowledge_file AS file ON file.id = attached.file_id
@@ -44,7 +36,7 @@ class Covered:
 
 def load_covered(cutoff: Any) -> Covered:
     """Of the messages from the root to this one."""
-    given = {"cutoff": cutoff}
+    given = {"leaf": cutoff}
     rows = statements.every(BLOCKS, given)
     files = [
         TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from django.db import close_old_connections
+from chat.threads import with_connection
 
 # Each takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
 THREADS = 8
@@ -21,16 +21,7 @@ class Database:
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` in one of the threads. Cancelling the caller does not interrupt it."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: _with_connection(function, *args, **kwargs))
+        return await loop.run_in_executor(self._threads, lambda: with_connection(function, *args, **kwargs))
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
-
-
-def _with_connection(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    close_old_connections()
-    try:
-        return function(*args, **kwargs)
-    finally:
-        # Gives it back to the pool (CONN_MAX_AGE is 0).
-        close_old_connections()

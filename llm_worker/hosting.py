@@ -103,16 +103,16 @@ class Hosting:
 
     async def finished(self, index: int, done: Done) -> None:
         kept = self.resumed.calls[index] if self.resumed else None
-        if kept is None or not kept.response:
-            kept = None
+        if kept and kept.response:
+            shown = kept
+        else:
             reports, row = self.emitter.state.outermost.reports, self.rows[index]
             inner = reports.get(row)
             reported = Reported(inner.latest_text, inner.reasoning) if inner else Reported()
             await self.means.store.finish(row, done, reported)
             reports.pop(row, None)
-        shown = kept or replace(
-            self._shown(index, self._calls[index]), response=done.response, documents=done.documents
-        )
+            begun = self._shown(index, self._calls[index])
+            shown = replace(begun, response=done.response, documents=done.documents)
         self.emitter.show(show_outcome(self.emitter.blocks, index, shown))
 
     def close(self, done: Sequence[Done]) -> None:

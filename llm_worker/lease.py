@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from chat.models import Run
 from chat.models.run import LEASE_S
-from chat.states import Status
+from chat.states import HELD, Status
 from llm_worker.attempt import Attempt
 from llm_worker.database import Database
 
@@ -69,6 +69,6 @@ class Leases:
 
 def extend(owner: int, run_ids: list[UUID]) -> dict[str, tuple[int, str]]:
     """Extend this owner's leases; returns attempt and status of the runs that it still holds."""
-    held = Run.objects.filter(pk__in=run_ids, owner=owner, status__in=[Status.RUNNING, Status.STOPPING])
+    held = Run.objects.filter(pk__in=run_ids, owner=owner, status__in=HELD)
     held.update(beat_at=Now(), lease_until=Now() + timedelta(seconds=LEASE_S))
     return {str(pk): (attempt, status) for pk, attempt, status in held.values_list("pk", "attempt", "status")}

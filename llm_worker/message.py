@@ -58,6 +58,11 @@ def arguments_json(arguments: Mapping[str, Any]) -> str:
     return _SORTED.encode(arguments)
 
 
+def call_text(name: str, arguments: Mapping[str, Any]) -> str:
+    """What of a call is counted, when it is stored as when it is sent."""
+    return f"{name} {arguments_json(arguments)}"
+
+
 def counted_once(tokens_of: TokensOf) -> TokensOf:
     """The same counts, made once for each text. It keeps the texts: for one turn, not for a process."""
     known: dict[str, int] = {}

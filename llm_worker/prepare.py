@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from chat.models import Agent, Run, SystemPrompt
-from chat.models.agent import ContextLayout
+from chat.prompt_blocks import are_stored
 from chat.prompts import default_system_prompt
 from chat.protocol import Snapshot
 from chat.rounds import cited_in, rounds_of
@@ -35,9 +35,9 @@ def prepare(run: Run) -> Brief:
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
     branch = load_branch(run.turn.user_message_id)
-    if not only_grows(agent):
+    if not are_stored(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
-    project = shown_project(run, config, branch, in_the_branch=only_grows(agent))
+    project = shown_project(run, config, branch, in_the_branch=are_stored(agent))
     branch = project.branch
     return Brief(
         model=model,
@@ -119,12 +119,7 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framin
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
     """Whether it stands in the branch already, as for agents whose context only grows."""
-    return only_grows(agent) and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
-
-
-def only_grows(agent: Agent | None) -> bool:
-    """Whether what stands in its branches stays there (context_layout append_only)."""
-    return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
+    return are_stored(agent) and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
 
 
 def _goes_on(run: Run) -> bool:

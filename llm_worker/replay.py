@@ -16,7 +16,7 @@ from llm_worker.message import (
     Letter,
     Message,
     TokensOf,
-    arguments_json,
+    call_text,
 )
 
 # The date suffix in the default encoding.
@@ -103,7 +103,7 @@ class Replay:
             yield Message("TR", text, tool_call_id=call.id, tokens=tokens + TOKENS_PER_MESSAGE)
 
     def _call_tokens(self, call: Call) -> int:
-        text = f"{call.name} {arguments_json(call.arguments)}"
+        text = call_text(call.name, call.arguments)
         return self.tokens_of(text, call.token_count) + TOKENS_PER_CALL
 
 

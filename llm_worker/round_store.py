@@ -11,17 +11,15 @@ from django.db import transaction
 from chat.fault_points import reach
 from chat.models import Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
-from chat.protocol import encode
 from chat.rounds import record
-from chat.states import LIVE, Status
+from chat.states import HELD
 from chat.tokens import count_tokens
 from llm_worker.calls import Done, Planned
 from llm_worker.checkpoint import Checkpoint
 from llm_worker.database import Database
 from llm_worker.hosting import Begun, Reported
+from llm_worker.message import call_text
 from llm_worker.saving import Held, patiently, save_held
-
-HELD = sorted(LIVE - {Status.QUEUED, Status.WAITING})
 
 
 class Rounds:
@@ -114,7 +112,7 @@ def _row(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
         arguments=dict(call.arguments),
         text_before=begun.text_before,
         reasoning=begun.reasoning,
-        token_count=count_tokens(f"{call.name} {encode(dict(call.arguments)).decode()}"),
+        token_count=count_tokens(call_text(call.name, call.arguments)),
         status=status,
         response=response,
     )

@@ -12,13 +12,7 @@ from chat.models.message import ChatMessage
 from knowledge.models import File
 
 # What stands for documents so far: files of messages and stored projects, what tools found, what answers cited.
-_HIGHEST = """
-    WITH RECURSIVE branch AS (
-        SELECT id, parent_id FROM chat_chatmessage WHERE id = %(message)s
-        UNION ALL
-        SELECT above.id, above.parent_id
-        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
-    ), taken AS (
+_HIGHEST = f"""{statements.BRANCH}, taken AS (
         SELECT file.number FROM chat_messagefile AS file JOIN branch ON branch.id = file.message_id
         UNION ALL
         SELECT cited.number FROM chat_citeddocument AS cited JOIN branch ON branch.id = cited.message_id
@@ -33,14 +27,14 @@ _HIGHEST = """
         jsonb_array_elements(call.documents) AS found
     )
     SELECT COALESCE(max(number), 0) FROM taken
-"""
+"""  # noqa: S608  constants alone
 
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
     def highest_number(self, message: Any) -> int:
         """The highest number that stands for a document on the branch to `message` (or its id); 0: there is none."""
         pk = message.pk if isinstance(message, ChatMessage) else message
-        highest: int = statements.first(_HIGHEST, {"message": pk})[0]
+        highest: int = statements.first(_HIGHEST, {"leaf": pk})[0]
         return highest
 
 

@@ -10,16 +10,10 @@ from chat.models import statements
 from chat.models.message import ChatMessage
 
 # Of each kind the one nearest to the message, itself included.
-_LATEST = """
-    WITH RECURSIVE branch AS (
-        SELECT id, parent_id, 0 AS depth FROM chat_chatmessage WHERE id = %(message)s
-        UNION ALL
-        SELECT above.id, above.parent_id, depth + 1
-        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
-    )
+_LATEST = f"""{statements.BRANCH}
     SELECT DISTINCT ON (kind) kind, text
     FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id ORDER BY kind, depth
-"""
+"""  # noqa: S608  constants alone
 
 
 class BlockKind(models.TextChoices):
@@ -44,7 +38,7 @@ class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
 
     def latest_on_branch(self, message: ChatMessage) -> dict[str, str]:
         """Kind -> the text that holds at `message`."""
-        return dict(statements.every(_LATEST, {"message": message.pk}))
+        return dict(statements.every(_LATEST, {"leaf": message.pk}))
 
 
 class PromptBlock(models.Model):

@@ -13,6 +13,15 @@ from msgspec import json
 M = TypeVar("M", bound=models.Model)
 Given = Mapping[str, Any]
 
+# Begins a statement that asks for the branch to a message (parameter `leaf`): table branch, depth 0 at the leaf.
+BRANCH = """
+    WITH RECURSIVE branch AS (
+        SELECT id, parent_id, 0 AS depth FROM chat_chatmessage WHERE id = %(leaf)s
+        UNION ALL
+        SELECT above.id, above.parent_id, depth + 1
+        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
+    )"""
+
 
 def first(statement: str, given: Given) -> Any:
     """The first row as a tuple; None if there is none."""

@@ -19,7 +19,7 @@ from chat.protocol import run_error
 from chat.runs import enqueueing
 from chat.runs.certificates import HELD_SQL
 from chat.runs.orphans import Orphan, say_end
-from chat.states import Status
+from chat.states import HELD, Status
 from chat.stream import event_log, position_now
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def dead(*, trust_certificates: bool) -> Any:
     if trust_certificates:
         gone |= Q(owner_lives=False) & (Q(beat_at__lt=Now() - MISSED_BEAT) | Q(status=Status.STOPPING))
     lives = RawSQL(HELD_SQL.format(owner='"chat_run"."owner"'), [], output_field=BooleanField())  # noqa: S611
-    held = Run.objects.filter(status__in=[Status.RUNNING, Status.STOPPING])
+    held = Run.objects.filter(status__in=HELD)
     return held.annotate(owner_lives=lives).filter(gone)
 
 
