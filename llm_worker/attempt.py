@@ -11,7 +11,6 @@ from uuid import UUID
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from chat import compressing
 from chat.log.outlet import StaleAttempt
 from chat.log.publisher import Publisher
 from chat.metrics import counted
@@ -197,15 +196,9 @@ class Attempt:
         with suppress(StaleAttempt):
             await self._outlet.flush()
             counted.stop_said(self._cut, self._loop.time() - self._cut_at)
-            await patiently(self._services.database, announce, self.run)
-            if end.status != Status.FAILED:
-                await self._compress_if_due()
-
-    async def _compress_if_due(self) -> None:
-        """Once nobody waits any more, and for short histories without a question to the database."""
-        reserved = self._fullness.reserved_if_due(self._state.text)
-        if reserved is not None:
-            await patiently(self._services.database, compressing.ask_after, self.run, reserved)
+            is_failed = end.status == Status.FAILED
+            reserved = None if is_failed else self._fullness.reserved_if_due(self._state.text)
+            await patiently(self._services.database, announce, self.run, reserved)
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()

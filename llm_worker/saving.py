@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
+from chat import compressing
 from chat.fault_points import reach
 from chat.models import Run
 from chat.runs import ending
@@ -99,10 +100,19 @@ def finish(run: Run, end: ending.End) -> ending.End | None:
     return None
 
 
-def announce(run: Run) -> None:
-    """Its `stop` is in the log."""
+def announce(run: Run, reserved_tokens: int | None = None) -> None:
+    """Its `stop` is in the log.
+
+    reserved_tokens: its history may be too long and is to be compressed; asked for in the same transaction, so that
+    whoever has heard of the end finds the question.
+    """
     reach("before_announce")
-    ending.announce(run.pk)
+    if reserved_tokens is None:
+        ending.announce(run.pk)
+    else:
+        with transaction.atomic():
+            ending.announce(run.pk)
+            compressing.ask_after(run, reserved_tokens)
     reach("after_announce")
 
 

@@ -90,11 +90,12 @@ class Talk:
 
     async def compressed(self) -> Frame:
         """Turns until the first summary is done; returns the event that told of it."""
-        while not (done := self.events("done")):
+        while ("done",) not in await self.rows():
             await self.turn()
             await self.quiet()
             assert self.number < 100
-        return done[0]
+        await self.socket.until(lambda: bool(self.events("done")), "the end of the compression")
+        return self.events("done")[0]
 
     def events(self, status: str) -> list[Frame]:
         return [frame for frame in self.socket.of_type("compression") if frame["status"] == status]
