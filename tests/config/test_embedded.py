@@ -49,7 +49,15 @@ def test_a_short_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
         chosen.unlink()
 
 
-@pytest.mark.parametrize("text", ["", "not a number\n", f"{os.getpid()}\n", "999999999\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("not a number\n", id="no number"),
+        pytest.param(f"{os.getpid()}\n", id="this process"),
+        pytest.param("999999999\n", id="nobody"),
+    ],
+)
 def test_a_pid_file_that_does_not_name_our_server_is_only_removed(tmp_path: Path, text: str) -> None:
     postgres, valkey = tmp_path / "postgres", tmp_path / "valkey"
     for directory, name in ((postgres, "postmaster.pid"), (valkey, "valkey.pid")):
