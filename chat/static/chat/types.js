@@ -83,7 +83,20 @@
  * @property {string} text
  * @property {number|null} saved_tokens
  *
- * @typedef {{id: string, title: string, root: string, leaf: string, updated_at: string}} Session
+ * @typedef {"enqueue"|"interrupt"|"reject"} WhileAnswering
+ *
+ * @typedef {object} Session
+ * @property {string} id
+ * @property {string} title
+ * @property {string} updated_at
+ * @property {string|null} [agent]
+ * @property {WhileAnswering} [while_answering]
+ * @property {number} [n]  its newest event
+ * @property {boolean} [is_answering]
+ * @property {boolean} [is_unread]
+ * @property {string|null} [match]  where a search found it in a message
+ *
+ * @typedef {{id: string, name: string, models: string[], tools: string[]}} Agent
  * @typedef {{name: string, is_default: boolean, is_demo?: boolean}} Model
  */
 

@@ -1,0 +1,76 @@
+/**
+ * What was written and not sent, by session, kept in the browser and shared by its tabs. A browser that keeps
+ * nothing (private windows, a full store) keeps the field, no more.
+ */
+
+import { EMPTY, isEmpty } from "./pasted.js";
+
+/** @import {Draft} from "./pasted.js" */
+
+const MOST_KEPT = 50;
+
+export class Drafts {
+  /**
+   * @param {Storage} storage
+   * @param {string} user whose drafts: several people may use one browser
+   * @param {() => number} now ms
+   */
+  constructor(storage, user, now = Date.now) {
+    this.storage = storage;
+    this.prefix = `turnwire.draft.${user}.`;
+    this.now = now;
+  }
+
+  /** @param {string|null} session null: the next new chat @returns {Draft} */
+  read(session) {
+    return this.#kept(this.#key(session)) ?? EMPTY;
+  }
+
+  /** An empty one is forgotten. @param {string|null} session @param {Draft} draft */
+  write(session, draft) {
+    const key = this.#key(session);
+    try {
+      if (isEmpty(draft)) return this.storage.removeItem(key);
+      this.storage.setItem(key, JSON.stringify({ ...draft, at: this.now() }));
+      this.#forgetOldest();
+    } catch {
+      // Full, or not allowed: the field still has it.
+    }
+  }
+
+  /**
+   * Another tab changed one.
+   * @param {(session: string|null) => void} changed
+   */
+  listen(changed) {
+    addEventListener("storage", ({ key, storageArea }) => {
+      if (storageArea !== this.storage || !key?.startsWith(this.prefix)) return;
+      const session = key.slice(this.prefix.length);
+      changed(session === "new" ? null : session);
+    });
+  }
+
+  #key(session) {
+    return this.prefix + (session ?? "new");
+  }
+
+  #kept(key) {
+    try {
+      const { text, pasted, at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
+      const isSound = typeof text === "string" && Array.isArray(pasted) && pasted.every((one) => typeof one === "string");
+      return isSound ? { text, pasted, at } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #forgetOldest() {
+    const keys = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i)).filter(
+      (key) => key?.startsWith(this.prefix),
+    );
+    if (keys.length <= MOST_KEPT) return;
+    const age = (key) => this.#kept(key)?.at ?? 0;
+    keys.sort((one, other) => age(one) - age(other));
+    keys.slice(0, keys.length - MOST_KEPT).forEach((key) => this.storage.removeItem(key));
+  }
+}
