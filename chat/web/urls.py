@@ -1,8 +1,10 @@
-"""Addresses for people: the page, login, logout."""
+"""Addresses for people: the page, login, logout, the language."""
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
+from django.views.i18n import set_language
 
+from chat.web.catalog import catalog
 from chat.web.page import page
 
 urlpatterns = [
@@ -13,4 +15,6 @@ urlpatterns = [
         name="login",
     ),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", set_language, name="set_language"),
+    path("language/catalog.js", catalog, name="catalog"),
 ]

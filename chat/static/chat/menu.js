@@ -1,0 +1,146 @@
+/**
+ * A menu that opens from a button: a native popover (Escape, and a click elsewhere, are the browser's), with the
+ * keys people know from menus: arrows, Home, End, the first letter.
+ */
+
+import { h } from "./element.js";
+import { icon } from "./icons.js";
+
+/**
+ * @typedef {object} MenuItem
+ * @property {string} label
+ * @property {import("./icons.js").IconName} [icon]
+ * @property {() => void} action  called after the menu has closed and focus is back on the button
+ * @property {boolean} [checked]  given: the item is a choice; true: the chosen one
+ * @property {boolean} [isDangerous]
+ * @property {boolean} [disabled]
+ * @property {string} [hint]  a second, quieter line
+ */
+
+const GAP_PX = 4;
+
+/**
+ * Make `button` open a menu. The items are asked for each time, so they are those of the moment.
+ * @param {HTMLButtonElement} button
+ * @param {() => MenuItem[]} items
+ */
+export function attachMenu(button, items) {
+  button.setAttribute("aria-haspopup", "menu");
+  button.setAttribute("aria-expanded", "false");
+  button.addEventListener("click", () => (isOpen(button) ? close(button) : openMenu(button, items())));
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    if (!isOpen(button)) openMenu(button, items());
+    if (event.key === "ArrowUp") entriesOf(menuOf(button)).at(-1)?.focus();
+  });
+}
+
+/** A button with ⋯ that opens a menu. @param {string} label @param {() => MenuItem[]} items */
+export function menuButton(label, items) {
+  const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon("more"));
+  attachMenu(button, items);
+  return button;
+}
+
+/** @type {WeakMap<HTMLElement, HTMLElement>} the open menu of a button */
+const menus = new WeakMap();
+
+/** @param {HTMLElement} button */
+const menuOf = (button) => menus.get(button);
+
+/** @param {HTMLElement} button */
+const isOpen = (button) => Boolean(menuOf(button)?.matches(":popover-open"));
+
+/** @param {HTMLElement} button */
+const close = (button) => menuOf(button)?.hidePopover();
+
+/**
+ * Open a menu below (or above) `anchor` now; it goes away by itself.
+ * @param {HTMLElement} anchor gets focus back
+ * @param {MenuItem[]} items
+ */
+export function openMenu(anchor, items) {
+  const menu = h("div", { class: "menu", role: "menu", popover: "auto", "aria-label": nameOf(anchor) });
+  menu.append(...items.map((item) => entry(item, () => menu.hidePopover())));
+  menu.addEventListener("keydown", (event) => onKey(event, menu));
+  menu.addEventListener("toggle", (event) => event.newState === "closed" && closed(anchor, menu));
+  // Inside a dialog: what is outside of it is inert.
+  (anchor.closest("dialog[open]") ?? document.body).append(menu);
+  menus.set(anchor, menu);
+  menu.showPopover();
+  anchor.setAttribute("aria-expanded", "true");
+  place(menu, anchor);
+  entriesOf(menu)[0]?.focus();
+}
+
+/** @param {HTMLElement} anchor @param {HTMLElement} menu */
+function closed(anchor, menu) {
+  const hadFocus = menu.contains(document.activeElement) || document.activeElement === document.body;
+  menu.remove();
+  anchor.setAttribute("aria-expanded", "false");
+  if (hadFocus) anchor.focus();
+}
+
+/** @param {MenuItem} item @param {() => void} close */
+function entry(item, close) {
+  const isChoice = item.checked !== undefined;
+  const mark = isChoice ? item.checked && icon("check") : item.icon && icon(item.icon);
+  const chosen = () => {
+    close();
+    // Closing puts focus back in a task of its own; an action may move it on.
+    setTimeout(item.action);
+  };
+  const text = h("span", { class: "label" }, item.label, item.hint && h("small", {}, item.hint));
+  const properties = {
+    type: "button",
+    class: item.isDangerous ? "danger" : "",
+    role: isChoice ? "menuitemradio" : "menuitem",
+    tabIndex: -1,
+    disabled: item.disabled ?? false,
+    onclick: chosen,
+    ...(isChoice ? { "aria-checked": String(item.checked) } : {}),
+  };
+  return h("button", properties, h("span", { class: "mark" }, mark || null), text);
+}
+
+/** @param {KeyboardEvent} event @param {HTMLElement} menu */
+function onKey(event, menu) {
+  const entries = entriesOf(menu);
+  const next = target(event.key, entries, entries.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)));
+  if (event.key === "Tab") menu.hidePopover();
+  if (!next) return;
+  event.preventDefault();
+  event.stopPropagation();
+  next.focus();
+}
+
+/** @param {string} key @param {HTMLButtonElement[]} entries @param {number} at */
+function target(key, entries, at) {
+  const count = entries.length;
+  if (key === "ArrowDown") return entries[(at + 1) % count];
+  if (key === "ArrowUp") return entries[(at - 1 + count) % count];
+  if (key === "Home") return entries[0];
+  if (key === "End") return entries[count - 1];
+  if (key.length !== 1 || key === " ") return null;
+  const rest = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
+  return rest.find(({ textContent }) => textContent?.toLowerCase().startsWith(key.toLowerCase()));
+}
+
+/** @param {HTMLElement} menu @returns {HTMLButtonElement[]} those that can be chosen */
+const entriesOf = (menu) => [...menu.querySelectorAll("button")].filter((button) => !button.disabled);
+
+/** @param {HTMLElement} element */
+const nameOf = (element) => element.getAttribute("aria-label") ?? element.textContent ?? "";
+
+/** Below the anchor, above it where there is more room, and never out of the window. */
+/** @param {HTMLElement} menu @param {HTMLElement} anchor */
+function place(menu, anchor) {
+  const from = anchor.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const isAbove = from.bottom + GAP_PX + height > innerHeight && from.top > innerHeight - from.bottom;
+  const isRight = from.left + width > innerWidth - GAP_PX;
+  const left = isRight ? from.right - width : from.left;
+  menu.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX))}px`;
+  menu.style.top = `${Math.max(GAP_PX, isAbove ? from.top - height - GAP_PX : from.bottom + GAP_PX)}px`;
+}
