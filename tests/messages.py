@@ -30,7 +30,7 @@ IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 # A call, and not the definition of the function.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.S | re.M)
+COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
 
 
 class Found(NamedTuple):
