@@ -4,7 +4,12 @@ import { isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
 
 /** @import {Answer, Message, RunInfo} from "./types.js" */
 
+/** @type {Record<string, import("./types.js").Status>} */
 const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
+/** @type {Pick<Answer, "position"|"quiet">} */
+const NOT_WAITING = { position: null, quiet: false };
+/** @type {Pick<Answer, "text"|"reasoning"|"rounds"|"citations"|"error"|"ended">} */
+const NOTHING = { text: "", reasoning: "", rounds: [], citations: [], error: null, ended: false };
 const TERMINAL = new Set(["completed", "failed", "stopped"]);
 
 /** @param {string|undefined} status */
@@ -73,7 +78,7 @@ export function withSnapshot(answer, { attempt, seq, message }) {
  */
 export function withRead(answer, message) {
   if (isTerminal(message.status)) {
-    return answer && { ...answer, ...shownBy(message), position: null, quiet: false, ended: true };
+    return answer && { ...answer, ...shownBy(message), ...NOT_WAITING, ended: true };
   }
   const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
   const known = answer ?? expected({ model: "", model_index: 0, ...message, message: message.id });
@@ -85,7 +90,7 @@ export function withRead(answer, message) {
 /** @param {Answer} answer @param {any} packet @returns {Answer} */
 function applied(answer, packet) {
   const { seq, obj } = packet;
-  const next = { ...answer, seq, position: null, quiet: false };
+  const next = { ...answer, seq, ...NOT_WAITING };
   if (isOfTools(packet)) {
     // What was thought before a round belongs to it.
     return { ...next, reasoning: "", rounds: withToolPacket(answer.rounds, packet, answer.reasoning) };
@@ -108,19 +113,9 @@ function applied(answer, packet) {
   }
 }
 
+/** @param {number} attempt */
 function nothingShown(attempt) {
-  return {
-    attempt,
-    seq: 0,
-    text: "",
-    reasoning: "",
-    rounds: [],
-    citations: [],
-    error: null,
-    ended: false,
-    position: null,
-    quiet: false,
-  };
+  return { attempt, seq: 0, ...NOTHING, ...NOT_WAITING };
 }
 
 /** What a message shows by itself. @param {Message} message */

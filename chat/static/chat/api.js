@@ -16,31 +16,45 @@ export const readModels = () => call("GET", "models/");
 
 /** @param {string|null} page an address from `next`; null: the newest */
 export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
+/** @param {string} id */
 export const readSession = (id) => call("GET", `sessions/${id}/`);
+/** @param {string} title @returns {Promise<Session>} */
 export const createSession = (title) => call("POST", "sessions/", { title });
+/** @param {string} id @param {string} title */
 export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });
+/** @param {string} id */
 export const deleteSession = (id) => call("DELETE", `sessions/${id}/`);
 
-/** @returns {Promise<Message[]>} the current branch, oldest first */
+/** @param {string} session @returns {Promise<Message[]>} the current branch, oldest first */
 export const readBranch = (session) => call("GET", `sessions/${session}/messages/`);
 
-/** One message, wherever it is in the tree. @returns {Promise<Message>} */
+/** One message, wherever it is in the tree. @param {string} session @param {string} id @returns {Promise<Message>} */
 export async function readMessage(session, id) {
   const newest = await call("GET", `sessions/${session}/messages/?leaf=${id}&limit=1`);
   return newest[newest.length - 1];
 }
 
+/** @param {string} id */
 export const readRun = (id) => call("GET", `runs/${id}/`);
+/** @param {string} session @param {object} body */
 export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
+/** @param {string} message @param {object} body */
 export const regenerate = (message, body) => call("POST", `messages/${message}/regenerations/`, body);
+/** @param {string} message */
 export const select = (message) => call("POST", `messages/${message}/selection/`);
+/** @param {string} session */
 export const compress = (session) => call("POST", `sessions/${session}/compression/`);
 
-/** @returns {Promise<{summary: import("./types.js").Summary|null, is_under_way: boolean}>} of the current branch */
+/**
+ * @param {string} session
+ * @returns {Promise<{summary: import("./types.js").Summary|null, is_under_way: boolean}>} of the current branch
+ */
 export const readCompression = (session) => call("GET", `sessions/${session}/compression/`);
+/** @param {string} run */
 export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
 
-async function call(method, path, body) {
+/** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
+export async function call(method, path, body) {
   const response = await attempted(() =>
     fetch(`/api/${path}`, {
       method,
@@ -53,11 +67,12 @@ async function call(method, path, body) {
     }),
   );
   if (response.status === 204) return null;
-  const answer = await response.json().catch(() => null);
+  const answer = await response.json().catch(() => /** @type {any} */ (null));
   if (response.ok && answer !== null) return answer;
   throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
 }
 
+/** @param {() => Promise<Response>} request */
 async function attempted(request) {
   try {
     return await request();
@@ -66,7 +81,7 @@ async function attempted(request) {
   }
 }
 
-/** `next` carries the host the server believes in; the page only ever talks to its own. */
+/** `next` carries the host the server believes in; the page only ever talks to its own. @param {string} address */
 function belowApi(address) {
   const { pathname, search } = new URL(address, location.origin);
   return (pathname + search).replace(/^\/api\//, "");

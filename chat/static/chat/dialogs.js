@@ -15,10 +15,10 @@ export function confirmDeletion(dialog, title) {
   return ask(dialog);
 }
 
-/** @returns {Promise<boolean>} */
+/** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} */
 function ask(dialog) {
   dialog.returnValue = "";
-  dialog.querySelector("[data-cancel]").onclick = () => dialog.close("no");
+  /** @type {HTMLButtonElement} */ (dialog.querySelector("[data-cancel]")).onclick = () => dialog.close("no");
   dialog.showModal();
   return new Promise((resolve) =>
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }),

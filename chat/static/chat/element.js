@@ -5,7 +5,7 @@
  * @param {T} tag
  * @param {Record<string, any>} [properties] `on…` adds a listener, `class` and names with a dash are attributes,
  *   the rest are properties
- * @param {...(Node|string|null|undefined|false)} children
+ * @param {...(Node|string|number|null|undefined|false)} children  those that are nothing are left out
  * @returns {HTMLElementTagNameMap[T]}
  */
 export function h(tag, properties = {}, ...children) {
@@ -13,9 +13,11 @@ export function h(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class" || name.includes("-")) element.setAttribute(name, value);
-    else element[name] = value;
+    else /** @type {any} */ (element)[name] = value;
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children) {
+    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+  }
   return element;
 }
 

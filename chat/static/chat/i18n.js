@@ -4,7 +4,7 @@
  */
 
 /** @type {{gettext(text: string): string, ngettext(one: string, many: string, count: number): string}|undefined} */
-const catalog = globalThis.django;
+const catalog = /** @type {any} */ (globalThis).django;
 
 /** What dates and numbers are written in. */
 export const language = globalThis.document?.documentElement.lang || "en";

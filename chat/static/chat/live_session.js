@@ -22,9 +22,11 @@ export class LiveSession {
     this.state = emptyState(id);
     this.socket = socket;
     this.listener = listener;
+    /** @type {Promise<void>|null} */
     this.reading = null;
     this.mustRead = false;
     this.hasLookedForSummary = false;
+    /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
     this.pausing = false;
     this.isClosed = false;
@@ -44,7 +46,7 @@ export class LiveSession {
     return this.socket.send(subscription(this.state));
   }
 
-  /** One object from the socket. */
+  /** One object from the socket. @param {any} frame */
   receive(frame) {
     this.#fold(frame);
   }
@@ -90,6 +92,7 @@ export class LiveSession {
     }
   }
 
+  /** @param {any} frame */
   #fold(frame) {
     if (this.isClosed) return;
     const before = this.state;
@@ -115,6 +118,7 @@ export class LiveSession {
     this.#later(RESUBSCRIBE_PAUSE_MS, () => (this.pausing = false));
   }
 
+  /** @param {number} ms @param {() => void} action */
   #later(ms, action) {
     const timer = setTimeout(() => {
       this.timers.delete(timer);

@@ -65,6 +65,9 @@ export function isLive(state, message) {
 
 const NUMBERED = new Set(["turn_started", "overall_stop", "compression", "session"]);
 
+/** @typedef {(state: SessionState, frame: any) => [SessionState, Effect[]]} Handler */
+
+/** @type {Record<string, Handler>} */
 const HANDLERS = {
   read: foldRead,
   summary: foldSummary,
@@ -81,13 +84,20 @@ const HANDLERS = {
   heartbeat: (state, frame) => foldRun(state, frame, (answer) => ({ ...answer, quiet: true })),
 };
 
-/** Session events are contiguous too: repeats change nothing, a gap asks again. */
+/**
+ * Session events are contiguous too: repeats change nothing, a gap asks again.
+ * @param {SessionState} state @param {any} frame @param {Handler} handler @returns {[SessionState, Effect[]]}
+ */
 function foldNumbered(state, frame, handler) {
   if (state.n !== null && frame.n <= state.n) return [state, []];
   if (state.n !== null && frame.n > state.n + 1) return [state, ["resubscribe"]];
   return handler({ ...state, n: frame.n }, frame);
 }
 
+/**
+ * @param {SessionState} state @param {any} frame @param {(answer: Answer, frame: any) => Answer|null} change
+ * @returns {[SessionState, Effect[]]}
+ */
 function foldRun(state, frame, change) {
   const answer = state.answers[frame.run];
   // Only packets say which session they belong to; anything else about an unknown run is another session's.
@@ -97,22 +107,29 @@ function foldRun(state, frame, change) {
   return changed === answer ? [state, []] : [withAnswers(state, [changed]), []];
 }
 
+/** @type {Handler} */
 function foldSubscribed(state, frame) {
-  const listed = new Set(frame.runs.map((info) => info.run));
-  const unknown = frame.runs.filter((info) => !state.answers[info.run]).map(expected);
+  /** @type {import("./types.js").RunInfo[]} */
+  const runs = frame.runs;
+  const listed = new Set(runs.map((info) => info.run));
+  const unknown = runs.filter((info) => !state.answers[info.run]).map(expected);
   const next = { ...withAnswers(state, unknown), n: state.n ?? frame.n };
   // The first subscription says nothing about what happened before it; a live run the server does not know ended.
   const mustRead = state.n === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
   return [next, mustRead ? ["read"] : []];
 }
 
+/** @type {Handler} */
 function foldTurnStarted(state, frame) {
-  const started = frame.runs
+  /** @type {import("./types.js").RunInfo[]} */
+  const runs = frame.runs;
+  const started = runs
     .map((info) => expected({ ...info, turn: frame.turn }))
     .filter((answer) => !state.answers[answer.run]);
   return [withAnswers(state, started), ["read", "sessions"]];
 }
 
+/** @type {Handler} */
 function foldRead(state, { branch, alongside = [] }) {
   const read = [...branch, ...alongside]
     .filter((message) => message.role === "assistant" && message.run !== undefined)
@@ -122,16 +139,22 @@ function foldRead(state, { branch, alongside = [] }) {
   return [{ ...withAnswers(state, read), branch, alongside }, state.summary ? ["summary"] : []];
 }
 
+/** @type {Handler} */
 function foldSummary(state, { summary, is_under_way }) {
   const isSame = summary?.id === state.summary?.id;
   return [{ ...state, summary: isSame ? state.summary : summary, compressing: is_under_way ? "under_way" : null }, []];
 }
 
+/** @type {Record<string, SessionState["compressing"]>} */
+const AFTER = { started: "under_way", failed: "failed" };
+
+/** @type {Handler} */
 function foldCompression(state, { status }) {
-  const compressing = { started: "under_way", failed: "failed" }[status] ?? null;
+  const compressing = AFTER[status] ?? null;
   return [{ ...state, compressing }, status === "done" ? ["summary"] : []];
 }
 
+/** @param {SessionState} state @param {Answer[]} answers @returns {SessionState} */
 function withAnswers(state, answers) {
   if (answers.length === 0) return state;
   return { ...state, answers: { ...state.answers, ...Object.fromEntries(answers.map((a) => [a.run, a])) } };

@@ -20,7 +20,9 @@ export class Socket {
     this.address = address;
     this.listener = listener;
     this.failures = 0;
+    /** @type {ReturnType<typeof setTimeout>|0} */
     this.retry = 0;
+    /** @type {WebSocket|null} */
     this.ws = null;
     addEventListener("online", () => this.#hurry());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#hurry());
@@ -32,7 +34,7 @@ export class Socket {
     return this.ws?.readyState === WebSocket.OPEN;
   }
 
-  /** @returns {boolean} false: not connected, nothing was sent */
+  /** @param {object} object @returns {boolean} false: not connected, nothing was sent */
   send(object) {
     if (this.isOpen) this.ws.send(JSON.stringify(object));
     return this.isOpen;
@@ -55,6 +57,7 @@ export class Socket {
     this.listener.opened();
   }
 
+  /** @param {string} frame lines */
   #received(frame) {
     this.failures = 0;
     this.heardAt = performance.now();
@@ -63,6 +66,7 @@ export class Socket {
     }
   }
 
+  /** @param {number} code @param {string} [reason] */
   #closed(code, reason = "") {
     this.ws = null;
     if (code === SIGNED_OUT) return this.listener.changed("signed_out");
@@ -95,13 +99,13 @@ export class Socket {
   }
 }
 
-/** @returns {number|null} the milliseconds a server that restarts asks for, different for every socket */
+/** @param {string} reason @returns {number|null} the milliseconds a server that restarts asks for, different for every socket */
 export function askedPause(reason) {
   const asked = /retry_after_s=(\d+(\.\d+)?)/.exec(reason);
   return asked && Math.min(Number(asked[1]) * 1000, LONGEST_RETRY_MS);
 }
 
-/** Half fixed, half random: not everybody knocks at once. @param {number} chance from 0 to 1 */
+/** Half fixed, half random: not everybody knocks at once. @param {number} failures @param {number} chance from 0 to 1 */
 export function ownPause(failures, chance) {
   const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
   return longest / 2 + (chance * longest) / 2;
