@@ -49,6 +49,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "role_order": (409, "User messages and answers alternate; this message cannot take that place."),
     "parent_in_progress": (409, "The parent message is still being answered."),
     "turn_in_progress": (409, "The latest message is still being answered."),
+    "not_waiting": (409, "Only the newest question can be taken back, and only while it waits."),
     "idempotency_mismatch": (409, "This client_message_id was used for another request."),
     "too_many_runs": (429, "Too many answers are being written for you. Try again later."),
     "queue_full": (429, "Too many answers are waiting. Try again later."),

@@ -148,6 +148,7 @@ class ChatMessage(models.Model):
         ordering = ("sent_at", "id")
         indexes = [
             models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent"),
+            models.Index(fields=["sent_at"], name="message_by_age"),
             # Every run asks for its session's; most have none.
             models.Index(fields=["session"], name="summary_by_session", condition=Q(role="summary")),
         ]
@@ -199,6 +200,10 @@ class ChatMessage(models.Model):
         if self.parent_id is None:
             raise ValueError("the root has no parent to choose it")
         type(self).objects.filter(pk=self.parent_id).update(latest_child=self)
+
+    def end_branch(self) -> None:
+        """Show none of its children: a branch that comes here ends here. The caller holds the session's lock."""
+        type(self).objects.filter(pk=self.pk).update(latest_child=None)
 
     # Queries
 
