@@ -15,7 +15,9 @@ from django.core.files.storage import FileSystemStorage, Storage
 # Address below STATIC_URL → file below node_modules. Addresses end in .js: not every server knows .mjs.
 MODULES = {
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
+    "vendor/highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "vendor/marked.js": "marked/lib/marked.esm.js",
+    "vendor/temml.js": "temml/dist/temml.mjs",
 }
 
 

@@ -1,76 +1,76 @@
 /**
- * Markdown from a model to DOM. The text is untrusted: raw HTML shows as text, pictures become links, and
- * everything passes DOMPurify before it reaches the page.
- *
- * Streaming text is lexed whole each time, and only blocks that changed are built again, so the cost of a frame
- * is that of the paragraph being written.
+ * Shows a growing Markdown text. The text is untrusted: raw HTML shows as text, pictures become links, and everything
+ * passes the sanitiser. Only blocks that changed are touched, and in them only what changed, so a frame costs what the
+ * paragraph being written costs.
  */
 
-import DOMPurify from "dompurify";
-import { Marked } from "marked";
+import { GrowingTokens } from "./growing_tokens.js";
+import { marked } from "./markdown_rules.js";
+import { patched } from "./patch.js";
+import { Places } from "./places.js";
+import { sanitized } from "./sanitized.js";
 
-const marked = new Marked({
-  gfm: true,
-  breaks: false,
-  renderer: {
-    html: ({ text, block }) => (block ? `<p>${escaped(text)}</p>` : escaped(text)),
-    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
-  },
-});
+/** @import {Source} from "./types.js" */
+/** @typedef {{raw: string, html: string, nodes: ChildNode[]}} Block */
 
-const purify = DOMPurify(window);
-purify.setConfig({
-  ALLOWED_TAGS: (
-    "a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i input li ol p pre s strong table tbody td th thead tr ul"
-  ).split(" "),
-  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled"],
-  // Every other attribute's value would have to look like an address.
-  ADD_URI_SAFE_ATTR: ["align", "checked", "class", "disabled", "start", "title", "type"],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-  ALLOW_DATA_ATTR: false,
-  ALLOW_ARIA_ATTR: false,
-  RETURN_DOM_FRAGMENT: true,
-});
-purify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.nodeName === "A" && node.hasAttribute("href")) {
-    node.setAttribute("target", "_blank");
-    node.setAttribute("rel", "noopener noreferrer nofollow");
-  }
-  if (node.nodeName === "INPUT") node.setAttribute("disabled", "");
-  if (node.nodeName === "INPUT" && node.getAttribute("type") !== "checkbox") node.remove();
-});
+/** @type {Source[]} */
+const NONE = [];
 
-/** Shows a growing text in an element. */
 export class MarkdownView {
-  /** @param {HTMLElement} element emptied and owned by this view */
-  constructor(element) {
+  /**
+   * @param {HTMLElement} element emptied and owned by this view
+   * @param {{citation?: (source: Source) => HTMLElement}} [makers] citation: the chip that stands for a cited source
+   */
+  constructor(element, { citation } = {}) {
     this.element = element;
-    /** @type {{key: string, nodes: ChildNode[]}[]} */
+    this.places = new Places(citation);
+    this.growing = new GrowingTokens();
+    /** @type {Block[]} */
     this.blocks = [];
+    /** @type {string|undefined} */
+    this.text = undefined;
+    this.isLive = false;
+    this.links = this.growing.links;
   }
 
-  /** @param {string} text the whole text so far */
-  show(text) {
-    const tokens = marked.lexer(text);
-    // A link definition further down changes what earlier blocks look like.
-    const definitions = JSON.stringify(tokens.links);
-    const keys = tokens.map((token) => token.type + definitions + token.raw);
-    let same = 0;
-    while (same < keys.length && this.blocks[same]?.key === keys[same]) same += 1;
-    for (const block of this.blocks.splice(same)) block.nodes.forEach((node) => node.remove());
-    for (let i = same; i < tokens.length; i += 1) {
-      const nodes = [...rendered(tokens[i]).childNodes];
-      this.element.append(...nodes);
-      this.blocks.push({ key: keys[i], nodes });
-    }
+  /**
+   * @param {string} text the whole text so far
+   * @param {{isLive?: boolean, citations?: Source[]}} [more] isLive: it goes on, so nothing shows that may become
+   *   something else; citations: what `[1]` stands for
+   */
+  show(text, { isLive = false, citations = NONE } = {}) {
+    const areOthers = citations !== this.places.citations;
+    if (text === this.text && isLive === this.isLive && !areOthers) return;
+    [this.text, this.isLive, this.places.citations] = [text, isLive, citations];
+    const { from, tokens } = this.growing.read(text, isLive);
+    const isAnew = this.growing.links !== this.links;
+    this.links = this.growing.links;
+    if (areOthers) this.#citeAnew(from);
+    tokens.forEach((token, i) => this.#showBlock(from + i, token, isAnew || areOthers));
+    for (const block of this.blocks.splice(from + tokens.length)) block.nodes.forEach((node) => node.remove());
   }
-}
 
-/** @returns {DocumentFragment} */
-function rendered(token) {
-  return purify.sanitize(marked.parser([token]));
-}
+  /** @param {number} until */
+  #citeAnew(until) {
+    for (const [i, { html }] of this.blocks.slice(0, until).entries()) if (html.includes('class="citation"')) this.#draw(i, html);
+  }
 
-function escaped(text) {
-  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  /** @param {number} i @param {{type: string, raw: string}} token @param {boolean} isAnew the same text may look different */
+  #showBlock(i, token, isAnew) {
+    const raw = token.type + token.raw;
+    this.blocks[i] ??= { raw: "", html: "", nodes: [] };
+    const block = this.blocks[i];
+    if (raw === block.raw && !isAnew) return;
+    block.raw = raw;
+    const html = marked.parser([/** @type {any} */ (token)]);
+    if (html !== block.html || isAnew) this.#draw(i, html);
+  }
+
+  /** @param {number} i @param {string} html */
+  #draw(i, html) {
+    const block = this.blocks[i];
+    const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
+    block.html = html;
+    block.nodes = patched({ parent: this.element, nodes: block.nodes, before }, [...sanitized(html).childNodes], this.places);
+  }
 }

@@ -1,0 +1,63 @@
+/**
+ * The blocks of a growing text. Only its end is read again: what stands before the last two blocks cannot change by
+ * what follows, but for link definitions, with which everything is read anew.
+ */
+
+import { marked } from "./markdown_rules.js";
+import { showable } from "./unfinished.js";
+
+/** @import {Token, Links} from "marked" */
+
+export class GrowingTokens {
+  constructor() {
+    /** All definitions of the newest reading; another object whenever they changed. @type {Links} */
+    this.links = {};
+    this.#forget();
+  }
+
+  /**
+   * @param {string} text the whole text so far
+   * @param {boolean} isLive whether more will follow
+   * @returns {{from: number, tokens: Token[]}} the first `from` blocks are those of before; these follow
+   */
+  read(text, isLive) {
+    const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+    if (!source.startsWith(this.settled)) this.#forget();
+    const { tokens, links } = this.#lexed(source, isLive);
+    if (JSON.stringify(links) === JSON.stringify(this.links)) return this.#settled(tokens, source);
+    this.links = links;
+    if (this.count === 0) return this.#settled(tokens, source);
+    this.#forget();
+    return this.#settled(this.#lexed(source, isLive).tokens, source);
+  }
+
+  /** @param {string} source @param {boolean} isLive */
+  #lexed(source, isLive) {
+    const tail = source.slice(this.settled.length);
+    const lexer = new marked.Lexer(marked.defaults);
+    Object.assign(lexer.tokens.links, this.settledLinks);
+    const tokens = lexer.lex(isLive ? showable(tail) : tail);
+    return { tokens, links: { ...tokens.links } };
+  }
+
+  /** What cannot change any more is not read again. @param {Token[]} tokens @param {string} source */
+  #settled(tokens, source) {
+    const from = this.count;
+    const solid = tokens.map(({ type }, i) => (type === "space" ? -1 : i)).filter((i) => i !== -1);
+    const done = tokens.slice(0, solid.at(-2) ?? 0);
+    const raw = done.map((token) => token.raw).join("");
+    if (done.length > 0 && source.startsWith(raw, this.settled.length)) {
+      this.settled += raw;
+      this.count += done.length;
+      for (const token of done) if (token.type === "def") this.settledLinks[token.tag] ??= this.links[token.tag];
+    }
+    return { from, tokens };
+  }
+
+  #forget() {
+    this.settled = "";
+    this.count = 0;
+    /** @type {Links} */
+    this.settledLinks = {};
+  }
+}

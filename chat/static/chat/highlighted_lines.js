@@ -1,0 +1,75 @@
+/**
+ * Highlighted code as lines of coloured runs, from what highlight.js returns. Its HTML is read as text and never becomes
+ * HTML here: all that comes of it is which characters have which colour. Pure.
+ */
+
+/**
+ * @typedef {[kind: string, text: string]} Run  kind: a class of markdown.css, "" for plain
+ * @typedef {{runs: Run[], isWhole: boolean}} Line  isWhole: nothing that began in it goes on in the next
+ */
+
+const KINDS = {
+  keyword: "keyword", "selector-tag": "keyword", name: "keyword", doctag: "keyword", operator: "",
+  built_in: "type", type: "type", "title class_": "type", "selector-class": "type", "selector-id": "type",
+  string: "string", regexp: "string", char: "string", link: "string", code: "string",
+  number: "number", literal: "number", symbol: "number", bullet: "number",
+  comment: "comment", quote: "comment", meta: "meta", punctuation: "", params: "", subst: "",
+  title: "title", section: "title", attr: "attribute", attribute: "attribute", property: "attribute",
+  variable: "attribute", "template-variable": "attribute", "selector-attr": "attribute",
+  addition: "added", deletion: "removed",
+}; // prettier-ignore
+
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
+
+/** @param {string} html @returns {Line[]} as many as the code has; each but the last ends in a line break */
+export function linesOf(html) {
+  /** @type {string[]} */
+  const open = [];
+  /** @type {Line[]} */
+  const lines = [];
+  /** @type {Run[]} */
+  let runs = [];
+  for (const [part, scope, text] of html.matchAll(/<span class="([^"]*)">|<\/span>|([^<]+)/g)) {
+    if (text === undefined) {
+      if (part === "</span>") open.pop();
+      else open.push(kindOf(scope, open.at(-1) ?? ""));
+      continue;
+    }
+    const [first, ...rest] = plain(text).split(/(?<=\n)/);
+    add(runs, open.at(-1) ?? "", first);
+    for (const line of rest) {
+      lines.push({ runs, isWhole: open.length === 0 });
+      runs = [];
+      add(runs, open.at(-1) ?? "", line);
+    }
+    if (runs.at(-1)?.[1].endsWith("\n")) {
+      lines.push({ runs, isWhole: open.length === 0 });
+      runs = [];
+    }
+  }
+  return [...lines, { runs, isWhole: open.length === 0 }];
+}
+
+/** @param {string} text @returns {Line[]} */
+export function plainLines(text) {
+  return text.split(/(?<=\n)/).concat(text.endsWith("\n") ? [""] : []).map((line) => ({ runs: line ? [["", line]] : [], isWhole: true }));
+}
+
+/** @param {Run[]} runs @param {string} kind @param {string} text */
+function add(runs, kind, text) {
+  const last = runs.at(-1);
+  if (last && last[0] === kind) last[1] += text;
+  else if (text) runs.push([kind, text]);
+}
+
+/** @param {string} scope classes like `hljs-title class_` @param {string} outer what an unknown one takes over */
+function kindOf(scope, outer) {
+  const name = scope.replace(/^hljs-/, "").replace(/ inherited__$/, "");
+  const kind = KINDS[/** @type {keyof typeof KINDS} */ (name)] ?? KINDS[/** @type {keyof typeof KINDS} */ (name.split(" ")[0])];
+  return kind ?? outer;
+}
+
+/** @param {string} html */
+function plain(html) {
+  return html.replace(/&(amp|lt|gt|quot|#x27);/g, (_whole, name) => ENTITIES[/** @type {keyof typeof ENTITIES} */ (name)]);
+}

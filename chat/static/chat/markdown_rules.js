@@ -1,0 +1,51 @@
+/**
+ * Markdown to HTML: GitHub's, with formulas and citations. Raw HTML shows as text but for a few tags without
+ * attributes; pictures become links. The result is not trusted: it goes through sanitized.js.
+ */
+
+import { Marked, Renderer } from "marked";
+
+import { blockFormula, inlineFormula } from "./math_rules.js";
+
+const HARMLESS = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
+
+class PageRenderer extends Renderer {
+  /** @override @param {any} token */
+  html({ text, block }) {
+    if (HARMLESS.test(text.trim())) return text;
+    return block ? `<p>${escaped(text)}</p>` : escaped(text);
+  }
+
+  /** @override @param {any} token */
+  image({ href, text }) {
+    return `<a href="${escaped(href)}">${escaped(text || href)}</a>`;
+  }
+
+  /** @override @param {any} token */
+  table(token) {
+    return `<div class="table">${super.table(token)}</div>`;
+  }
+}
+
+/** `[1]` and `[[1]](url)`: places where citation chips may stand. @type {import("marked").TokenizerAndRendererExtension} */
+const citation = {
+  name: "citation",
+  level: "inline",
+  start: (src) => /\[\[?\d/.exec(src)?.index,
+  tokenizer(src) {
+    const found = /^\[\[(\d{1,9})\]\](?:\(([^()\s]*)\))?|^\[(\d{1,9})\](?![([:])/.exec(src);
+    const number = found?.[1] ?? found?.[3];
+    if (!found || this.lexer.state.inLink || (found[3] && this.lexer.tokens.links[number])) return undefined;
+    return { type: "citation", raw: found[0], number, href: found[2] };
+  },
+  renderer: ({ number, href }) =>
+    href ? `<a class="citation" href="${escaped(href)}">[${number}]</a>` : `<span class="citation">[${number}]</span>`,
+};
+
+export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation] });
+marked.setOptions({ renderer: new PageRenderer() });
+
+/** @param {string} text */
+export function escaped(text) {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}

@@ -1,0 +1,56 @@
+/**
+ * Makes nodes on the page look like fresh ones, touching only what differs, so that what a reader has selected,
+ * focused or scrolled stays. Texts grow at their end; compared is by place.
+ */
+
+/**
+ * @typedef {object} Places  elements that draw themselves, see places.js
+ * @property {(node: ChildNode) => ChildNode} adopted  a fresh node, ready for the page
+ * @property {(old: ChildNode, fresh: ChildNode) => boolean} take  whether `old` shows now what `fresh` asks for
+ * @property {(node: ChildNode) => boolean} isOne
+ */
+
+/**
+ * @param {{parent: Element, nodes: ChildNode[], before: ChildNode|null}} where neighbours in the parent, in order; what
+ *   is new stands before `before`
+ * @param {ChildNode[]} fresh
+ * @param {Places} places
+ * @returns {ChildNode[]} what stands there now
+ */
+export function patched({ parent, nodes, before }, fresh, places) {
+  for (const node of nodes.slice(fresh.length)) node.remove();
+  return fresh.map((node, i) => {
+    if (i < nodes.length) return patchedNode(nodes[i], node, places);
+    return parent.insertBefore(places.adopted(node), before);
+  });
+}
+
+/** @param {ChildNode} old @param {ChildNode} fresh @param {Places} places @returns {ChildNode} */
+function patchedNode(old, fresh, places) {
+  if (places.take(old, fresh)) return old;
+  if (old instanceof Text && fresh instanceof Text) return patchedText(old, fresh.data);
+  if (old instanceof Element && fresh instanceof Element && old.nodeName === fresh.nodeName && ![old, fresh].some(places.isOne)) {
+    patchAttributes(old, fresh);
+    patched({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], places);
+    return old;
+  }
+  const adopted = places.adopted(fresh);
+  old.replaceWith(adopted);
+  return adopted;
+}
+
+/** Appending keeps a selection that ends in the text. @param {Text} old @param {string} data */
+function patchedText(old, data) {
+  if (data.startsWith(old.data)) {
+    if (data.length > old.data.length) old.appendData(data.slice(old.data.length));
+  } else {
+    old.data = data;
+  }
+  return old;
+}
+
+/** @param {Element} old @param {Element} fresh */
+function patchAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+}

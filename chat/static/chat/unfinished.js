@@ -1,0 +1,156 @@
+/**
+ * What of a Markdown text that is still being written can be shown, so that nothing shown changes its kind later:
+ * markup that has begun is completed (`**bold`) or held back until it says what it is (`[a link`, `| a table`).
+ * Pure. It knows the last block only; what stands before it is as it is.
+ */
+
+/** Stands at the end of a formula that is completed here, see math_rules.js. A private character no text has. */
+export const OPEN = "\uE0A5";
+
+const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
+// A line that could still become a rule, a heading's underline, a list item, a fence, a definition, …
+const UNDECIDED =
+  /^[ \t>]*(?:[-*+=_~`|\\$]+|#{1,6}|\d{1,9}[.)]?|[-*+] \[[ xX]?\]?|\[[^\]\n]{0,80}\]:.*|\\[a-z]+(?:\{[a-z]*\*?)?)[ \t]*$/;
+const LINE_OF_ITS_OWN = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+|\|)/;
+/** Longer than that, a bracket or a dollar is what it looks like. */
+const HELD_CHARACTERS = 100;
+
+/** @param {string} text @returns {string} */
+export function showable(text) {
+  const { fenceAt, blockAt } = scanned(text);
+  const lineAt = text.lastIndexOf("\n") + 1;
+  const line = text.slice(lineAt);
+  if (fenceAt === lineAt) return text.slice(0, lineAt); // whose language is not complete
+  if (fenceAt !== -1) return /^[ \t>]*[`~]+$/.test(line) ? text.slice(0, lineAt) : text;
+  const formula = withOpenFormula(text, blockAt);
+  if (formula !== null) return formula;
+  if (UNDECIDED.test(line)) return withoutTableHead(text.slice(0, lineAt), blockAt);
+  return withoutTableHead(withInline(text, lineAt, blockAt), blockAt);
+}
+
+/** Where an open fence and where the last block begin. @param {string} text */
+function scanned(text) {
+  let fence = "";
+  let fenceAt = -1;
+  let blockAt = 0;
+  let at = 0;
+  for (const line of text.split("\n")) {
+    const mark = FENCE.exec(line);
+    const next = Math.min(at + line.length + 1, text.length);
+    if (fence) {
+      if (mark?.[1].startsWith(fence) && !mark[2].trim()) [fence, fenceAt, blockAt] = ["", -1, next];
+    } else if (mark && !(mark[1][0] === "`" && mark[2].includes("`"))) {
+      [fence, fenceAt] = [mark[1], at];
+    } else if (!line.trim() && at + line.length < text.length) {
+      blockAt = next;
+    }
+    at = next;
+  }
+  return { fenceAt, blockAt };
+}
+
+/** With the display formula at its end, closed if it is open; null: there is none. @param {string} text @param {number} blockAt */
+function withOpenFormula(text, blockAt) {
+  const begins = /(?:^|\n)[ \t]*(\$\$|\\\[|\\begin\{([a-z]+\*?)\})/g;
+  const block = text.slice(blockAt);
+  for (let found = begins.exec(block); found; found = begins.exec(block)) {
+    const [, opener, environment] = found;
+    const closer = environment ? `\\end{${environment}}` : opener === "$$" ? "$$" : "\\]";
+    const end = block.indexOf(closer, begins.lastIndex);
+    if (end === -1) return formulaClosed(text, blockAt + begins.lastIndex, opener, closer);
+    begins.lastIndex = end + closer.length;
+    if (!block.slice(begins.lastIndex).trim()) return text;
+  }
+  return null;
+}
+
+/** @param {string} text @param {number} bodyAt @param {string} opener @param {string} closer */
+function formulaClosed(text, bodyAt, opener, closer) {
+  const body = text.slice(bodyAt).replace(/(?:\$|\\(?:e(?:n(?:d(?:\{[a-z]*\*?)?)?)?)?)$/, "");
+  if (body.trim()) return `${text.slice(0, bodyAt)}${body}${OPEN}${closer}`;
+  return text.slice(0, bodyAt - opener.length);
+}
+
+/** The first row of a table would be a paragraph until its second is there. @param {string} text @param {number} blockAt */
+function withoutTableHead(text, blockAt) {
+  const lines = text.slice(blockAt).split("\n");
+  const head = lines.findIndex((line) => /^[ \t]*\|/.test(line));
+  if (head === -1 || (head > 0 && LINE_OF_ITS_OWN.test(lines[head - 1]))) return text;
+  const [, delimiters, ...rows] = lines.slice(head);
+  const isDecided = rows.length > 0 || (delimiters && !/^[ \t|:-]*$/.test(delimiters));
+  return isDecided ? text : text.slice(0, blockAt) + lines.slice(0, head).join("\n");
+}
+
+/** @param {string} text @param {number} lineAt @param {number} blockAt */
+function withInline(text, lineAt, blockAt) {
+  const lines = text.slice(blockAt, lineAt).split("\n");
+  const own = LINE_OF_ITS_OWN.exec(text.slice(lineAt));
+  let from = own ? lineAt + own[0].length : blockAt;
+  if (!own) {
+    // The paragraph may be a list item's, or follow a row of a table.
+    let at = blockAt;
+    for (const line of lines) {
+      const marker = LINE_OF_ITS_OWN.exec(line);
+      if (marker) from = at + marker[0].length;
+      at += line.length + 1;
+    }
+  }
+  return text.slice(0, from) + inline(text.slice(from));
+}
+
+/** @param {string} text of one paragraph, heading, item or row */
+function inline(text) {
+  const withoutStump = text.replace(/(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?[a-z]{0,3}\s?\/?|!)$/i, "");
+  const { masked, tick } = withoutCode(withoutStump);
+  if (tick !== -1) return closed(withCodeClosed(withoutStump, tick), masked);
+  const cut = heldFrom(masked);
+  const kept = withoutStump.slice(0, cut.at) + cut.instead;
+  return closed(kept, masked.slice(0, cut.at));
+}
+
+/** Code, escapes and whole formulas are blanks in `masked`; tick: where open code begins, or -1. @param {string} text */
+function withoutCode(text) {
+  /** @param {string} part */
+  const blank = (part) => " ".repeat(part.length);
+  const masked = text
+    .replace(/\\[^\n([]/g, blank)
+    .replace(/(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g, (part) => "\u00B7".repeat(part.length));
+  const tick = masked.search(/`/);
+  const prose = (tick === -1 ? masked : masked.slice(0, tick))
+    .replace(/\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*?[^\s$]\$(?![\d$])|\\\([\s\S]*?\\\)|\\\[[\s\S]*?\\\]/g, (part) => "\u00B7".repeat(part.length))
+    .replace(/!?\[[^\]\n]*\]\([^)\n]*\)/g, (part) => "\u00B7".repeat(part.length));
+  return { masked: prose, tick };
+}
+
+/** @param {string} text @param {number} tick */
+function withCodeClosed(text, tick) {
+  const ticks = /^`+/.exec(text.slice(tick))[0];
+  const body = text.slice(tick + ticks.length);
+  return body.trim() && !body.endsWith("`") ? text + ticks : text.slice(0, tick) + (body.trim() ? ticks + body.replace(/`+$/, "") + ticks : "");
+}
+
+/** Where something begins that may become a link or a formula, and what stands there until then. @param {string} masked */
+function heldFrom(masked) {
+  const target = /(!?)\[((?:[^[\]\n]|\[[^[\]\n]*\])*)\]\([^)\n]*$/.exec(masked);
+  if (target && /^\[\d+\]$/.test(target[2])) return { at: target.index, instead: "" }; // a citation
+  if (target) return { at: target.index + target[1].length + 1 + target[2].length, instead: "]()" };
+  const starts = [/!?\[\[?[^[\]\n]*\]{0,2}$/, /\\[([][\s\S]*$/, /\$\$?(?![\s\d$])[^$\n]*$|\$\$?$/, /https?:?\/?\/?$/]
+    .map((pattern) => masked.search(pattern))
+    .filter((at) => at !== -1 && masked.length - at <= HELD_CHARACTERS);
+  return { at: Math.min(masked.length, ...starts), instead: "" };
+}
+
+/** @param {string} text @param {string} masked emphasis is looked for here */
+function closed(text, masked) {
+  /** @type {string[]} */
+  const open = [];
+  let stump = 0;
+  for (const { 0: run, index } of masked.matchAll(/\*{1,3}|_{1,3}|~{1,2}/g)) {
+    const [before, after] = [masked[index - 1] ?? " ", masked[index + run.length] ?? ""];
+    if (open.at(-1) === run && /\S/.test(before)) open.pop();
+    else if (after === "") stump = text.endsWith(run) ? run.length : 0;
+    else if (run !== "~" && /\S/.test(after) && (run[0] !== "_" || !/\w/.test(before))) open.push(run);
+  }
+  const shown = stump ? text.slice(0, -stump) : text;
+  return open.length ? shown.trimEnd() + open.reverse().join("") : shown;
+}
