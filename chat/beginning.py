@@ -36,10 +36,7 @@ class Beginning:
             "leaf": self.runs[0].message_id,
             "payload": Jsonb(payload),
         }
-        pk, n, created_at = statements.first(_STORE, given)
-        return SessionEvent(
-            pk=pk, session=session, n=n, kind="turn_started", payload=payload, created_at=created_at
-        )
+        return SessionEvent.of(statements.first(_STORE, given), "turn_started", payload)
 
 
 _STORE = f"""
@@ -47,12 +44,15 @@ _STORE = f"""
     turn AS ({statements.insertion(Turn, "turns")}),
     run AS ({statements.insertion(Run, "runs")}),
     shown AS (UPDATE chat_chatmessage SET latest_child_id = %(chosen)s WHERE id = %(chosen_by)s),
-    numbered AS (
+    session AS (
         UPDATE chat_session
-        SET leaf_id = %(leaf)s, updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1
-        WHERE id = %(session)s RETURNING id, latest_event
+        SET leaf_id = %(leaf)s, updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1,
+            seen_event = latest_event + 1 -- who asks has seen what was answered
+        WHERE id = %(session)s RETURNING *
+    ), event AS (
+        INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
+        SELECT id, latest_event, 'turn_started', %(payload)s, STATEMENT_TIMESTAMP() FROM session
+        RETURNING id, n, created_at
     )
-    INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
-    SELECT id, latest_event, 'turn_started', %(payload)s, STATEMENT_TIMESTAMP() FROM numbered
-    RETURNING id, n, created_at
+    SELECT event.*, {statements.columns(Session, "session")}, TRUE FROM event, session -- TRUE: it is being answered
 """  # noqa: S608  names of tables and columns alone

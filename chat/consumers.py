@@ -19,6 +19,7 @@ from chat.protocol import CloseCode, encode
 from chat.refusals import Refusal
 from chat.socket import commands, identity, verbs
 from chat.socket.allowance import Allowance
+from chat.socket.listening import Listening
 from chat.socket.outbox import Outbox
 from chat.socket.subscription import Subscription
 from chat.socket.writer import Writer
@@ -40,6 +41,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def connect(self) -> None:
         self.subscriptions: dict[UUID, Subscription] = {}
+        self.listening: Listening | None = None
         self.outbox = Outbox()
         self.writer: Writer | None = None
         self.rechecking: asyncio.Task[None] | None = None
@@ -130,6 +132,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._subscribe(command)
             case "unsubscribe":
                 self._unsubscribe(command)
+            case "watch_sessions":
+                await self._watch_sessions(command)
             case _:
                 raise Refusal("not_found", "This is not available here yet.")
 
@@ -157,7 +161,17 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             subscription.close()
         self._answer(command, {"type": "unsubscribed", "session": str(session)})
 
+    async def _watch_sessions(self, command: commands.Command) -> None:
+        if self.listening is None:
+            listening = Listening(self.user, self.outbox, current_hub())
+            await listening.open()
+            self.listening = listening
+        self._answer(command, {"type": "sessions_watched"})
+
     def _unsubscribe_all(self) -> None:
+        if self.listening:
+            self.listening.close()
+            self.listening = None
         for subscription in self.subscriptions.values():
             subscription.close()
         self.subscriptions.clear()

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from chat import prefix_memory, revocation
+from chat import listing, prefix_memory, revocation
 from chat.models import Run, Session
 from chat.redis_client import sync_redis
 from chat.refusals import Refusal
@@ -32,6 +32,7 @@ def delete_session(session: Session) -> None:
         runs = list(Run.objects.filter(turn__session=locked))
         locked.delete()
     _forget(session.pk, runs)
+    listing.tell_deleted(session)
 
 
 def _stop_runs(session_id: Any) -> None:

@@ -27,5 +27,4 @@ def tell(session: Session) -> None:
     leaf = str(now.leaf_id) if now.leaf_id else None
     agent = str(now.agent_id) if now.agent_id else None
     said = {"title": now.title, "while_answering": now.while_answering, "agent": agent, "leaf": leaf}
-    events.record(session, "session", said)
-    events.push_on_commit(session.pk)
+    events.tell(session, "session", said)

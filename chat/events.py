@@ -11,9 +11,10 @@ from typing import Any
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from chat import listing
 from chat.models import Session, SessionEvent
 from chat.protocol import encode
-from chat.stream import EVENTS_ATTEMPT, append_now, event_log, position_now
+from chat.stream import EVENTS_ATTEMPT, Appended, append_event_now, append_now, event_log, position_now
 
 logger = logging.getLogger(__name__)
 
@@ -62,12 +63,21 @@ def frame(event: SessionEvent) -> bytes:
 
 
 def _append_or_push(event: SessionEvent) -> None:
-    log = event_log(event.session_id)
     try:
-        if append_now(log, EVENTS_ATTEMPT, event.n, [frame(event)], base=event.n).outcome == "gap":
+        if _append(event).outcome == "gap":
             push(event.session_id)
     except RedisError as error:
         logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
+
+
+def _append(event: SessionEvent) -> Appended:
+    """To the session's log; with it the owner's other tabs hear what the list shows of the session now."""
+    line = frame(event)
+    if event.kind not in listing.LISTED_KINDS:
+        return append_now(event_log(event.session_id), EVENTS_ATTEMPT, event.n, [line], base=event.n)
+    session = event.session
+    heard = listing.channel(session.owner_id), listing.changed(session)
+    return append_event_now(session.pk, event.n, line, *heard)
 
 
 def _push_or_log(session_id: Any) -> None:

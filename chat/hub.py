@@ -49,6 +49,15 @@ class Subscriber(Protocol):
     def heal_everything(self) -> None: ...
 
 
+class Listener(Protocol):
+    """Hears a channel that is not a session's: whole lines, without numbers."""
+
+    def hear(self, lines: bytes) -> None: ...
+
+    def miss(self) -> None:
+        """Something may not have been heard."""
+
+
 class Topic:
     """One session some socket is subscribed to."""
 
@@ -63,6 +72,7 @@ class Hub:
 
     def __init__(self) -> None:
         self.topics: dict[str, Topic] = {}
+        self.listeners: dict[str, list[Listener]] = {}
         self.watch = Watch()
         self._link = PubSubLink(self._take, self._restored)
 
@@ -83,9 +93,23 @@ class Hub:
                 del self.topics[channel]
                 self._link.unsubscribe(channel)
 
+    async def listen(self, channel: str, listener: Listener) -> None:
+        """Returns once everything published on the channel from now on reaches the listener."""
+        self.listeners.setdefault(channel, []).append(listener)
+        await self._link.subscribe(channel)
+
+    def stop_listening(self, channel: str, listener: Listener) -> None:
+        listeners = self.listeners.get(channel, [])
+        if listener in listeners:
+            listeners.remove(listener)
+            if not listeners:
+                del self.listeners[channel]
+                self._link.unsubscribe(channel)
+
     async def close(self) -> None:
         await self._link.close()
         self.topics.clear()
+        self.listeners.clear()
 
     def _take(self, channel: str, payload: bytes) -> None:
         topic = self.topics.get(channel)
@@ -93,8 +117,13 @@ class Hub:
             publication = Publication(payload)
             for subscriber in topic.subscribers:
                 subscriber.take(publication)
+        for listener in self.listeners.get(channel, ()):
+            listener.hear(payload)
 
     def _restored(self) -> None:
+        for listeners in self.listeners.values():
+            for listener in listeners:
+                listener.miss()
         for topic in self.topics.values():
             for subscriber in topic.subscribers:
                 subscriber.heal_everything()

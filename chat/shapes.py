@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from chat.attached import attached
 from chat.log.live import progress
-from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session
+from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.states import Status
 
 Shape = dict[str, Any]
@@ -26,22 +26,34 @@ RUN_MOMENTS: Final = (
 def readable_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
     """With what session_shape needs."""
     roots = ChatMessage.objects.filter(session=OuterRef("pk"), role=Role.ROOT)
-    return sessions.annotate(root_id=Subquery(roots.values("pk")))
+    turns = Turn.objects.filter(session=OuterRef("pk"), ended_at=None)
+    marked = sessions.annotate(is_answering=Exists(turns))  # type: ignore[no-redef]
+    return marked.annotate(root_id=Subquery(roots.values("pk")))
 
 
 def session_shape(session: Any) -> Shape:
     """session: from readable_sessions."""
     return {
         "id": str(session.pk),
-        "title": session.title,
-        "agent": _id(session.agent_id),
         "project": _id(session.project_id),
         "knowledge_bases": [],
         "while_answering": session.while_answering,
         "root": str(session.root_id),
         "leaf": str(session.leaf_id or session.root_id),
         "created_at": iso(session.created_at),
+        **listed_shape(session),
+    }
+
+
+def listed_shape(session: Session) -> Shape:
+    """What a list shows of a session and what changes there: as `session_changed` tells it."""
+    return {
+        "title": session.title,
+        "agent": _id(session.agent_id),
+        "n": session.latest_event,
         "updated_at": iso(session.updated_at),
+        "is_answering": session.is_answering,
+        "is_unread": session.is_unread,
     }
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from redis.commands.core import Script
+from redis.exceptions import NoScriptError
 
 from chat.log.joining import Cursor
 from chat.redis_client import async_redis, sync_redis
@@ -138,6 +139,21 @@ def _append_script() -> Script:
 def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:
     """KEYS and ARGV of the script."""
     return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
+
+
+def append_event_now(session: Any, n: int, line: bytes, channel: str, told: bytes) -> Appended:
+    """Append one event of a session to its log and publish `told` on another channel, in one round trip."""
+    command = append_arguments(event_log(session), EVENTS_ATTEMPT, n, [line], n)
+    # By its digest: a Script in a pipeline asks Redis first whether it is known.
+    with sync_redis().pipeline(transaction=False) as pipe:
+        pipe.evalsha(_append_script().sha, 2, *command)
+        pipe.publish(channel, told)
+        reply, _ = pipe.execute(raise_on_error=False)
+    if isinstance(reply, NoScriptError):
+        return append_now(event_log(session), EVENTS_ATTEMPT, n, [line], n)
+    if isinstance(reply, Exception):
+        raise reply
+    return appended(reply)
 
 
 def appended(reply: Any) -> Appended:

@@ -51,6 +51,9 @@ class SessionAnswer(Answer):
     while_answering = serializers.ChoiceField(choices=WhileAnswering.values)
     root = serializers.UUIDField()  # type: ignore[assignment]
     leaf = serializers.UUIDField()
+    n = serializers.IntegerField()
+    is_answering = serializers.BooleanField()
+    is_unread = serializers.BooleanField()
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 

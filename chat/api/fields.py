@@ -63,6 +63,15 @@ class Boolean(serializers.BooleanField):
         return data
 
 
+class Number(serializers.IntegerField):
+    default_error_messages = MESSAGES
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid_type")
+        return data
+
+
 class Id(serializers.UUIDField):
     default_error_messages = MESSAGES
 

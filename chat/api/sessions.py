@@ -8,11 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
-from chat import deleting, editing
+from chat import deleting, editing, listing
 from chat.api.answers import SessionAnswer, SessionPage
 from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find, user_of
-from chat.api.fields import Choice, Id, StrictSerializer, Text
+from chat.api.fields import Choice, Id, Number, StrictSerializer, Text
 from chat.api.pagination import NewestFirst
 from chat.models import Agent, ChatMessage, Session
 from chat.models.session import WhileAnswering
@@ -27,6 +27,10 @@ class SessionBody(StrictSerializer):
     project = Id(required=False, allow_null=True)
     knowledge_bases = ListField(child=Id(), required=False)
     while_answering = Choice(choices=WhileAnswering.values, required=False)
+
+
+class SeenBody(StrictSerializer):
+    n = Number(required=False, min_value=0, max_value=2**63 - 1)
 
 
 class SessionsView(Endpoint):
@@ -44,7 +48,7 @@ class SessionsView(Endpoint):
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         session = Session.objects.start(user_of(request), **_fields(request, self.body(SessionBody)))
-        return Response(_shape(session), status.HTTP_201_CREATED)
+        return Response(_shape(listing.tell_made(session)), status.HTTP_201_CREATED)
 
 
 class SessionView(Endpoint):
@@ -61,6 +65,15 @@ class SessionView(Endpoint):
     @documented("sessions_delete", statuses=(204,))
     def delete(self, request: Request, session: str) -> Response:
         deleting.delete_session(own_session(request, session))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SeenView(Endpoint):
+    @documented("seen_write", body=SeenBody, statuses=(204,))
+    def put(self, request: Request, session: str) -> Response:
+        """The owner has seen the end of it, up to event `n` or as it is now; repeating it changes nothing."""
+        found = own_session(request, session)
+        listing.see(found, self.body(SeenBody).get("n"))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -9,11 +9,12 @@ from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
 from chat.api.runs import PacketsView, RunCancellationView, RunView
 from chat.api.schema import AsyncApiView, DocsView, SchemaView, not_found
-from chat.api.sessions import SessionsView, SessionView
+from chat.api.sessions import SeenView, SessionsView, SessionView
 from chat.api.system_prompt import SystemPromptView
 from chat.api.tokens import TokenView
 from chat.api.turns import RegenerationsView, TurnCancellationView, TurnsView
 from chat.api.usage import UsageView
+from chat.api.withdrawal import WithdrawalView
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
@@ -22,12 +23,14 @@ urlpatterns = [
     path("agents/<str:agent>/", AgentView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/<str:session>/", SessionView.as_view()),
+    path("sessions/<str:session>/seen/", SeenView.as_view()),
     path("sessions/<str:session>/messages/", MessagesView.as_view()),
     path("sessions/<str:session>/tree/", TreeView.as_view()),
     path("sessions/<str:session>/turns/", TurnsView.as_view()),
     path("sessions/<str:session>/compression/", CompressionView.as_view()),
     path("messages/<str:message>/regenerations/", RegenerationsView.as_view()),
     path("messages/<str:message>/selection/", SelectionView.as_view()),
+    path("messages/<str:message>/withdrawal/", WithdrawalView.as_view()),
     path("messages/<str:message>/feedback/", FeedbackView.as_view()),
     path("runs/<str:run>/", RunView.as_view()),
     path("runs/<str:run>/packets/", PacketsView.as_view()),

@@ -79,14 +79,21 @@ class Session(models.Model):
     )
     # The number of the newest SessionEvent; contiguous from 1.
     latest_event = models.BigIntegerField(default=0)
+    # Up to which event its owner has seen it, and the newest one that ended a turn.
+    seen_event = models.BigIntegerField(default=0)
+    answered_event = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    is_answering: bool  # a turn of it has not ended; only of rows that were asked for it
 
     objects = SessionQuerySet.as_manager()
 
     class Meta:
         ordering = ("-updated_at", "-id")
-        indexes = [models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner")]
+        indexes = [
+            models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(while_answering__in=WhileAnswering.values),
@@ -115,8 +122,11 @@ class Session(models.Model):
         The UPDATE locks the row until commit, so n is contiguous and n committed means n-1 committed.
         """
         given = {"session": self.pk, "kind": kind, "payload": Jsonb(payload)}
-        pk, n, created_at = statements.first(_RECORD, given)
-        return SessionEvent(pk=pk, session=self, n=n, kind=kind, payload=payload, created_at=created_at)
+        return SessionEvent.of(statements.first(_RECORD, given), kind, payload)
+
+    def see(self, n: int | None) -> Session | None:
+        """Its owner has seen it up to event n (None: all there is); the row as it is now. None: nothing new was seen."""
+        return _listed(statements.first(_SEE, {"session": self.pk, "n": n}))
 
     # Queries
 
@@ -134,6 +144,11 @@ class Session(models.Model):
     # Properties
 
     @property
+    @property
+    def is_unread(self) -> bool:
+        """A turn has ended since it was last seen."""
+        return self.answered_event > self.seen_event
+
     def root(self) -> ChatMessage:
         from chat.models.message import Role
 
@@ -160,19 +175,48 @@ class SessionEvent(models.Model):
         return f"{self.kind} {self.n}"
 
 
+    @classmethod
+    def of(cls, row: Any, kind: str, payload: dict[str, Any]) -> SessionEvent:
+        """As it has just been stored. row: the event's id, number and time, then the session's columns and whether it is being answered."""
+        pk, n, created_at = row[:3]
+        session = _listed(row[3:])
+        return cls(pk=pk, session=session, n=n, kind=kind, payload=payload, created_at=created_at)
+
 _COLUMNS = statements.columns(Session, "session")
 _NAMES = statements.names(Session)
 _OWN = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s"  # noqa: S608
+# Of a session in a list: itself, and whether it is being answered.
+_LISTED = f"""{_COLUMNS}, EXISTS (
+        SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL
+    )"""
 _LOCK = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE"  # noqa: S608
-_RECORD = """
-    WITH numbered AS (
-        UPDATE chat_session SET latest_event = latest_event + 1 WHERE id = %(session)s RETURNING id, latest_event
+_RECORD = f"""
+    WITH session AS (
+        UPDATE chat_session SET
+            latest_event = latest_event + 1,
+            answered_event = CASE %(kind)s::text WHEN 'overall_stop' THEN latest_event + 1 ELSE answered_event END
+        WHERE id = %(session)s RETURNING *
+    ), event AS (
+        INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
+        SELECT id, latest_event, %(kind)s, %(payload)s, STATEMENT_TIMESTAMP() FROM session
+        RETURNING id, n, created_at
     )
-    INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
-    SELECT id, latest_event, %(kind)s, %(payload)s, STATEMENT_TIMESTAMP() FROM numbered
-    RETURNING id, n, created_at
-"""
+    SELECT event.*, {_LISTED} FROM event, session
+"""  # noqa: S608  names of columns alone
+_SEE = f"""
+    UPDATE chat_session AS session SET seen_event = LEAST(COALESCE(%(n)s, latest_event), latest_event)
+    WHERE id = %(session)s AND seen_event < answered_event
+        AND seen_event < LEAST(COALESCE(%(n)s, latest_event), latest_event)
+    RETURNING {_LISTED}
+"""  # noqa: S608
 
 
 def _session(row: Any) -> Session | None:
     return None if row is None else statements.instance(Session, _NAMES, row)
+
+
+def _listed(row: Any) -> Session | None:
+    session = _session(row and row[:-1])
+    if session is not None:
+        session.is_answering = row[-1]
+    return session

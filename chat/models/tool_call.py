@@ -62,6 +62,9 @@ class ToolCall(models.Model):
     report_reasoning = models.TextField(blank=True, default="")
     text_before = models.TextField(blank=True, default="")
     reasoning = models.TextField(blank=True, default="")
+    # How long that was written, and how long the call ran; null: nobody measured it.
+    reasoning_ms = models.IntegerField(null=True, blank=True)
+    duration_ms = models.IntegerField(null=True, blank=True)
     token_count = models.IntegerField(default=0)
     status = models.CharField(max_length=9, choices=ToolCallStatus.choices, default=ToolCallStatus.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)

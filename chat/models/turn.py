@@ -80,6 +80,10 @@ class Turn(models.Model):
 
     class Meta:
         ordering = ("created_at", "id")
+        indexes = [
+            # Which sessions are being answered, for lists of them.
+            models.Index(fields=["session"], name="turn_in_progress", condition=models.Q(ended_at=None)),
+        ]
 
     def __str__(self) -> str:
         return f"turn {self.pk}"

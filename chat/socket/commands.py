@@ -39,6 +39,7 @@ _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
     "ping": (frozenset(), frozenset()),
     "subscribe": (frozenset({"session"}), frozenset({"since", "cursors"})),
     "unsubscribe": (frozenset({"session"}), frozenset()),
+    "watch_sessions": (frozenset(), frozenset()),
     "send": None,
     "stop": (frozenset(), frozenset({"run", "turn"})),
     "approve": (frozenset({"tool_call", "approved"}), frozenset({"note"})),

@@ -27,6 +27,7 @@ MESSAGES = ASYNC["components"]["messages"]
 FRAMES = {
     "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "overall_stop",
     "compression", "session", "resync", "queued", "heartbeat", "packet", "reset", "snapshot",
+    "sessions_watched", "session_changed", "session_deleted", "sessions_resync",
 }  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def test_every_obj_may_be_in_a_packet() -> None:
 
 def test_every_command_and_every_frame_is_described() -> None:
     assert tags("command") == set(commands._MEMBERS)
-    assert tags("reply") | tags("push") == FRAMES
+    assert tags("reply") | tags("push") | tags("push_of_the_list") == FRAMES
 
 
 def test_send_takes_what_a_turn_takes() -> None:
