@@ -141,11 +141,6 @@ class Run(models.Model):
     objects = RunQuerySet.as_manager()
     # How long the message's reasoning was written.
     reasoning_ms = models.IntegerField(null=True, blank=True)
-    # What became of it, oldest first: {at, to (a status), attempt, owner, why}, the last two only where there is one.
-    # Written by the statement that moves the run. That it was made is not in it.
-    history = models.JSONField(
-        default=list, db_default=Value([], output_field=models.JSONField()), editable=False
-    )
 
     class Meta:
         ordering = ("created_at", "model_index")
