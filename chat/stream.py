@@ -24,6 +24,7 @@ __all__ = [
     "event_log",
     "read",
     "read_now",
+    "read_timed_now",
     "run_log",
 ]
 
@@ -38,7 +39,8 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
 # KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, line...
 # A log that is missing or of an older attempt holds base-1, so that a producer whose log was lost learns it.
 # Numbers stay the texts they came as where they can: turning them back costs more than what is done with them. The time
-# to live is looked at, which is cheap, and written again when a minute of it is gone.
+# to live is looked at, which is cheap, and written again when a minute of it is gone. The first line of a batch carries
+# the time.
 APPEND: Final = """
 local call, attempt = redis.call, ARGV[1]
 local held = call('HMGET', KEYS[1], 'attempt', 'seq')
@@ -60,7 +62,8 @@ local from, till = ARGV[2], ARGV[2]
 if skip > 0 or to > first then
   from, till = string.format('%d', last + 1), string.format('%d', to)
 end
-call('XADD', KEYS[2], attempt .. '-' .. from, 'p', ARGV[7 + skip])
+local now = call('TIME')
+call('XADD', KEYS[2], attempt .. '-' .. from, 'p', ARGV[7 + skip], 't', now[1] .. '.' .. now[2])
 for seq = last + 2, to do
   call('XADD', KEYS[2], attempt .. '-' .. string.format('%d', seq), 'p', ARGV[7 + seq - first])
 end
@@ -89,6 +92,14 @@ class Appended(NamedTuple):
 
     outcome: Outcome
     last: int
+
+
+class TimedLine(NamedTuple):
+    """at: microseconds since 1970, on Redis's clock; None: in one batch with the line before."""
+
+    seq: int
+    line: bytes
+    at: int | None
 
 
 class LogSlice(NamedTuple):
@@ -130,17 +141,6 @@ def append_now(log: Log, attempt: int, first: int, lines: Sequence[bytes], base:
     return appended(_append_script()(keys=[meta, entries], args=arguments))
 
 
-@cache
-def _append_script() -> Script:
-    """Called by its digest; it loads itself where Redis does not know it."""
-    return sync_redis().register_script(APPEND)
-
-
-def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:
-    """KEYS and ARGV of the script."""
-    return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
-
-
 def append_event_now(session: Any, n: int, line: bytes, channel: str, told: bytes) -> Appended:
     """Append one event of a session to its log and publish `told` on another channel, in one round trip."""
     command = append_arguments(event_log(session), EVENTS_ATTEMPT, n, [line], n)
@@ -154,6 +154,17 @@ def append_event_now(session: Any, n: int, line: bytes, channel: str, told: byte
     if isinstance(reply, Exception):
         raise reply
     return appended(reply)
+
+
+@cache
+def _append_script() -> Script:
+    """Called by its digest; it loads itself where Redis does not know it."""
+    return sync_redis().register_script(APPEND)
+
+
+def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:
+    """KEYS and ARGV of the script."""
+    return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
 
 
 def appended(reply: Any) -> Appended:
@@ -175,6 +186,16 @@ def read_now(log: Log, after: Cursor | None = None, count: int | None = None) ->
     with sync_redis().pipeline(transaction=True) as pipe:
         _ask(pipe, log, after, count)
         return _slice(*pipe.execute())
+
+
+def read_timed_now(log: Log, count: int) -> tuple[int, list[TimedLine]]:
+    """The attempt whose log is there (0: none), and at most `count` lines from its beginning. For threads."""
+    entries = cast("list[Any]", sync_redis().xrange(log.entries, count=count))
+    attempt = int(entries[0][0].partition(b"-")[0]) if entries else 0
+    return attempt, [
+        TimedLine(int(entry.rpartition(b"-")[2]), fields[b"p"], _microseconds(fields.get(b"t")))
+        for entry, fields in entries
+    ]
 
 
 async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
@@ -205,3 +226,11 @@ def _slice(meta: list[bytes | None], entries: list[tuple[bytes, dict[bytes, byte
     lines = [(int(entry.rpartition(b"-")[2]), fields[b"p"]) for entry, fields in entries]
     attempt, last = meta
     return LogSlice(int(attempt or 0), int(last or 0), lines)
+
+
+def _microseconds(told: bytes | None) -> int | None:
+    """told: whole seconds, and microseconds after the dot (not padded: no decimal fraction)."""
+    if told is None:
+        return None
+    seconds, _, rest = told.partition(b".")
+    return int(seconds) * 1_000_000 + int(rest)

@@ -20,6 +20,7 @@ from chat.protocol import Error, RunAddress, Snapshot, run_error
 from chat.revocation import is_revoked
 from chat.runs import ending
 from chat.states import Status
+from llm_worker.account import Account
 from llm_worker.brief import Brief
 from llm_worker.checkpoint import Checkpoint
 from llm_worker.database import Database
@@ -139,10 +140,10 @@ class Attempt:
             sent=self._record,
         )
 
-    def _record(self, inside: str, request: Request) -> None:
+    def _record(self, inside: str, request: Request, account: Account) -> None:
         """A request goes out, of the run's own loop or of the agent call's in that row."""
         tool_call = UUID(inside) if inside else None
-        self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call)
+        self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call, account=account)
         if not inside:
             self._fullness.messages = request.messages
 

@@ -45,7 +45,7 @@ class Context:
     """messages: in send order.  is_tight: history was cut, or the budget is nearly used; worth an exact count.
 
     forgotten: files of earlier messages that are not shown, newest first.  shortened: ids of the calls of this turn
-    whose responses are.
+    whose responses are.  cut: the entries that are not shown, oldest first; is_cut_within: of the last of them a part is.
     """
 
     messages: LanguageModelInput
@@ -53,6 +53,8 @@ class Context:
     is_tight: bool
     forgotten: tuple[TextFile, ...] = ()
     shortened: tuple[str, ...] = ()
+    cut: Sequence[Entry] = ()
+    is_cut_within: bool = False
 
 
 def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
@@ -93,14 +95,21 @@ def build_context(
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
     if tokens > budget.tokens:
         raise ContextTooLong(f"{tokens} tokens do not fit into {budget.tokens}")
+    cut = before[: _index(kept.cut, before) + 1] if kept.cut else ()
     likely = max(tokens, frame.tokens + expected.tokens + reserve)
     return Context(
         messages=[*frame.above(kept), *shown.messages, *frame.reminder],
         tokens=tokens,
-        is_tight=kept.is_cut or likely > TIGHT_SHARE * budget.tokens,
+        is_tight=bool(cut) or likely > TIGHT_SHARE * budget.tokens,
         forgotten=kept.forgotten,
         shortened=shown.shortened,
+        cut=cut,
+        is_cut_within=kept.is_cut_within,
     )
+
+
+def _index(entry: Entry, entries: Sequence[Entry]) -> int:
+    return next(index for index, one in enumerate(entries) if one is entry)
 
 
 def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:

@@ -7,6 +7,7 @@ from functools import partial
 
 from chat.tokens import count_tokens
 from chat.transcript import Round
+from llm_worker.account import Account
 from llm_worker.brief import Brief
 from llm_worker.context import Context, ContextTooLong, build_context, request_budget
 from llm_worker.deltas import ModelFailed
@@ -20,10 +21,11 @@ from llm_worker.tools.tool import Tool
 
 @dataclass(frozen=True)
 class Cycle:
-    """One inference. tools: what its answer may call; none in the last cycle of a loop."""
+    """One inference. tools: what its answer may call; none in the last cycle of a loop. account: how it came about."""
 
     request: Request
     tools: Sequence[Tool]
+    account: Account
 
 
 def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
@@ -46,7 +48,8 @@ def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
         tools=schemas(tools),
         tool_choice=choice,
     )
-    return Cycle(request, [] if is_last else tools)
+    account = Account(context, brief, tools, choice)
+    return Cycle(request, [] if is_last else tools, account)
 
 
 def going_on(request: Request, said: str) -> Request:

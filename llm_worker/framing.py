@@ -27,6 +27,8 @@ class Framing:
     project: str = ""
     dynamic_context: str = ""
     reminder: str = ""
+    # The message it is; empty where that is unknown.
+    summary_id: str = ""
     # Stored counts, 0 where unknown.
     summary_tokens: int = 0
     project_tokens: int = 0

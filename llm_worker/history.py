@@ -14,8 +14,9 @@ NOTICE = "These files of earlier messages are not shown any more, but can be rea
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What is kept or left out together. cost: 0 where it is charged in any case; files: what it shows."""
+    """What of `entry` is kept or left out together. cost: 0 where it is charged in any case; files: what it shows."""
 
+    entry: Entry
     messages: tuple[Message, ...]
     cost: int
     files: tuple[TextFile, ...] = ()
@@ -26,14 +27,16 @@ class Kept:
     """messages: oldest first.  blocks: those whose place was cut away; they stand in front of the question instead.
 
     notice: lists the forgotten files; None if there is nothing to list, or not even room for a list.
-    is_cut: something was left out.
+    cut: the newest entry of which something is left out, and with it all before it; None if nothing is.
+    is_cut_within: something of that entry is kept.
     """
 
     messages: list[Message]
     blocks: list[Message]
     notice: Message | None
     forgotten: tuple[TextFile, ...]
-    is_cut: bool
+    cut: Entry | None
+    is_cut_within: bool
 
     @property
     def tokens(self) -> int:
@@ -63,19 +66,19 @@ class History:
         """The most that `room` tokens hold, blocks and notice included. Only the blocks may exceed it."""
         used = sum(block.tokens for block in self.blocks)
         taken: list[Group] = []
+        refused: list[Group] = []
         for group in self._groups():
             if used + group.cost > room:
-                is_cut = True
+                refused = [group]
                 break
             used += group.cost
             taken.append(group)
-        else:
-            is_cut = False
         kept, notice, forgotten = self._noticed(taken, room)
-        is_cut = is_cut or len(kept) < len(taken)
+        cut = next((group.entry for group in (*taken[len(kept) :], *refused)), None)
+        is_cut_within = bool(kept) and kept[-1].entry is cut
         messages = [message for group in reversed(kept) for message in group.messages]
         blocks = [block for block in self.blocks if not any(block is message for message in messages)]
-        return Kept(messages, blocks, notice, forgotten, is_cut)
+        return Kept(messages, blocks, notice, forgotten, cut, is_cut_within)
 
     def _groups(self) -> Iterator[Group]:
         yield from self._seen
@@ -88,18 +91,18 @@ class History:
         for entry in reversed(self.entries):
             if entry.role == "assistant":
                 for messages in reversed(self.replay.answer(entry)):
-                    yield Group(messages, sum(message.tokens for message in messages))
+                    yield Group(entry, messages, sum(message.tokens for message in messages))
                 continue
             question = self.replay.user(entry)
-            yield Group((question,), question.tokens)
+            yield Group(entry, (question,), question.tokens)
             if entry.files:
                 shown = self.replay.files(entry)
-                yield Group((shown,), shown.tokens, entry.files)
+                yield Group(entry, (shown,), shown.tokens, entry.files)
             for block in reversed(self.replay.blocks(entry)):
                 if charged.get(block.letter) == block:
-                    yield Group((charged.pop(block.letter),), 0)
+                    yield Group(entry, (charged.pop(block.letter),), 0)
                 else:
-                    yield Group((block,), block.tokens)
+                    yield Group(entry, (block,), block.tokens)
 
     def _noticed(
         self, taken: list[Group], room: int

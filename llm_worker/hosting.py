@@ -7,6 +7,7 @@ from typing import Protocol
 
 from chat.rebuilding import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript import Call, Document, Entry, Round
+from llm_worker.account import Account
 from llm_worker.brief import Brief, Earlier
 from llm_worker.calls import Done, Planned
 from llm_worker.documents import Numbering
@@ -51,7 +52,7 @@ class RoundStore(Protocol):
 class Means:
     """What a loop works with; the loops inside it work with the same.
 
-    now: of the turn, UTC.  sent: told of each request, and the row of the agent call it was made in.
+    now: of the turn, UTC.  sent: told of the row of the agent call a request is made in, of the request, and how it came about.
     """
 
     models: Models
@@ -59,7 +60,7 @@ class Means:
     numbering: Numbering
     now: datetime
     tool_limit_s: float
-    sent: Callable[[str, Request], None]
+    sent: Callable[[str, Request, Account], None]
 
 
 Loop = Callable[[Brief, Means, Emitter], Awaitable[None]]

@@ -27,7 +27,7 @@ async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
         emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
         request = going_on(cycle.request, said) if said else cycle.request
         said = ""
-        means.sent(brief.inside, request)
+        means.sent(brief.inside, request, cycle.account)
         step = await run_llm_step(request, means.models, emitter)
         reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):

@@ -108,6 +108,7 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framin
     return Framing(
         system=prompts.system,
         summary=SUMMARY.format(text=branch.summary.text) if branch.summary else "",
+        summary_id=str(branch.summary.id) if branch.summary else "",
         summary_tokens=branch.summary.token_count + SUMMARY_TOKENS if branch.summary else 0,
         agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
         project=project.text,

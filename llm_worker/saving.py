@@ -122,7 +122,7 @@ def put_back(held: Held) -> bool:
     with transaction.atomic():
         if held.pieces:  # otherwise what an earlier attempt said is better than nothing
             _save(SAVE_PATIENTLY, run.owner or 0, [held])
-        return run.release()
+        return run.release("handed_over")
 
 
 def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:

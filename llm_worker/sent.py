@@ -11,6 +11,7 @@ from msgspec import json
 from chat.models.sent_request import Sent
 from chat.transcript import Image
 from llm_worker import prefix
+from llm_worker.account import Account
 from llm_worker.message import LanguageModelInput, Message, total
 from llm_worker.sanitise import Sanitiser
 from llm_worker.wire import wire_messages
@@ -21,6 +22,7 @@ class Recorded:
     """One request. previous: the one before it by the same loop, empty before the first; sent_at: UTC.
 
     tool_call: whose inner loop it is; None for the run's own.  cycle: from 1 within that loop.
+    account: how it came about; None where nobody can tell.
     """
 
     messages: LanguageModelInput
@@ -28,6 +30,7 @@ class Recorded:
     cycle: int
     tool_call: UUID | None
     sent_at: datetime
+    account: Account | None = None
 
     def row(self, known: Sequence[str] = ()) -> Sent:
         """known: digests of what the server was sent before this attempt."""
@@ -43,6 +46,8 @@ class Recorded:
             total(self.messages),
             share,
             self.sent_at,
+            json.encode([(message.letter, message.tokens) for message in self.messages[common:]]).decode(),
+            _encoded(self.account.told() if self.account else {}),
         )
 
 
@@ -54,12 +59,17 @@ class Recorder:
         self._waiting: list[Recorded] = []
 
     def record(
-        self, messages: LanguageModelInput, sent_at: datetime, *, tool_call: UUID | None = None
+        self,
+        messages: LanguageModelInput,
+        sent_at: datetime,
+        *,
+        tool_call: UUID | None = None,
+        account: Account | None = None,
     ) -> None:
         """One more request, of the run's own loop or of the agent tool's."""
         before = self._latest.get(tool_call)
         previous, cycle = (before.messages, before.cycle + 1) if before else ((), 1)
-        recorded = Recorded(messages, previous, cycle, tool_call, sent_at)
+        recorded = Recorded(messages, previous, cycle, tool_call, sent_at, account)
         self._latest[tool_call] = recorded
         self._waiting.append(recorded)
 
@@ -70,7 +80,10 @@ class Recorder:
 
 
 def _stored(messages: LanguageModelInput) -> str:
-    wire = wire_messages([_without_pixels(message) for message in messages])
+    return _encoded(wire_messages([_without_pixels(message) for message in messages]))
+
+
+def _encoded(wire: Any) -> str:
     try:
         encoded = json.encode(wire).decode()
     except UnicodeEncodeError:

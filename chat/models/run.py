@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, Sum, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Now, TruncDate
 
 from chat.models import run_statements, statements
@@ -26,9 +27,13 @@ USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_token
 class RunQuerySet(models.QuerySet["Run"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
-    def move(self, to: Status, **fields: Any) -> int:
-        """Take the selected rows to `to` where the state machine allows it; returns how many moved."""
-        return self.filter(status__in=sources(to)).update(status=to, **fields)
+    def move(self, to: Status, why: str = "", **fields: Any) -> int:
+        """Take the selected rows to `to` where the state machine allows it; returns how many moved.
+
+        why: for the history; empty: nothing more to say.
+        """
+        moved = self.filter(status__in=sources(to))
+        return moved.update(status=to, history=_noted(to, why), **fields)
 
     def claim(self, run_id: Any, owner: int) -> Run | None:
         """Take a queued run, or one whose lease has expired; None if somebody else has it or it has ended.
@@ -134,13 +139,18 @@ class Run(models.Model):
     # By the model's prices when it ended; null: some price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
+    # How long the message's reasoning was written.
+    reasoning_ms = models.IntegerField(null=True, blank=True)
+    # What became of it, oldest first: {at, to (a status), attempt, owner, why}, the last two only where there is one.
+    # Written by the statement that moves the run. That it was made is not in it.
+    history = models.JSONField(
+        default=list, db_default=Value([], output_field=models.JSONField()), editable=False
+    )
     cycles = models.SmallIntegerField(default=0)
 
     left: timedelta  # until the deadline, on the database's clock; only of what claim() returns
 
     objects = RunQuerySet.as_manager()
-    # How long the message's reasoning was written.
-    reasoning_ms = models.IntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ("created_at", "model_index")
@@ -153,6 +163,13 @@ class Run(models.Model):
                 name="run_unannounced",
                 condition=Q(ended_at__isnull=False, announced_at__isnull=True),
             ),
+            # What staff look through: the newest, what ended in between, what failed, what was taken over.
+            models.Index(fields=["created_at"], name="run_by_age"),
+            models.Index(fields=["ended_at"], name="run_by_end"),
+            models.Index(
+                fields=["error_code", "created_at"], name="run_by_error", condition=~Q(error_code="")
+            ),
+            models.Index(fields=["created_at"], name="run_taken_over", condition=Q(failures__gt=0)),
         ]
         constraints = [
             models.UniqueConstraint(fields=["turn", "model_index"], name="one_answer_per_turn_and_model"),
@@ -187,12 +204,10 @@ class Run(models.Model):
 
     # Mutators
 
-    def release(self, **fields: Any) -> bool:
-        """Put it back for another worker, as it was seen: False if it has moved on since."""
+    def release(self, why: str = "", **fields: Any) -> bool:
+        """Put it back for another worker, as it was seen: False if it has moved on since. why: for the history."""
         seen = Run.objects.filter(pk=self.pk, attempt=self.attempt, owner=self.owner, status=Status.RUNNING)
-        return bool(seen.move(Status.QUEUED, owner=None, lease_until=None, queued_at=Now(), **fields))
-
-    # Queries
+        return bool(seen.move(Status.QUEUED, why, owner=None, lease_until=None, queued_at=Now(), **fields))
 
     # Properties
 
@@ -209,3 +224,8 @@ class Run(models.Model):
     @property
     def is_live(self) -> bool:
         return self.status in LIVE
+
+
+def _noted(to: Status, why: str) -> RawSQL:
+    entry = run_statements.noted("%s", "attempt", "NULLIF(%s, '')")
+    return RawSQL(entry, [to.value, why], output_field=models.JSONField())  # noqa: S611  no values

@@ -28,13 +28,25 @@ _TURN = statements.names(Turn)
 _SESSION = ("id", "agent_id", "project_id", "created_at")
 _CONFIG = statements.names(ModelConfig)
 
+
+def noted(to: str, attempt: str, why: str, owner: str = "owner") -> str:
+    """The value of `history` with one more entry; SQL expressions over the row as it was. chat/models/run.py says
+    what an entry is. Inside the UPDATE that happens anyway: what a run has been through costs no round trip."""
+    entry = f"'at', STATEMENT_TIMESTAMP(), 'to', {to}::text, 'attempt', {attempt}, 'owner', {owner}, 'why', {why}::text"
+    return f"history || jsonb_strip_nulls(jsonb_build_object({entry}))"
+
+
+# What the row was before says whether another worker had it.
+_WHY_CLAIMED = "CASE status WHEN 'running' THEN 'lease_expired' END"
+
 # On the database's clock throughout: no worker's has to be right. A turn that waits for another is not claimed.
 CLAIM = f"""
     WITH claimed AS (
         UPDATE chat_run AS run SET
             status = 'running', attempt = attempt + 1, owner = %(owner)s, saved_seq = 0,
             beat_at = STATEMENT_TIMESTAMP(), claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()),
-            lease_until = STATEMENT_TIMESTAMP() + %(lease)s
+            lease_until = STATEMENT_TIMESTAMP() + %(lease)s,
+            history = {noted("'running'", "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")}
         WHERE id = %(run)s
             AND (status = 'queued' OR status = 'running' AND lease_until < STATEMENT_TIMESTAMP())
             AND EXISTS (
@@ -51,12 +63,13 @@ CLAIM = f"""
     LEFT JOIN chat_modelconfig AS config ON config.id = claimed.model_config_id
 """  # noqa: S608  names of columns alone
 
-END = """
+END = f"""
     WITH ended AS (
         UPDATE chat_run SET
             status = %(status)s, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
             last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
             dynamic_context = '', -- was for this run only
+            history = {noted("%(status)s", "attempt", "NULLIF(%(error_code)s, '')")},
             time_to_first_token_ms = %(time_to_first_token_ms)s, cycles = %(cycles)s,
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
@@ -79,7 +92,7 @@ END = """
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
-"""
+"""  # noqa: S608  no values
 
 # The session is locked before the run is touched: the join needs its row. Nothing else may be read here, since
 # the statement sees what was committed before it waited for the lock.

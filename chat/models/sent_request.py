@@ -17,7 +17,8 @@ from chat.models.tool_call import ToolCall
 
 
 class Sent(NamedTuple):
-    """One row before it has its run. messages: JSON, those after the first `common`; sent_at: UTC."""
+    """One row before it has its run. messages, parts: JSON, of those after the first `common`; account: JSON;
+    sent_at: UTC."""
 
     cycle: int
     tool_call: UUID | None
@@ -26,6 +27,8 @@ class Sent(NamedTuple):
     tokens: int
     prefix_share: float
     sent_at: datetime
+    parts: str
+    account: str
 
 
 class KeptOf(NamedTuple):
@@ -43,13 +46,16 @@ _KEEP = """
         SELECT id FROM chat_run WHERE id = ANY(%(run)s::uuid[]) ORDER BY id FOR KEY SHARE
     ), kept AS (
         INSERT INTO chat_sentrequest
-            (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at)
+            (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at, parts, account)
         SELECT held.id, given.attempt, given.cycle, given.tool_call, given.common, given.messages::jsonb,
-            given.tokens, given.prefix_share, given.sent_at
+            given.tokens, given.prefix_share, given.sent_at, given.parts::jsonb, given.account::jsonb
         FROM held JOIN unnest(
             %(run)s::uuid[], %(attempt)s::int[], %(cycle)s::smallint[], %(tool_call)s::uuid[], %(common)s::int[],
-            %(messages)s::text[], %(tokens)s::int[], %(prefix_share)s::float8[], %(sent_at)s::timestamptz[]
-        ) AS given(run, attempt, cycle, tool_call, common, messages, tokens, prefix_share, sent_at)
+            %(messages)s::text[], %(tokens)s::int[], %(prefix_share)s::float8[], %(sent_at)s::timestamptz[],
+            %(parts)s::text[], %(account)s::text[]
+        ) AS given(
+            run, attempt, cycle, tool_call, common, messages, tokens, prefix_share, sent_at, parts, account
+        )
             ON given.run = held.id
         WHERE given.tool_call IS NULL
             OR EXISTS (SELECT FROM chat_toolcall WHERE id = given.tool_call AND run_id = held.id)
@@ -94,6 +100,16 @@ class SentRequest(models.Model):
         help_text="Part of the tokens that repeat the beginning of the request before it."
     )
     sent_at = models.DateTimeField()
+    parts = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Of the others, each: its letter, and its tokens by our own count.",
+    )
+    account = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What it was built for, and what of the branch it does not hold, and why.",
+    )
 
     objects = SentRequestQuerySet.as_manager()
 
@@ -122,10 +138,15 @@ class SentRequest(models.Model):
 
     def whole(self) -> list[dict[str, Any]]:
         """All its messages, oldest first, put together from the cycles before it."""
+        return [message for message, _part in self.weighed()]
+
+    def weighed(self) -> list[tuple[dict[str, Any], tuple[str, int] | None]]:
+        """Those, each with its letter and tokens; None where that is not known."""
         chain = SentRequest.objects.filter(
             run=self.run_id, attempt=self.attempt, tool_call=self.tool_call_id, cycle__lte=self.cycle
         )
-        messages: list[dict[str, Any]] = []
+        messages: list[tuple[dict[str, Any], tuple[str, int] | None]] = []
         for request in chain.order_by("cycle"):
-            messages = messages[: request.common] + request.messages
+            parts = request.parts or [None] * len(request.messages)
+            messages[request.common :] = zip(request.messages, parts, strict=False)
         return messages

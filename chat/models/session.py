@@ -93,6 +93,7 @@ class Session(models.Model):
         ordering = ("-updated_at", "-id")
         indexes = [
             models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner"),
+            models.Index(fields=["updated_at"], name="session_by_age"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -144,11 +145,11 @@ class Session(models.Model):
     # Properties
 
     @property
-    @property
     def is_unread(self) -> bool:
         """A turn has ended since it was last seen."""
         return self.answered_event > self.seen_event
 
+    @property
     def root(self) -> ChatMessage:
         from chat.models.message import Role
 
@@ -174,7 +175,6 @@ class SessionEvent(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.n}"
 
-
     @classmethod
     def of(cls, row: Any, kind: str, payload: dict[str, Any]) -> SessionEvent:
         """As it has just been stored. row: the event's id, number and time, then the session's columns and whether it is being answered."""
@@ -182,13 +182,14 @@ class SessionEvent(models.Model):
         session = _listed(row[3:])
         return cls(pk=pk, session=session, n=n, kind=kind, payload=payload, created_at=created_at)
 
+
 _COLUMNS = statements.columns(Session, "session")
 _NAMES = statements.names(Session)
-_OWN = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s"  # noqa: S608
 # Of a session in a list: itself, and whether it is being answered.
 _LISTED = f"""{_COLUMNS}, EXISTS (
         SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL
     )"""
+_OWN = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s"  # noqa: S608
 _LOCK = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE"  # noqa: S608
 _RECORD = f"""
     WITH session AS (

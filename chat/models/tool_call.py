@@ -73,6 +73,7 @@ class ToolCall(models.Model):
 
     class Meta:
         ordering = ("turn_number", "tab_index", "created_at")
+        indexes = [models.Index(fields=["created_at"], name="tool_call_by_age")]
         constraints = [
             models.CheckConstraint(
                 condition=Q(message__isnull=False, parent_tool_call__isnull=True)

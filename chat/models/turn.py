@@ -83,6 +83,7 @@ class Turn(models.Model):
         indexes = [
             # Which sessions are being answered, for lists of them.
             models.Index(fields=["session"], name="turn_in_progress", condition=models.Q(ended_at=None)),
+            models.Index(fields=["created_at"], name="turn_by_age"),
         ]
 
     def __str__(self) -> str:

@@ -39,4 +39,4 @@ def requeue(run_id: Any) -> Requeued:
 def _take_from_the_dead(run: Run) -> bool:
     # By the lease alone: that a free lock means death is known only to who has watched it (sweeper.py).
     is_dead: bool = dead(trust_certificates=False).filter(pk=run.pk).exists()
-    return is_dead and run.release()
+    return is_dead and run.release("asked_for")

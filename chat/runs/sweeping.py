@@ -93,7 +93,7 @@ def _take_over(run: Run, done: Swept) -> None:
         done.stopped += Orphan(run).end(Status.STOPPED)
     elif run.failures + 1 >= MAX_FAILURES:
         done.lost += Orphan(run).end(Status.FAILED, run_error("worker_lost"))
-    elif run.release(failures=F("failures") + 1):
+    elif run.release("owner_dead", failures=F("failures") + 1):
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
         done.taken_over += 1
         _wake_now([run])
