@@ -69,6 +69,11 @@ class Reader:
         message.get_by_label("Edit your message").fill(text)
         message.get_by_role("button", name="Send").click()
 
+    def chooses(self, action: str) -> None:
+        """In the menu of the open chat."""
+        self.page.locator("#session-menu").click()
+        self.page.get_by_role("menuitem", name=action).click()
+
     # What they see
 
     @property

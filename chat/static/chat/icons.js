@@ -18,6 +18,7 @@ const PATHS = {
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z M12 7v5l3.5 2",
   close: "M6 6l12 12 M18 6L6 18",
   collapse: "M4 12h16 M12 2v6 M9 5.5l3 3 3-3 M12 22v-6 M9 18.5l3-3 3 3",
+  collapseLeft: "M4 4h16v16H4z M9 4v16 M16 9.5L13.5 12l2.5 2.5",
   columns: "M4 4h16v16H4z M12 4v16",
   copy: "M9 9h11v11H9z M5 15H4V4h11v1",
   download: "M12 4v11 M7.5 11l4.5 4.5L16.5 11 M4 20h16",

@@ -3,29 +3,44 @@
 import * as api from "./api.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { askTitle, confirmDeletion } from "./dialogs.js";
+import { attachAccountMenu } from "./account_menu.js";
+import { Connection } from "./connection.js";
+import { icon } from "./icons.js";
+import { t } from "./i18n.js";
 import { LiveSession } from "./live_session.js";
 import { ModelPicker } from "./model_picker.js";
+import { attachMenu } from "./menu.js";
+import { Notice } from "./notice.js";
+import { SessionActions } from "./session_actions.js";
 import { SessionList, titleOf } from "./session_list.js";
 import { isLive, liveAnswers } from "./session_state.js";
+import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
 import { TurnActions } from "./turn_actions.js";
-import { compressionInWords, inWords } from "./words.js";
+import { compressionInWords } from "./words.js";
 
 const TITLE_CHARACTERS = 60;
 
-/** @param {string} id */
+/** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
 
 class Page {
   constructor() {
     /** @type {LiveSession|null} */
     this.live = null;
-    /** A message on its way to the server, and the end of the branch it was sent to. */
+    /**
+     * A message on its way to the server, and the end of the branch it was sent to.
+     * @type {{text: string, after: string|undefined}|null}
+     */
     this.pending = null;
     /** Runs a stop was asked for. */
     this.stopping = new Set();
+    /** @param {any} error */
     const failed = (error) => this.#failed(error);
+    this.notice = new Notice(part("notice"));
+    this.connection = new Connection(part("connection"));
+    this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
+    this.actions = this.#sessionActions();
     this.picker = new ModelPicker(part("models"));
     this.sessions = new SessionList(part("sessions"), part("more-sessions"), { changed: () => this.#drawFrame(), failed });
     this.turn = new TurnActions({ live: () => this.live, models: () => this.picker.picked, failed });
@@ -57,24 +72,50 @@ class Page {
   }
 
   #listen() {
+    for (const place of document.querySelectorAll("[data-icon]")) decorate(/** @type {HTMLElement} */ (place));
     addEventListener("hashchange", () => this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
-    part("rename").addEventListener("click", () => this.#rename());
-    part("compress").addEventListener("click", () => this.#compress());
-    part("delete").addEventListener("click", () => this.#delete());
-    part("dismiss").addEventListener("click", () => (part("notice").hidden = true));
-    part("sidebar-toggle").addEventListener("click", () => this.#toggleSidebar());
-    part("backdrop").addEventListener("click", () => this.#toggleSidebar(false));
-    part("sidebar").addEventListener("click", (event) => event.target.closest("a") && this.#toggleSidebar(false));
+    part("skip").addEventListener("click", (/** @type {Event} */ event) => this.#skip(event));
+    part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
+    attachAccountMenu(part("account"), { logout: part("logout"), failed: (error) => this.#failed(error) });
+    attachMenu(part("session-menu"), () => this.#sessionMenu());
+  }
+
+  #sessionActions() {
+    return new SessionActions({
+      attempt: (action) => this.#attempt(action),
+      changed: () => this.sessions.refresh(),
+      removed: (id) => {
+        this.sessions.remove(id);
+        if (this.live?.state.session === id) this.#goTo("");
+      },
+    });
+  }
+
+  /** Of the open session. */
+  #sessionMenu() {
+    const { state } = this.live;
+    const session = this.sessions.get(state.session) ?? /** @type {any} */ ({ id: state.session, title: "" });
+    const canCompress = (state.branch?.length ?? 0) > 2 && state.compressing !== "under_way";
+    const hint = t("Summarises the older messages for the model");
+    const compress = { label: t("Compress now"), icon: /** @type {const} */ ("collapse"), hint, disabled: !canCompress, action: () => this.#compress() };
+    return this.actions.items(session).toSpliced(-1, 0, compress);
+  }
+
+  /** The address's fragment is the session's, so the link does not go where it says by itself. @param {Event} event */
+  #skip(event) {
+    event.preventDefault();
+    this.composer.focus();
   }
 
   #messageActions() {
+    /** @typedef {import("./types.js").Message} Message */
     return {
-      select: (id) => this.turn.select(id),
-      edit: (message, text) => this.turn.edit(message, text),
-      regenerate: (message) => this.turn.regenerate(message),
-      stopRun: (run) => this.#stop(run),
-      announce: (text) => (part("announcer").textContent = text),
+      select: (/** @type {string} */ id) => this.turn.select(id),
+      edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
+      regenerate: (/** @type {Message} */ message) => this.turn.regenerate(message),
+      stopRun: (/** @type {string} */ run) => this.#stop(run),
+      announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
     };
   }
 
@@ -97,31 +138,16 @@ class Page {
     return {
       changed: () => this.#draw(),
       sessionsChanged: () => this.sessions.refreshSoon(),
-      failed: (error) => this.#failed(error),
+      failed: (/** @type {any} */ error) => this.#failed(error),
     };
   }
 
+  /** @param {string} id empty: a new chat */
   #goTo(id) {
-    this.#toggleSidebar(false);
+    this.sidebar.closeDrawer();
     location.hash = id;
     // A fragment that did not change fires no event.
     this.#open();
-  }
-
-  async #rename() {
-    const session = this.sessions.get(this.live?.state.session) ?? { id: this.live?.state.session, title: "" };
-    const title = await askTitle(part("rename-dialog"), session.title);
-    if (title) await this.#attempt(() => api.renameSession(session.id, title));
-    this.sessions.refresh();
-  }
-
-  async #delete() {
-    const id = this.live?.state.session;
-    const session = this.sessions.get(id);
-    if (!(await confirmDeletion(part("delete-dialog"), session ? titleOf(session) : "this chat"))) return;
-    if (!(await this.#attempt(() => api.deleteSession(id)))) return;
-    this.sessions.remove(id);
-    this.#goTo("");
   }
 
   async #compress() {
@@ -129,14 +155,15 @@ class Page {
     await this.#attempt(async () => {
       const { status } = await api.compress(live.state.session);
       if (status === "queued") await live.readSummary();
-      else this.#failed({ message: "There is nothing older to summarise yet." });
+      else this.#failed({ message: t("There is nothing older to summarise yet.") });
     });
   }
 
   // --- Turns -------------------------------------------------------------------------------------------------
 
+  /** @param {string} text */
   async #send(text) {
-    part("notice").hidden = true;
+    this.notice.hide();
     this.pending = { text, after: this.live?.state.branch?.at(-1)?.id };
     this.conversation.goToEnd();
     this.#draw();
@@ -146,7 +173,7 @@ class Page {
     return isAccepted;
   }
 
-  /** The first message makes the session, so looking at an empty page leaves nothing behind. */
+  /** The first message makes the session, so looking at an empty page leaves nothing behind. @param {string} text */
   async #ensureSession(text) {
     if (this.live) return true;
     return this.#attempt(async () => {
@@ -176,6 +203,7 @@ class Page {
     return liveAnswers(state).filter((answer) => shown.has(answer.message));
   }
 
+  /** @param {any} object */
   #received(object) {
     if (object.type === "error") {
       // Answers to what this page asked for in the background heal by themselves; refused stops are worth a word.
@@ -205,9 +233,9 @@ class Page {
     });
   }
 
+  /** @param {import("./types.js").SessionState|null} state */
   #drawCompression(state) {
     const isLong = (state?.branch?.length ?? 0) > 2;
-    part("compress").hidden = !isLong || state.compressing === "under_way";
     part("compression").textContent = isLong ? compressionInWords(state.compressing) : "";
   }
 
@@ -216,21 +244,18 @@ class Page {
     const id = this.live?.state.session ?? null;
     const session = this.sessions.get(id);
     this.sessions.show(id);
-    part("title").textContent = id ? titleOf(session ?? { title: "Chat" }) : "New chat";
+    part("title").textContent = id ? (session ? titleOf(session) : t("Chat")) : t("New chat");
     document.title = `${part("title").textContent} · Turnwire`;
-    part("rename").hidden = part("delete").hidden = id === null;
+    part("session-menu").hidden = id === null;
   }
 
-  #toggleSidebar(isOpen = !document.body.classList.contains("with-sidebar")) {
-    document.body.classList.toggle("with-sidebar", isOpen);
-    part("sidebar-toggle").setAttribute("aria-expanded", String(isOpen));
-  }
-
+  /** @param {"connected"|"connecting"|"signed_out"} state */
   #connectionChanged(state) {
-    if (state === "signed_out") location.assign("/login/");
-    part("connection").hidden = state === "connected";
+    if (state === "signed_out") toLogin();
+    this.connection.changed(state === "connected");
   }
 
+  /** @param {() => Promise<any>} action */
   async #attempt(action) {
     try {
       await action();
@@ -241,11 +266,23 @@ class Page {
     }
   }
 
+  /** @param {{status?: number, code?: string, message?: string}} error */
   #failed(error) {
-    if (error.status === 401) location.assign("/login/");
-    part("notice-text").textContent = inWords(error);
-    part("notice").hidden = false;
+    if (error.status === 401) toLogin();
+    else this.notice.show(error);
   }
+}
+
+/** The login is over; after the next one the same chat is open again. */
+function toLogin() {
+  location.assign(`/login/?next=${encodeURIComponent(location.pathname + location.hash)}`);
+}
+
+/** A control of page.html that says which icon it has; where it has no text, its label shows on hover. */
+/** @param {HTMLElement} control */
+function decorate(control) {
+  control.prepend(icon(/** @type {import("./icons.js").IconName} */ (control.dataset.icon)));
+  if (!control.textContent?.trim()) control.title = control.getAttribute("aria-label") ?? "";
 }
 
 new Page().start();

@@ -1,0 +1,20 @@
+/** The menu under the user's name. Its dialogs are loaded when they are asked for. */
+
+import { t } from "./i18n.js";
+import { attachMenu } from "./menu.js";
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {object} page
+ * @param {HTMLFormElement} page.logout
+ * @param {(error: any) => void} page.failed
+ */
+export function attachAccountMenu(button, { logout, failed }) {
+  const isStaff = "staff" in button.dataset;
+  attachMenu(button, () => [
+    { label: t("Settings"), icon: "settings", action: () => import("./settings_dialog.js").then((m) => m.openSettings(failed), failed) },
+    { label: t("Agents"), icon: "agent", action: () => import("./agents_dialog.js").then((m) => m.openAgents(failed), failed) },
+    ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
+    { label: t("Log out"), icon: "logout", action: () => logout.submit() },
+  ]);
+}

@@ -1,0 +1,44 @@
+/** What can be done with a whole session: in the bar's menu for the open one, in the list for any. */
+
+import * as api from "./api.js";
+import { ask, askTitle } from "./dialogs.js";
+import { h } from "./element.js";
+import { t } from "./i18n.js";
+import { titleOf } from "./session_list.js";
+
+/** @import {Session} from "./types.js" */
+/** @import {MenuItem} from "./menu.js" */
+
+export class SessionActions {
+  /**
+   * @param {object} page
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
+   * @param {() => void} page.changed
+   * @param {(id: string) => void} page.removed
+   */
+  constructor(page) {
+    this.page = page;
+  }
+
+  /** @param {Session} session @returns {MenuItem[]} */
+  items(session) {
+    return [
+      { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
+      { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
+    ];
+  }
+
+  /** @param {Session} session */
+  async rename(session) {
+    const title = await askTitle(t("Rename this chat"), session.title);
+    if (title && (await this.page.attempt(() => api.renameSession(session.id, title)))) this.page.changed();
+  }
+
+  /** @param {Session} session */
+  async remove(session) {
+    const title = h("strong", {}, titleOf(session));
+    const what = h("p", {}, title, " ", t("and all its branches are deleted for good."));
+    if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
+    if (await this.page.attempt(() => api.deleteSession(session.id))) this.page.removed(session.id);
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The list of chats beside the conversation: a drawer over it on phones, a column that can be folded away on wide
+ * screens. What is folded away there stays so in this browser.
+ */
+
+const KEPT_AS = "turnwire.sidebar";
+/** As in page.css. */
+const WIDE = "(min-width: 52rem)";
+
+export class Sidebar {
+  /** @param {{sidebar: HTMLElement, toggle: HTMLElement, close: HTMLElement, backdrop: HTMLElement, main: HTMLElement}} parts */
+  constructor(parts) {
+    this.parts = parts;
+    this.wide = matchMedia(WIDE);
+    this.isDrawn = false;
+    this.isFolded = localStorage.getItem(KEPT_AS) === "folded";
+    parts.toggle.addEventListener("click", () => this.#toggle());
+    parts.close.addEventListener("click", () => this.#toggle());
+    parts.backdrop.addEventListener("click", () => this.closeDrawer());
+    parts.sidebar.addEventListener("keydown", (event) => event.key === "Escape" && this.closeDrawer());
+    this.wide.addEventListener("change", () => this.closeDrawer());
+    this.#show();
+  }
+
+  get isOpen() {
+    return this.wide.matches ? !this.isFolded : this.isDrawn;
+  }
+
+  /** Something was chosen in it. On wide screens it stays. */
+  closeDrawer() {
+    if (!this.isDrawn) return;
+    this.isDrawn = false;
+    this.#show();
+    this.parts.toggle.focus();
+  }
+
+  #toggle() {
+    if (this.wide.matches) {
+      this.isFolded = !this.isFolded;
+      localStorage.setItem(KEPT_AS, this.isFolded ? "folded" : "open");
+    } else {
+      this.isDrawn = !this.isDrawn;
+    }
+    this.#show();
+    (this.isOpen ? this.parts.close : this.parts.toggle).focus();
+  }
+
+  #show() {
+    const { sidebar, toggle, main } = this.parts;
+    document.body.classList.toggle("with-sidebar", this.isOpen);
+    document.body.classList.toggle("with-drawer", this.isDrawn);
+    toggle.setAttribute("aria-expanded", String(this.isOpen));
+    sidebar.inert = !this.isOpen;
+    main.inert = this.isDrawn;
+  }
+}
