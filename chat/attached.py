@@ -2,13 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
 
 Shape = dict[str, Any]
 ByMessage = dict[UUID | None, list[Shape]]
+
+UNSAID: Final = (None, "", [])
 
 
 def attached(messages: Iterable[ChatMessage]) -> dict[UUID, Shape]:
@@ -67,8 +69,8 @@ def _tool_call(call: ToolCall) -> Shape:
         "turn_number": call.turn_number,
         "tab_index": call.tab_index,
     }
-    for name in ("documents", "text_before", "reasoning"):
-        if getattr(call, name):
+    for name in ("documents", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
+        if getattr(call, name) not in UNSAID:
             shape[name] = getattr(call, name)
     return shape
 

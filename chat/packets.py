@@ -17,6 +17,9 @@ Placed = tuple[p.Placement, p.AnyObj]
 MAX_SHOWN_CHARACTERS: Final = 10_000
 MAX_SHOWN_DOCUMENTS: Final = 50
 MAX_TITLE_CHARACTERS: Final = 200
+MAX_SNIPPET_CHARACTERS: Final = 200
+
+UNKNOWN: Final = "unknown"  # as chat.models.ToolCallStatus
 
 
 @dataclass
@@ -34,19 +37,22 @@ class Blocks:
     inside: p.Placement | None = None
     open: Literal["reasoning", "message", "tools"] | None = None
     documents: dict[int, Document] = field(default_factory=dict)
+    thought_ms: int | None = None  # how long the open reasoning block has been written
     _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
     _width: int = 1  # how many calls the open round has
 
     def run_start(self, model: str) -> Iterator[Placed]:
         yield self._place(p.RunStart(model=model))
 
-    def reasoning(self, text: str) -> Iterator[Placed]:
+    def reasoning(self, text: str, thought_ms: int | None = None) -> Iterator[Placed]:
+        """thought_ms: how long this block has been written by now; said as it ends."""
         if not text:
             return
         if self.open != "reasoning":
             yield from self.close()
             self.open = "reasoning"
             yield self._place(p.ReasoningStart())
+        self.thought_ms = thought_ms
         yield self._place(p.ReasoningDelta(text=text))
 
     def message(self, text: str) -> Iterator[Placed]:
@@ -96,9 +102,10 @@ class Blocks:
         self.documents |= {document.number: document for document in found}
         yield self._place(_output(self._running[tab], response, found, ref), tab)
 
-    def tool_end(self, tab: int) -> Iterator[Placed]:
+    def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
+        """Without a status: it was cut short, and nobody will learn what came of it."""
         if tab in self._running:
-            yield self._place(p.SectionEnd(tool_call_id=self._running.pop(tab)), tab)
+            yield self._place(p.SectionEnd(self._running.pop(tab), status, duration_ms), tab)
 
     def within(self, tab: int) -> "Blocks":
         """The blocks inside the call of this tab of the open round."""
@@ -112,7 +119,7 @@ class Blocks:
             case None:
                 return
             case "reasoning":
-                yield self._place(p.ReasoningDone())
+                yield self._place(p.ReasoningDone(self.thought_ms))
             case "message":
                 yield self._place(p.SectionEnd())
             case "tools":
@@ -157,7 +164,10 @@ class Blocks:
 
 def _output(tool_call_id: str, response: str, documents: list[Document], ref: str) -> p.ToolOutput:
     if documents:
-        shown = [_source(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
+        shown = [
+            _source(document) | ({"snippet": beginning} if (beginning := snippet(document)) else {})
+            for document in documents[:MAX_SHOWN_DOCUMENTS]
+        ]
         is_cut = len(shown) < len(documents)
         return p.ToolOutput(tool_call_id, documents=shown, truncated=is_cut, ref=ref if is_cut else None)
     is_cut = len(response) > MAX_SHOWN_CHARACTERS
@@ -166,8 +176,13 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
     )
 
 
+def snippet(document: Document) -> str:
+    """The beginning of what a document says, on one line."""
+    return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
+
+
 def _source(document: Document) -> dict[str, Any]:
-    """A document as readers see it, without what only the model reads."""
+    """A document as readers see it, without what only the model reads. Its beginning is added where it was found."""
     source: dict[str, Any] = {
         "number": document.number,
         "document_id": document.document_id,

@@ -69,8 +69,10 @@ class ReasoningDelta(Obj, frozen=True, tag="reasoning_delta"):
     text: str
 
 
-class ReasoningDone(Obj, frozen=True, tag="reasoning_done"):
-    pass
+class ReasoningDone(Obj, frozen=True, tag="reasoning_done", omit_defaults=True):
+    """duration_ms: from the first word of it to the last; None where nobody has measured it."""
+
+    duration_ms: int | None = None
 
 
 class MessageStart(Obj, frozen=True, tag="message_start", omit_defaults=True):
@@ -119,7 +121,11 @@ class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
 
 
 class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
+    """Of a call: status: how it ended, left out where it completed.  duration_ms: how long it ran, where known."""
+
     tool_call_id: str | None = None
+    status: str = "completed"
+    duration_ms: int | None = None
 
 
 class ReportStart(Obj, frozen=True, tag="report_start"):

@@ -20,6 +20,8 @@ _ESCAPES: Final = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E",
 class ShownCall:
     """What the database keeps of a tool call. id: its row's.  response: empty if it never came.
 
+    status: as it ended.  duration_ms: how long it ran, where known.
+
     rounds, report_reasoning, report: what an agent tool did inside.
     """
 
@@ -29,6 +31,8 @@ class ShownCall:
     arguments: Mapping[str, Any]
     response: str
     documents: tuple[Document, ...] = ()
+    status: str = "completed"
+    duration_ms: int | None = None
     rounds: tuple["ShownRound", ...] = ()
     report_reasoning: str = ""
     report: str = ""
@@ -36,18 +40,19 @@ class ShownCall:
 
 @dataclass(frozen=True)
 class ShownRound:
-    """The calls of one cycle in tab order, and what was said before them."""
+    """The calls of one cycle in tab order, and what was said before them, thought for `reasoning_ms`."""
 
     calls: tuple[ShownCall, ...]
     reasoning: str = ""
     text_before: str = ""
+    reasoning_ms: int | None = None
 
 
 @dataclass(frozen=True)
 class Ended:
     """What the database keeps of an ended run; enough to build its packets again.
 
-    reasoning: since the last round.  text: all of it; it begins with the rounds' text_before.
+    reasoning: since the last round, written for `reasoning_ms`.  text: all of it; it begins with the rounds' text_before.
     citations: the documents that the text links to, by their numbers.
     """
 
@@ -59,6 +64,7 @@ class Ended:
     error: p.Error | None = None
     rounds: tuple[ShownRound, ...] = ()
     citations: tuple[Document, ...] = ()
+    reasoning_ms: int | None = None
 
 
 def rebuild(ended: Ended) -> list[Placed]:
@@ -67,7 +73,8 @@ def rebuild(ended: Ended) -> list[Placed]:
     cited = {document.number: document for document in ended.citations}
     placed = [*blocks.run_start(ended.model), *show_rounds(blocks, ended.rounds, cited)]
     narrated = sum(len(each.text_before) for each in ended.rounds)
-    placed += show_said(blocks, ended.reasoning, ended.text[narrated:], cited)
+    placed += blocks.reasoning(ended.reasoning, ended.reasoning_ms)
+    placed += _said(blocks, ended.text[narrated:], cited)
     if ended.error:
         placed += blocks.error(ended.error.code, ended.error.message, retryable=ended.error.retryable)
     return [*placed, *blocks.stop(ended.stop_reason)]
@@ -76,7 +83,7 @@ def rebuild(ended: Ended) -> list[Placed]:
 def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:
     """Finished rounds, again. cited: which documents still have to be told of; the told ones are taken out."""
     for each in rounds:
-        yield from show_said(blocks, each.reasoning, each.text_before, cited)
+        yield from show_before(blocks, each, cited)
         yield from blocks.round(len(each.calls))
         for tab, call in enumerate(each.calls):
             yield from show_call(blocks, tab, call)
@@ -84,9 +91,14 @@ def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, D
         yield from blocks.close()
 
 
-def show_said(blocks: Blocks, reasoning: str, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
-    """What was thought and said at one place, each document announced before the first link to it."""
-    yield from blocks.reasoning(reasoning)
+def show_before(blocks: Blocks, each: ShownRound, cited: dict[int, Document]) -> Iterator[Placed]:
+    """What was thought and said before a round."""
+    yield from blocks.reasoning(each.reasoning, each.reasoning_ms)
+    yield from _said(blocks, each.text_before, cited)
+
+
+def _said(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
+    """What was said at one place, each document announced before the first link to it."""
     places = {number: text.find(link(document)) for number, document in cited.items()}
     said = 0
     for number, place in sorted(places.items(), key=lambda item: item[1]):
@@ -113,7 +125,7 @@ def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
         yield from inside.close()
     if call.response:
         yield from blocks.tool_output(tab, call.response, call.documents, call.id)
-    yield from blocks.tool_end(tab)
+    yield from blocks.tool_end(tab, call.status, call.duration_ms)
 
 
 def link(document: Document) -> str:

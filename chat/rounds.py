@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from chat.models import CitedDocument, ToolCall
+from chat.packets import snippet
 from chat.rebuilding import ShownCall, ShownRound, link
 from chat.transcript import Document
 
@@ -35,7 +36,7 @@ def citations_of(message_id: Any) -> tuple[Document, ...]:
 
 def record(document: Document) -> dict[str, Any]:
     """How a document is kept beside the call that found it; what it says stands in the response."""
-    return {name: getattr(document, name) for name in SHOWN}
+    return {name: getattr(document, name) for name in SHOWN} | {"snippet": snippet(document)}
 
 
 def _rounds(inside: Mapping[UUID | None, list[ToolCall]], parent: UUID | None) -> tuple[ShownRound, ...]:
@@ -54,16 +55,21 @@ def _round(calls: list[ToolCall], inside: Mapping[UUID | None, list[ToolCall]]) 
             arguments=call.arguments,
             response=call.response,
             documents=_documents(call.documents),
+            status=call.status,
+            duration_ms=call.duration_ms,
             rounds=_rounds(inside, call.pk),
             report_reasoning=call.report_reasoning,
             report=call.report,
         )
         for call in calls
     )
-    return ShownRound(shown, calls[0].reasoning, calls[0].text_before)
+    return ShownRound(shown, calls[0].reasoning, calls[0].text_before, calls[0].reasoning_ms)
 
 
 def _documents(records: Iterable[Mapping[str, Any]]) -> tuple[Document, ...]:
     return tuple(
-        Document(one["number"], one["document_id"], one["title"], url=one.get("url") or "") for one in records
+        Document(
+            one["number"], one["document_id"], one["title"], one.get("snippet", ""), url=one.get("url") or ""
+        )
+        for one in records
     )

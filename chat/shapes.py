@@ -136,6 +136,7 @@ def run_shape(run: Run) -> Shape:
         },
         "cost": None if run.cost is None else float(run.cost),
         "time_to_first_token_ms": run.time_to_first_token_ms,
+        "reasoning_ms": run.reasoning_ms,
         "cycles": run.cycles,
         **{name: _moment(getattr(run, name)) for name in RUN_MOMENTS},
     }
@@ -182,6 +183,8 @@ def _answer(message: ChatMessage, run: Run) -> Shape:
             "cursor": {"attempt": shown.cursor.attempt, "seq": shown.cursor.seq},
             **({"reasoning": shown.reasoning} if shown.reasoning else {}),
         }
+    elif run.reasoning_ms is not None:
+        shape["reasoning_ms"] = run.reasoning_ms
     return shape
 
 

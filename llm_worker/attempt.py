@@ -217,6 +217,7 @@ class Attempt:
             error=error,
             usage=ending.Usage(**state.usage._asdict()),
             time_to_first_token_ms=None if first is None else round((first - self._began_at) * 1000),
+            reasoning_ms=state.reasoning_ms,
             cycles=state.cycles,
             citations=tuple(self._emitter.cited.values()),
             # Those of an earlier attempt may be open, too, if this one was cut before it took them up.

@@ -4,7 +4,7 @@ A call that cannot be carried out is answered with one sentence, so that the mod
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
@@ -25,11 +25,15 @@ DoneStatus = Literal["completed", "failed", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a call came to. documents: with their numbers, as the response shows them."""
+    """What a call came to. documents: with their numbers, as the response shows them.
+
+    duration_ms: how long it ran; None: it did not.
+    """
 
     status: DoneStatus
     response: str
     documents: tuple[Document, ...] = ()
+    duration_ms: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

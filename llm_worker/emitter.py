@@ -51,6 +51,8 @@ class Emitter:
         # A report is cited from, not citing: its numbers stay numbers.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._may_cite = False
+        self._thinking_since = 0.0
+        self._thought_before_ms = 0
         self._renew()
 
     def within(self, tab: int, state: RunState) -> Emitter:
@@ -152,4 +154,15 @@ class Emitter:
             self.show(self.blocks.message(text))
         else:
             self.state.reasonings.append(text)
-            self.show(self.blocks.reasoning(text))
+            self.show(self.blocks.reasoning(text, self._thought_ms()))
+
+    def _thought_ms(self) -> int | None:
+        """How long the reasoning block that is open, or about to be, has been written; the run's own, not an agent's."""
+        if self.blocks.inside:
+            return None
+        if self.blocks.open != "reasoning":
+            self._thinking_since = self._clock()
+            self._thought_before_ms = self.state.reasoning_ms or 0
+        thought_ms = round((self._clock() - self._thinking_since) * 1000)
+        self.state.reasoning_ms = self._thought_before_ms + thought_ms
+        return thought_ms

@@ -27,6 +27,7 @@ class Begun:
     calls: Sequence[Planned]
     text_before: str
     reasoning: str
+    reasoning_ms: int | None
     inside: str
 
 
@@ -89,7 +90,8 @@ class Hosting:
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
         else:
-            begun = Begun(len(state.rounds), calls, *self._said, inside=self.brief.inside)
+            place, inside = len(state.rounds), self.brief.inside
+            begun = Begun(place, calls, *self._said, reasoning_ms=state.reasoning_ms, inside=inside)
             self.rows = await self.means.store.begin(begun)
         state.open_round()
         self.emitter.show(blocks.round(len(calls)))
@@ -113,7 +115,13 @@ class Hosting:
             await self.means.store.finish(row, done, reported)
             reports.pop(row, None)
             begun = self._shown(index, self._calls[index])
-            shown = replace(begun, response=done.response, documents=done.documents)
+            shown = replace(
+                begun,
+                response=done.response,
+                documents=done.documents,
+                status=done.status,
+                duration_ms=done.duration_ms,
+            )
         self.emitter.show(show_outcome(self.emitter.blocks, index, shown))
 
     def close(self, done: Sequence[Done]) -> None:

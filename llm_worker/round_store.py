@@ -86,6 +86,7 @@ def finish_call(run: Run, row: str, done: Done, reported: Reported) -> bool:
             documents=[record(document) for document in done.documents],
             report=reported.report,
             report_reasoning=reported.reasoning,
+            duration_ms=done.duration_ms,
         )
     reach("after_call_ended")
     return True
@@ -112,6 +113,7 @@ def _row(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
         arguments=dict(call.arguments),
         text_before=begun.text_before,
         reasoning=begun.reasoning,
+        reasoning_ms=begun.reasoning_ms,
         token_count=count_tokens(call_text(call.name, call.arguments)),
         status=status,
         response=response,

@@ -14,6 +14,7 @@ class RunState:
 
     texts: list[str] = field(default_factory=list)
     reasonings: list[str] = field(default_factory=list)  # since the last round of tools
+    reasoning_ms: int | None = None  # how long those have been written
     usage: Usage = field(default_factory=Usage)
     first_token_at: float | None = None  # on the clock given to Emitter
     cycles: int = 0
@@ -34,6 +35,7 @@ class RunState:
         self._told = len(self.texts)
         self._closed += len(self.reasonings)
         self.reasonings.clear()
+        self.reasoning_ms = None
 
     def count_step(self, usage: Usage) -> None:
         """One more inference and what it used, as far as the server said."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from chat.packets import Placed
-from chat.rebuilding import ShownCall, ShownRound, link, show_rounds, show_said
+from chat.rebuilding import ShownCall, ShownRound, link, show_before, show_rounds
 from chat.transcript import Call, Document, Round
 from llm_worker.calls import Done, Planned, after_a_loss
 from llm_worker.emitter import Emitter
@@ -24,7 +24,7 @@ def show_again(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
 
 def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     """What was said before a round that is now carried out to its end."""
-    said = partial(show_said, emitter.blocks, each.reasoning, each.text_before)
+    said = partial(show_before, emitter.blocks, each)
     _say_again(each, emitter, said, silently=silently)
 
 

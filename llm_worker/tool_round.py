@@ -62,7 +62,10 @@ async def _settle(tab: int, call: Planned, host: Host, limit_s: float) -> Done:
     elif call.tool is None:
         done = no_such_tool(call.name)
     else:
+        began_at = asyncio.get_running_loop().time()
         done = await _carried_out(tab, call, call.tool, host, limit_s)
+        ran_s = asyncio.get_running_loop().time() - began_at
+        done = replace(done, duration_ms=round(ran_s * 1000))
     await host.finished(tab, done)
     return done
 

@@ -92,6 +92,8 @@ class ToolCallAnswer(Answer):
     documents = serializers.ListField(child=serializers.DictField(), required=False)
     text_before = serializers.CharField(required=False)
     reasoning = serializers.CharField(required=False)
+    reasoning_ms = serializers.IntegerField(required=False)
+    duration_ms = serializers.IntegerField(required=False)
     children = serializers.ListField(child=serializers.DictField())
 
 
@@ -115,6 +117,7 @@ class MessageAnswer(Answer):
     role = serializers.ChoiceField(choices=ROLES)
     text = serializers.CharField()
     reasoning = serializers.CharField(required=False)
+    reasoning_ms = serializers.IntegerField(required=False)
     status = serializers.ChoiceField(choices=STATUSES)
     error = RunErrorAnswer(required=False)
     model = serializers.CharField(required=False)
@@ -185,6 +188,7 @@ class RunAnswer(Answer):
     usage = UsageAnswer()
     cost = serializers.FloatField(allow_null=True)
     time_to_first_token_ms = serializers.IntegerField(allow_null=True)
+    reasoning_ms = serializers.IntegerField(allow_null=True)
     cycles = serializers.IntegerField()
     created_at = serializers.DateTimeField()
     queued_at = serializers.DateTimeField()

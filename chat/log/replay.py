@@ -26,6 +26,7 @@ def packets_of(run: Run) -> list[bytes]:
         error=error,
         rounds=rounds_of(run.pk),
         citations=citations_of(message.pk),
+        reasoning_ms=run.reasoning_ms,
     )
     session = str(message.session_id)
     return [

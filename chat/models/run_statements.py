@@ -70,7 +70,7 @@ END = f"""
             last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
             dynamic_context = '', -- was for this run only
             history = {noted("%(status)s", "attempt", "NULLIF(%(error_code)s, '')")},
-            time_to_first_token_ms = %(time_to_first_token_ms)s, cycles = %(cycles)s,
+            time_to_first_token_ms = %(time_to_first_token_ms)s, reasoning_ms = %(reasoning_ms)s, cycles = %(cycles)s,
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
             error_code = %(error_code)s, error_message = %(error_message)s,

@@ -42,6 +42,7 @@ class End:
     error: Error | None = None  # only with Status.FAILED
     usage: Usage = field(default_factory=Usage)
     time_to_first_token_ms: int | None = None
+    reasoning_ms: int | None = None
     cycles: int = 0
     citations: Sequence[Document] = ()  # what the text links to
     has_open_calls: bool = True  # whether a tool may be running; False only where that is known
@@ -83,6 +84,7 @@ def _end(run_id: Any, attempt: int, end: End) -> bool:
         error_message=error.message if error else "",
         error_retryable=bool(error and error.retryable),
         time_to_first_token_ms=end.time_to_first_token_ms,
+        reasoning_ms=end.reasoning_ms,
         cycles=end.cycles,
         **asdict(end.usage),
     )

@@ -40,6 +40,7 @@ class Orphan:
             reasoning=run.message.reasoning,
             error=error,
             time_to_first_token_ms=run.time_to_first_token_ms,
+            reasoning_ms=run.reasoning_ms,
             cycles=run.cycles,
             citations=cited_in(run.message.text, rounds_of(run.pk)),
         )
