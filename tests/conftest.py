@@ -17,6 +17,9 @@ SERVICES = test_services.start_for_this_process()
 # Here and not in pyproject.toml: pytest-django would read the settings before the services have addresses.
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
+# Processes that run tests side by side inherit this one's environment: with it they would read the settings, and
+# take this one's services for their own, before they have started theirs.
+del os.environ["DJANGO_SETTINGS_MODULE"]
 
 from django.db import connection  # noqa: E402  needs the settings
 
