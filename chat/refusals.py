@@ -38,6 +38,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "file_not_found": (404, "There is no such file."),
     "file_processing": (409, "A file is still being read. Try again in a moment."),
     "file_failed": (422, "A file could not be read. Leave it out."),
+    "token_not_found": (404, "There is no such token."),
     "agent_not_found": (404, "There is no such agent."),
     "project_not_found": (404, "There is no such project."),
     "knowledge_base_not_found": (404, "There is no such knowledge base."),

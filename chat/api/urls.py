@@ -7,6 +7,7 @@ from chat.api.compression import CompressionView
 from chat.api.feedback import FeedbackView
 from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
+from chat.api.own_tokens import OwnTokensView, OwnTokenView
 from chat.api.runs import PacketsView, RunCancellationView, RunView
 from chat.api.schema import AsyncApiView, DocsView, SchemaView, not_found
 from chat.api.sessions import SeenView, SessionsView, SessionView
@@ -18,6 +19,8 @@ from chat.api.withdrawal import WithdrawalView
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
+    path("auth/tokens/", OwnTokensView.as_view()),
+    path("auth/tokens/<str:token>/", OwnTokenView.as_view()),
     path("models/", ModelsView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<str:agent>/", AgentView.as_view()),

@@ -43,8 +43,9 @@ def objects(client: APIClient, session: str) -> dict[str, str]:
     started = cast.talk(client, session)
     run = started["runs"][0]
     agent = client.post("/api/agents/", {"name": "Tides", "prompt": "Be brief."}, format="json").json()["id"]
+    token = client.post("/api/auth/tokens/").json()["id"]
     ids = {"session": session, "message": run["message"], "run": run["id"], "turn": started["turn"]}
-    return ids | {"agent": agent}
+    return ids | {"agent": agent, "token": token}
 
 
 def test_there_are_routes() -> None:
