@@ -12,11 +12,12 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage, Storage
 
-# Address below STATIC_URL → file below node_modules. Addresses end in .js: not every server knows .mjs.
+# Address below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
 MODULES = {
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
     "vendor/highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "vendor/marked.js": "marked/lib/marked.esm.js",
+    "vendor/noto-sans-math.woff2": "@fontsource/noto-sans-math/files/noto-sans-math-latin-400-normal.woff2",
     "vendor/temml.js": "temml/dist/temml.mjs",
 }
 

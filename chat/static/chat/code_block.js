@@ -31,7 +31,8 @@ export class CodeBlock {
     if (fresh.nodeName !== "PRE") return false;
     const language = /language-(\S+)/.exec(fresh.firstElementChild?.className ?? "")?.[1] ?? "";
     this.text = fresh.textContent.replace(/\n$/, "");
-    if (this.label.textContent !== language) this.label.textContent = language;
+    const name = language || t("text");
+    if (this.label.textContent !== name) this.label.textContent = name;
     this.lines.show(this.text, language.toLowerCase());
     return true;
   }
