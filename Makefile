@@ -13,8 +13,9 @@ NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
+# Three processes on two cores: much of a test is waiting. Each has services, and real processes, of its own.
 test: setup
-	@$(PYTEST) -m "not fault"
+	@$(PYTEST) -m "not fault" -n 3 --dist loadfile
 
 faults: setup
 	@$(PYTEST) tests/faults -m fault

@@ -66,3 +66,13 @@ def stack(running_stack: Stack) -> Stack:
     running_stack.upstream.reset()
     running_stack.searching.reset()
     return running_stack
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What tests sampled: seed, and what was left out. Said at the end, since their own output stays in their process."""
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    lines = [value for report in reports for name, value in report.user_properties if name == "sampled"]
+    if lines:
+        terminalreporter.section("sampled")
+    for line in lines:
+        terminalreporter.write_line(line)

@@ -6,6 +6,7 @@ and with its promises broken one at a time, when the checks must notice.
 
 import os
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.machine.mutants import MODELS, REAL, modelled
 from tests.machine.real import real_world
 from tests.machine.world import ACTIONS, Carrier, World
 
+RecordProperty = Callable[[str, object], None]
 CUT_POINTS = 100_000
 REAL_HISTORIES = 10
 CHOICES = st.integers(0, 7)
@@ -91,7 +93,7 @@ def test_no_order_of_events_breaks_the_model() -> None:
     run_state_machine_as_test(RunMachine, settings=QUICK)
 
 
-def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(record_property: RecordProperty) -> None:
     first = seed = seed_of_this_run()
     cuts = 0
     while cuts < CUT_POINTS:
@@ -100,8 +102,8 @@ def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(capsys: pytest
         assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
         cuts += world.cuts
         seed += 1
-    with capsys.disabled():
-        print(f"\n{cuts} random cut points in {seed - first} histories, 0 violations, TURNWIRE_SEED={first}")
+    found = f"{cuts} random cut points in {seed - first} histories, 0 violations, TURNWIRE_SEED={first}"
+    record_property("sampled", found)
 
 
 @pytest.mark.parametrize("mistake", MODELS)
@@ -137,7 +139,7 @@ def test_no_order_of_events_breaks_valkey_and_postgres(alice: Any) -> None:
 
 
 def test_random_cut_points_of_valkey_and_postgres_break_nothing(
-    alice: Any, capsys: pytest.CaptureFixture[str]
+    alice: Any, record_property: RecordProperty
 ) -> None:
     first, cuts = seed_of_this_run(), 0
     for seed in range(first, first + REAL_HISTORIES):
@@ -145,8 +147,7 @@ def test_random_cut_points_of_valkey_and_postgres_break_nothing(
         violations = live_through(world, seed)
         assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
         cuts += world.cuts
-    with capsys.disabled():
-        print(f"\n{cuts} random cut points for real, 0 violations, TURNWIRE_SEED={first}")
+    record_property("sampled", f"{cuts} random cut points for real, 0 violations, TURNWIRE_SEED={first}")
 
 
 @pytest.mark.parametrize("mistake", REAL)
