@@ -32,7 +32,7 @@ if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.apps.OurAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

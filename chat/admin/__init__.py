@@ -1,5 +1,5 @@
 """What admins see. Django looks for it here."""
 
-from chat.admin import agents, compressions, conversations, runs, sent_requests, tool_calls
+from chat.admin import agents, compressions, conversations, runs, sent_requests, sessions, tool_calls
 
-__all__ = ["agents", "compressions", "conversations", "runs", "sent_requests", "tool_calls"]
+__all__ = ["agents", "compressions", "conversations", "runs", "sent_requests", "sessions", "tool_calls"]

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from chat import compressing
+from chat.admin.filters import ByModel
 from chat.admin.reading import Rows, ToRead
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
 
@@ -36,7 +37,7 @@ class CompressionAdmin(ToRead[Compression]):
         "id", "status", "triggered_by", "model", "tokens_before", "tokens_after", "saved", "reserved_share",
         "cost", "probe_score", "error_code", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "triggered_by", "model", "error_code", "created_at")
+    list_filter = ("status", "triggered_by", ByModel, "created_at")
     search_fields = ("id", "session__id", "session__owner__username", "error_code")
     actions = ("run_again", "delete_summary")
 

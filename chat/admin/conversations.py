@@ -1,34 +1,16 @@
-"""What admins see: sessions, their messages and turns to read; models and the system prompt to edit.
-
-Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
-"""
+"""What admins see: messages and turns to read; models and the system prompt to edit."""
 
 from django.contrib import admin
 from django.db import models
 from django.forms import Textarea
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chat.admin.compressions import TURNS, CompressionRows, MadeBy, compressions_per_turns, covered_by
-from chat.admin.reading import Rows, ToRead
+from chat.admin.compressions import MadeBy, covered_by
+from chat.admin.reading import Rows, ToRead, link
+from chat.admin.searching import Found
 from chat.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
-
-
-def link(label: object, row: models.Model | None) -> SafeString | str:
-    """A link to the admin page of `row`; a dash where there is none."""
-    if row is None:
-        return "-"
-    name = row._meta.model_name  # noqa: SLF001  Django's documented model API
-    return format_html('<a href="{}">{}</a>', reverse(f"admin:chat_{name}_change", args=[row.pk]), label)
-
-
-class TurnRows(Rows):
-    model = Turn
-    fields = ("user_message", "created_at", "ended_at")
-    readonly_fields = ("created_at",)
 
 
 class RunRows(Rows):
@@ -36,34 +18,16 @@ class RunRows(Rows):
     fields = ("model_index", "model", "status", "attempt", "failures", "error_code", "time_to_first_token_ms")
 
 
-@admin.register(Session)
-class SessionAdmin(ToRead[Session]):
-    list_display = ("id", "title", "owner", "while_answering", "created_at", "updated_at", "message_list")
-    list_select_related = ("owner",)
-    list_filter = ("while_answering", "updated_at")
-    search_fields = ("id", "title", "owner__username")
-    date_hierarchy = "created_at"
-    inlines = (TurnRows, CompressionRows)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
-        return [*super().get_readonly_fields(request, obj), "compressions"]
-
-    @admin.display(description=f"compressions per {TURNS} turns")
-    def compressions(self, session: Session) -> float | None:
-        return compressions_per_turns(session)
-
-    @admin.display(description="messages")
-    def message_list(self, session: Session) -> SafeString:
-        url = reverse("admin:chat_chatmessage_changelist")
-        return format_html('<a href="{}?session__id__exact={}">messages</a>', url, session.pk)
-
-
 @admin.register(ChatMessage)
-class ChatMessageAdmin(ToRead[ChatMessage]):
+class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
     list_display = ("id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
     list_select_related = ("session__owner", "run")
     list_filter = ("role", "sent_at")
-    search_fields = ("id", "text", "session__owner__username")
+    ordering = ("-sent_at",)
+    owner_field = "session__owner"
+    words = ("text",)
+    around = ((Run, "message"), (Session, "messages"))
+    search_help_text = "A user's name, words of a text, the id of a message, of its run or of its session."
     inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
 
     def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
@@ -88,11 +52,17 @@ class ChatMessageAdmin(ToRead[ChatMessage]):
 
 
 @admin.register(Turn)
-class TurnAdmin(ToRead[Turn]):
+class TurnAdmin(Found[Turn], ToRead[Turn]):
     list_display = ("id", "owner", "question", "created_at", "ended_at")
     list_select_related = ("session__owner", "user_message")
     list_filter = ("created_at",)
-    search_fields = ("id", "session__owner__username", "user_message__text")
+    ordering = ("-created_at",)
+    owner_field = "session__owner"
+    words = ("user_message__text",)
+    around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"))
+    search_help_text = (
+        "A user's name, words of a question, the id of a turn, of its run, question or session."
+    )
     inlines = (RunRows,)
 
     @admin.display(description="owner")

@@ -5,8 +5,26 @@ from typing import Any, TypeVar
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chat.admin.counting import QuickPaginator
 
 M = TypeVar("M", bound=models.Model)
+
+
+def link(label: object, row: models.Model | None) -> SafeString | str:
+    """A link to the admin page of `row`; a dash where there is none."""
+    if row is None:
+        return "-"
+    return format_html('<a href="{}">{}</a>', page_of(row), label)
+
+
+def page_of(row: models.Model) -> str:
+    """The address of its page."""
+    name = row._meta.model_name  # noqa: SLF001  Django's documented model API
+    return reverse(f"admin:chat_{name}_change", args=[row.pk])
 
 
 class ReadOnly:
@@ -26,6 +44,7 @@ class ToRead(ReadOnly, admin.ModelAdmin[M]):
     """Shows every column, those Django leaves out of forms (ids, times set by the row itself) as well."""
 
     show_full_result_count = False
+    paginator = QuickPaginator
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
         return self.get_readonly_fields(request, obj)

@@ -5,13 +5,19 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from chat.admin.filters import ByError, ByModel, TakenOver
+from chat.admin.object_actions import ObjectActions
 from chat.admin.reading import ToRead
-from chat.admin.sent_requests import SentRequestRows
-from chat.models import Run
+from chat.admin.run_story import attempts_of, story_of
+from chat.admin.run_times import times_of
+from chat.admin.searching import Found
+from chat.models import ChatMessage, Run, Session, ToolCall, Turn
 from chat.runs.cancelling import cancel_run
 from chat.runs.requeueing import requeue
 
@@ -30,16 +36,35 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 
 
 @admin.register(Run)
-class RunAdmin(ToRead[Run]):
+class RunAdmin(Found[Run], ObjectActions[Run], ToRead[Run]):
     list_display = (
         "id", "model", "status", "attempt", "failures", "error_code",
         "waited_s", "time_to_first_token_ms", "worked_s", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "model", "error_code", "created_at")
-    search_fields = ("id", "error_code", "error_message", "turn__session__owner__username")
-    list_select_related = ("turn",)
-    inlines = (SentRequestRows,)
+    list_filter = ("status", ByModel, ByError, TakenOver, "created_at", "ended_at")
+    ordering = ("-created_at",)
+    owner_field = "turn__session__owner"
+    error_field = "error_code"
+    around = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
+    search_help_text = (
+        "A user's name, an error code, the id of a run, of its turn, answer, session or tool call."
+    )
     actions = ("stop", "requeue")
+    object_actions = actions
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return super().get_queryset(request).defer("history", "dynamic_context")
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        found = self.get_object(request, object_id)
+        told = _told(found.pk) if isinstance(found, Run) else {}
+        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]
@@ -79,6 +104,23 @@ class RunAdmin(ToRead[Run]):
             outcome = act(run)
             self.log_change(request, run, f"{verb}: {outcome}")
             self.message_user(request, f"{verb} {run.pk}: {outcome}", messages.INFO)
+
+
+def _told(run_id: Any) -> dict[str, Any]:
+    """What the page says beside the columns of the row."""
+    run = Run.objects.for_work().select_related("turn__session__owner").get(pk=run_id)
+    requests = list(run.sent_requests.select_related("tool_call").defer("messages", "parts"))
+    calls = run.tool_calls.order_by("created_at").only("name", "status", "created_at", "duration_ms", "run")
+    kind = ContentType.objects.get_for_model(Run)
+    logged = LogEntry.objects.filter(content_type=kind, object_id=str(run.pk)).select_related("user")
+    done = [(one.action_time, one.user.get_username(), one.get_change_message()) for one in logged]
+    return {
+        "run": run,
+        "story": story_of(run, done),
+        "attempts": attempts_of(run),
+        "requests": requests,
+        "times": times_of(run, requests, calls),
+    }
 
 
 def _seconds(since: datetime | None, until: datetime | None) -> float | None:

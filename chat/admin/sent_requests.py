@@ -1,42 +1,138 @@
-"""What admins see of the requests that were sent to models: a row per cycle under the run, and each as a whole."""
+"""What admins see of the requests that were sent to models: each message with its tokens, what the server knew of it
+already, and what of the branch was not sent, and why."""
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.http import HttpRequest, HttpResponse
 
-from chat.admin.reading import Rows, ToRead
-from chat.models import SentRequest
+from chat.admin.filters import ByModelOfRun
+from chat.admin.reading import ToRead
+from chat.admin.searching import Found
+from chat.models import ChatMessage, Run, SentRequest, Session, Turn
+
+# What stands for what (llm_worker/message.py).
+LETTERS: Final = {
+    "S": "system prompt", "SUM": "summary", "U": "question", "A": "answer", "TC": "tool calls",
+    "TR": "tool response", "CA": "agent prompt", "P": "project documents", "D": "dynamic context",
+    "N": "files no longer shown", "F": "attached files", "R": "reminder",
+}  # fmt: skip
+# Why something of the branch is not in a request (llm_worker/account.py).
+WHY: Final = {
+    "summary": "covered by a summary, which is sent instead",
+    "summary_too_long": "the summary itself: it leaves no room in this model's window",
+    "budget": "history over the budget: the oldest messages go first",
+    "earlier_response": "tool responses of earlier turns, replaced by one sentence each",
+    "shortened": "the middle of tool responses of this turn that are too long",
+    "file": "files of messages that are not shown any more",
+    "image": "pictures: this model does not see, and gets a line instead of each",
+}
+MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
 
 
-class SentRequestRows(Rows):
-    model = SentRequest
-    fields = ("attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
+@dataclass(frozen=True)
+class Part:
+    """A message as it was sent. is_known: the request before it began with it as well."""
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("messages")
+    number: int
+    letter: str
+    noun: str
+    tokens: int | None
+    text: str
+    calls: str
+    is_known: bool
 
 
 @admin.register(SentRequest)
-class SentRequestAdmin(ToRead[SentRequest]):
+class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
     """Kept for KEEP_REQUESTS_HOURS."""
 
     list_display = ("id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
     list_select_related = ("run", "tool_call")
-    list_filter = ("run__model", "sent_at")
-    search_fields = ("=run__id", "run__turn__session__owner__username")
+    list_filter = (ByModelOfRun, "sent_at")
+    ordering = ("-sent_at",)
+    owner_field = "run__turn__session__owner"
+    around = (
+        (Run, "sent_requests"),
+        (ChatMessage, "run__sent_requests"),
+        (Turn, "runs__sent_requests"),
+        (Session, "turns__runs__sent_requests"),
+    )
+    search_help_text = "A user's name, the id of a run, of its turn, answer or session."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SentRequest]:
-        return super().get_queryset(request).defer("messages")
+        return super().get_queryset(request).defer("messages", "parts")
 
     def get_readonly_fields(self, request: HttpRequest, obj: SentRequest | None = None) -> list[str]:
-        shown = [name for name in super().get_readonly_fields(request, obj) if name != "messages"]
-        return [*shown, "all_messages"]
+        shown_above = ("messages", "parts", "account")
+        return [name for name in super().get_readonly_fields(request, obj) if name not in shown_above]
 
-    @admin.display(description="messages")
-    def all_messages(self, sent: SentRequest) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(sent.whole(), indent=1, ensure_ascii=False))
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        sent = self.get_object(request, object_id)
+        told = _told(sent) if isinstance(sent, SentRequest) else {}
+        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
+
+
+def parts_of(sent: SentRequest) -> list[Part]:
+    """In the order they were sent."""
+    return [
+        Part(
+            number,
+            part[0] if part else "",
+            LETTERS.get(part[0], part[0]) if part else message.get("role", ""),
+            part[1] if part else None,
+            _text(message.get("content")),
+            json.dumps(message["tool_calls"], indent=1, ensure_ascii=False)
+            if message.get("tool_calls")
+            else "",
+            number <= sent.common,
+        )
+        for number, (message, part) in enumerate(sent.weighed(), 1)
+    ]
+
+
+def _told(sent: SentRequest) -> dict[str, Any]:
+    """What the page says beside the columns of the row."""
+    cycles = SentRequest.objects.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
+    numbers = dict(cycles.values_list("cycle", "pk"))
+    parts = parts_of(sent)
+    return {
+        "sent": sent,
+        "run": Run.objects.select_related("turn__session").get(pk=sent.run_id),
+        "parts": parts,
+        "known": [part for part in parts if part.is_known],
+        "fresh": [part for part in parts if not part.is_known],
+        "left_out": [_left_out(one) for one in sent.account.get("left_out", ())],
+        "before": numbers.get(sent.cycle - 1),
+        "after": numbers.get(sent.cycle + 1),
+        "share_percent": round(100 * sent.prefix_share),
+    }
+
+
+def _left_out(told: dict[str, Any]) -> dict[str, Any]:
+    """With words, and links where messages are meant."""
+    what: Iterable[str] = told.get("what") or ()
+    names = list(dict.fromkeys(what))
+    return {
+        **told,
+        "words": WHY.get(told["why"], told["why"]),
+        "messages": names if told["why"] in MESSAGES else [],
+        "names": [] if told["why"] in MESSAGES else names,
+    }
+
+
+def _text(content: Any) -> str:
+    """Of a plain message its text; of one with pictures its parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return json.dumps(content, indent=1, ensure_ascii=False)

@@ -2,8 +2,10 @@
 
 from django.contrib import admin
 
+from chat.admin.filters import ByTool
 from chat.admin.reading import Rows, ToRead
-from chat.models import CitedDocument, PromptBlock, ToolCall
+from chat.admin.searching import Found
+from chat.models import ChatMessage, CitedDocument, PromptBlock, Run, ToolCall
 
 
 class ToolCallRows(Rows):
@@ -24,13 +26,16 @@ class BlockRows(Rows):
 
 
 @admin.register(ToolCall)
-class ToolCallAdmin(ToRead[ToolCall]):
+class ToolCallAdmin(Found[ToolCall], ToRead[ToolCall]):
     """Calls made inside an agent tool are listed below its own."""
 
     list_display = ("id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
     list_select_related = ("run__turn__session__owner",)
-    list_filter = ("status", "name", "created_at")
-    search_fields = ("id", "tool_call_id", "name", "run__turn__session__owner__username")
+    list_filter = ("status", ByTool, "created_at")
+    ordering = ("-created_at",)
+    owner_field = "run__turn__session__owner"
+    around = ((Run, "tool_calls"), (ChatMessage, "tool_calls"))
+    search_help_text = "A user's name, the id of a call, of its run or message."
     inlines = (ToolCallRows,)
 
     @admin.display(description="owner")

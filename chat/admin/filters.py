@@ -1,0 +1,61 @@
+"""Filters of the admin's lists whose choices are known without asking a table of millions for its distinct values."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from chat.models import ModelConfig
+from chat.protocol import RUN_ERRORS, TOOL_NAMES
+
+
+class _OneOf(admin.SimpleListFilter):
+    """field: what must have the chosen value."""
+
+    field: str
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        return queryset.filter(**{self.field: self.value()}) if self.value() else None
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, value) for value in self.values()]
+
+    def values(self) -> Iterable[str]:
+        raise NotImplementedError
+
+
+class ByModel(_OneOf):
+    title, parameter_name, field = "model", "model", "model"
+
+    def values(self) -> Iterable[str]:
+        return ModelConfig.objects.order_by("name").values_list("name", flat=True)
+
+
+class ByModelOfRun(ByModel):
+    field = "run__model"
+
+
+class ByError(_OneOf):
+    title, parameter_name, field = "error code", "error_code", "error_code"
+
+    def values(self) -> Iterable[str]:
+        return sorted(RUN_ERRORS)
+
+
+class ByTool(_OneOf):
+    title, parameter_name, field = "tool", "name", "name"
+
+    def values(self) -> Iterable[str]:
+        return sorted(TOOL_NAMES)
+
+
+class TakenOver(admin.SimpleListFilter):
+    title, parameter_name = "taken over", "taken_over"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "from a dead worker")]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        return queryset.filter(failures__gt=0) if self.value() else None

@@ -1,0 +1,106 @@
+"""The admin's list and page of sessions: the tree to read, and what staff can do about one.
+
+Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chat import compressing
+from chat.admin.compressions import TURNS, CompressionRows, compressions_per_turns
+from chat.admin.object_actions import ObjectActions
+from chat.admin.reading import ToRead
+from chat.admin.searching import Found
+from chat.admin.session_tree import tree_of
+from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
+from chat.runs.cancelling import cancel_run
+
+
+@admin.register(Session)
+class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
+    list_display = ("shown_title", "owner", "while_answering", "created_at", "updated_at", "message_list")
+    list_select_related = ("owner",)
+    list_filter = ("while_answering", "updated_at")
+    ordering = ("-updated_at",)
+    owner_field = "owner"
+    words = ("title",)
+    around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
+    search_help_text = (
+        "A user's name, words of a title, the id of a session or of anything in it. Texts: Messages."
+    )
+    inlines = (CompressionRows,)
+    actions = ("stop", "compress")
+    object_actions = actions
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        session = self.get_object(request, object_id)
+        tree = tree_of(session, _uuid(request.GET.get("at"))) if session else None
+        return super().change_view(request, object_id, form_url, {"tree": tree, **(extra_context or {})})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "compressions"]
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Asked by Django for actions with permissions=["operate"]."""
+        return request.user.has_perm("chat.change_session")
+
+    @admin.action(description="Stop what is being answered", permissions=["operate"])
+    def stop(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
+        self._do(request, chosen, "Stop", _stop)
+
+    @admin.action(description="Compress the current branch", permissions=["operate"])
+    def compress(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
+        self._do(request, chosen, "Compress", _compress)
+
+    @admin.display(description=f"compressions per {TURNS} turns")
+    def compressions(self, session: Session) -> float | None:
+        return compressions_per_turns(session)
+
+    @admin.display(description="title", ordering="title")
+    def shown_title(self, session: Session) -> str:
+        return session.title or str(session.pk)
+
+    @admin.display(description="messages")
+    def message_list(self, session: Session) -> SafeString:
+        url = reverse("admin:chat_chatmessage_changelist")
+        return format_html('<a href="{}?session__id__exact={}">messages</a>', url, session.pk)
+
+    def _do(
+        self, request: HttpRequest, chosen: QuerySet[Session], verb: str, act: Callable[[Session], str]
+    ) -> None:
+        for session in chosen:
+            outcome = act(session)
+            self.log_change(request, session, f"{verb}: {outcome}")
+            self.message_user(request, f"{verb} {session}: {outcome}", messages.INFO)
+
+
+def _stop(session: Session) -> str:
+    live = Run.objects.live().filter(turn__session=session).values_list("pk", flat=True)
+    stopped = [cancel_run(pk).status for pk in live]
+    return f"{len(stopped)} runs" if stopped else "nothing is being answered"
+
+
+def _compress(session: Session) -> str:
+    asked = compressing.ask_by_hand(session, TriggeredBy.STAFF)
+    return "queued" if asked else "nothing to compress, or it is under way"
+
+
+def _uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None
