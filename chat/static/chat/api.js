@@ -25,8 +25,12 @@ export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { t
 /** @param {string} id */
 export const deleteSession = (id) => call("DELETE", `sessions/${id}/`);
 
-/** @param {string} session @returns {Promise<Message[]>} the current branch, oldest first */
-export const readBranch = (session) => call("GET", `sessions/${session}/messages/`);
+/** @param {string} session @param {number} limit @returns {Promise<Message[]>} the newest of the current branch, oldest first */
+export const readBranch = (session, limit) => call("GET", `sessions/${session}/messages/?limit=${limit}`);
+
+/** What stands above a message. @param {string} session @param {string} message @param {number} limit @returns {Promise<Message[]>} */
+export const readAbove = (session, message, limit) =>
+  call("GET", `sessions/${session}/messages/?before=${message}&limit=${limit}`);
 
 /** One message, wherever it is in the tree. @param {string} session @param {string} id @returns {Promise<Message>} */
 export async function readMessage(session, id) {

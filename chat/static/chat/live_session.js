@@ -1,6 +1,7 @@
 /** Keeps one session's state true: reads it, subscribes to it, folds what arrives, does what the fold asks for. */
 
 import * as api from "./api.js";
+import { PAGE, isConnected } from "./branch_pages.js";
 import { emptyState, fold, subscription } from "./session_state.js";
 import { readTurnMates } from "./turn_mates.js";
 
@@ -8,6 +9,8 @@ import { readTurnMates } from "./turn_mates.js";
 
 const RESUBSCRIBE_PAUSE_MS = 500;
 const READ_RETRY_MS = 2_000;
+/** The most that one call gives. */
+const LONGEST_READ = 1_000;
 // One turn; there is nothing older to summarise.
 const SHORTEST = 2;
 
@@ -25,6 +28,7 @@ export class LiveSession {
     /** @type {Promise<void>|null} */
     this.reading = null;
     this.mustRead = false;
+    this.readingOlder = false;
     this.hasLookedForSummary = false;
     /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
@@ -69,9 +73,9 @@ export class LiveSession {
   async #readOnce() {
     const { session } = this.state;
     try {
-      const branch = await api.readBranch(session);
+      const { branch, isWhole } = await this.#readNewest(session);
       const alongside = await readTurnMates(session, branch.at(-1));
-      this.#fold({ type: "read", session, branch, alongside });
+      this.#fold({ type: "read", session, branch, alongside, isWhole });
       // From then on news of it come by themselves.
       if (!this.hasLookedForSummary && branch.length > SHORTEST) this.readSummary();
     } catch (error) {
@@ -79,6 +83,30 @@ export class LiveSession {
       this.listener.failed(error);
       if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
     }
+  }
+
+  /** Of a branch that left the known one far above its end, as much as was known. @param {string} session */
+  async #readNewest(session) {
+    const known = this.state.branch ?? [];
+    for (let limit = PAGE; ; limit = Math.min(known.length + PAGE, LONGEST_READ)) {
+      const branch = await api.readBranch(session, limit);
+      const isWhole = branch.length < limit;
+      if (isWhole || known.length < limit || limit === LONGEST_READ || isConnected(known, branch)) return { branch, isWhole };
+    }
+  }
+
+  /** The page above what is known, if there is one. */
+  async readOlder() {
+    const { session, branch, hasOlder } = this.state;
+    if (!hasOlder || this.readingOlder) return;
+    this.readingOlder = true;
+    try {
+      const first = branch[0].id;
+      this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
+    } catch (error) {
+      if (!this.isClosed) this.listener.failed(error);
+    }
+    this.readingOlder = false;
   }
 
   /** Of the current branch, and whether one is being written. */

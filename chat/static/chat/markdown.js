@@ -39,7 +39,7 @@ export class MarkdownView {
    *   something else; citations: what `[1]` stands for
    */
   show(text, { isLive = false, citations = NONE } = {}) {
-    const areOthers = citations !== this.places.citations;
+    const areOthers = !isSame(citations, this.places.citations);
     if (text === this.text && isLive === this.isLive && !areOthers) return;
     [this.text, this.isLive, this.places.citations] = [text, isLive, citations];
     const { from, tokens } = this.growing.read(text, isLive);
@@ -73,4 +73,9 @@ export class MarkdownView {
     block.html = html;
     block.nodes = patched({ parent: this.element, nodes: block.nodes, before }, [...sanitized(html).childNodes], this.places);
   }
+}
+
+/** What is read again is another object. @param {Source[]} one @param {Source[]} other */
+function isSame(one, other) {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

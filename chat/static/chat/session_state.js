@@ -5,18 +5,20 @@
  * a message read by REST plus the packets after its cursor shows the same text as all packets from the first.
  */
 
+import { withNewest, withOlder } from "./branch_pages.js";
 import { expected, isTerminal, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
 /** @import {Answer, Effect, Message, SessionState} from "./types.js" */
 
 /** @param {string} session @returns {SessionState} */
 export function emptyState(session) {
-  return { session, n: null, branch: null, alongside: [], answers: {}, summary: null, compressing: null };
+  return { session, n: null, branch: null, hasOlder: false, alongside: [], answers: {}, summary: null, compressing: null };
 }
 
 /**
- * Fold one frame, or a read of the branch (`{type: "read", branch, alongside}`) or of its summary
- * (`{type: "summary", summary, is_under_way}`), into the state.
+ * Fold one frame, or a read of the branch (`{type: "read", branch, alongside, isWhole}`: the newest page;
+ * `{type: "older", first, branch}`: the page above `first`) or of its summary (`{type: "summary", summary,
+ * is_under_way}`), into the state.
  * @param {SessionState} state
  * @param {any} frame
  * @returns {[SessionState, Effect[]]} the state is the same object if nothing changed
@@ -70,6 +72,7 @@ const NUMBERED = new Set(["turn_started", "overall_stop", "compression", "sessio
 /** @type {Record<string, Handler>} */
 const HANDLERS = {
   read: foldRead,
+  older: foldOlder,
   summary: foldSummary,
   subscribed: foldSubscribed,
   resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions", "summary"]],
@@ -130,13 +133,19 @@ function foldTurnStarted(state, frame) {
 }
 
 /** @type {Handler} */
-function foldRead(state, { branch, alongside = [] }) {
+function foldRead(state, { branch, alongside = [], isWhole = true }) {
   const read = [...branch, ...alongside]
     .filter((message) => message.role === "assistant" && message.run !== undefined)
     .map((message) => withRead(state.answers[message.run], message))
     .filter((answer) => answer !== undefined);
   // Another branch may have another summary, or none.
-  return [{ ...withAnswers(state, read), branch, alongside }, state.summary ? ["summary"] : []];
+  return [{ ...withAnswers(state, read), ...withNewest(state, branch, isWhole), alongside }, state.summary ? ["summary"] : []];
+}
+
+/** @type {Handler} */
+function foldOlder(state, { first, branch }) {
+  const known = withOlder(state, first, branch);
+  return [known ? { ...state, ...known } : state, []];
 }
 
 /** @type {Handler} */

@@ -17,6 +17,9 @@
  * @property {string} [model]
  * @property {string} [run]
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
+ * @property {number} [reasoning_ms]
+ * @property {{is_positive: boolean|null, text: string}} [feedback]
+ * @property {{id: string, name: string, kind: string, token_count: number}[]} [files]
  * @property {any[]} [tool_calls]
  * @property {Source[]} [citations]
  * @property {string[]} [siblings]  ids, itself included, oldest first
@@ -41,6 +44,7 @@
  * @property {number} seq  the newest packet applied
  * @property {string} text
  * @property {string} reasoning
+ * @property {number|null} reasoningMs  how long that took; null while it is not known
  * @property {Round[]} rounds  of tools; what was thought before one stands there
  * @property {Source[]} citations
  * @property {RunError|null} error
@@ -48,11 +52,20 @@
  * @property {number|null} position  place in the queue, while it waits
  * @property {boolean} quiet  the model has been silent for a while
  *
- * @typedef {{number: number, document_id: string, title: string, url?: string}} Source
+ * @typedef {object} Source  something an answer may cite
+ * @property {number} number
+ * @property {string} document_id
+ * @property {string} title
+ * @property {string} [url]
+ * @property {string} [snippet]  its beginning, of what a tool found
+ *
+ * @typedef {"running"|"completed"|"failed"|"refused"|"unknown"} CallStatus  unknown: cut short
  *
  * @typedef {object} Round  made by tool_rounds.js only
  * @property {number} turn_index  its block; -1 where it was read from a message
+ * @property {string} textBefore  what was said since the round before
  * @property {string} reasoning
+ * @property {number|null} reasoningMs  how long that took
  * @property {ToolCall[]} calls
  *
  * @typedef {object} ToolCall
@@ -60,16 +73,20 @@
  * @property {number} tab  which of the round's calls; -1 inside agent tools
  * @property {string} name
  * @property {Record<string, any>} given  its arguments
+ * @property {string} writing  the arguments as text, as far as they have come
  * @property {string} output
+ * @property {string|null} ref  the id under which the message has what was too long to be shown
  * @property {Source[]} documents
- * @property {boolean} running
+ * @property {CallStatus} status
+ * @property {number|null} durationMs
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *
  * @typedef {object} SessionState  made by session_state.js only
  * @property {string} session
  * @property {number|null} n  the newest session event applied; null before the first subscription
- * @property {Message[]|null} branch  the current branch, oldest first; null before it was read
+ * @property {Message[]|null} branch  the current branch, oldest first, as far up as it was read; null before that
+ * @property {boolean} hasOlder  the server has messages above the first
  * @property {Message[]} alongside  the other models' answers to the branch's newest question
  * @property {Record<string, Answer>} answers  by run
  * @property {Summary|null} summary  what stands for the older part of the branch
