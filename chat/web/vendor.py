@@ -14,6 +14,7 @@ from django.core.files.storage import FileSystemStorage, Storage
 
 # Address below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
 MODULES = {
+    "vendor/d3-hierarchy.js": "d3-hierarchy/dist/d3-hierarchy.min.mjs",
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
     "vendor/highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "vendor/marked.js": "marked/lib/marked.esm.js",

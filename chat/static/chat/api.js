@@ -38,6 +38,9 @@ export async function readMessage(session, id) {
   return newest[newest.length - 1];
 }
 
+/** @param {string} session @returns {Promise<import("./types.js").TreeNode[]>} every message, root and summaries too */
+export const readTree = (session) => call("GET", `sessions/${session}/tree/`);
+
 /** @param {string} id */
 export const readRun = (id) => call("GET", `runs/${id}/`);
 /** @param {string} session @param {object} body */

@@ -16,6 +16,7 @@ import { SessionList, titleOf } from "./session_list.js";
 import { isLive, liveAnswers } from "./session_state.js";
 import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
+import { TreeToggle } from "./tree_toggle.js";
 import { TurnActions } from "./turn_actions.js";
 import { compressionInWords } from "./words.js";
 
@@ -46,6 +47,7 @@ class Page {
     this.turn = new TurnActions({ live: () => this.live, models: () => this.picker.picked, failed });
     this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
     this.composer = new Composer(part("composer"), { send: (text) => this.#send(text), stop: () => this.#stop() });
+    this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.socket = this.#connect();
     this.#listen();
   }
@@ -228,6 +230,7 @@ class Page {
       const isSeen = this.pending && state?.branch?.at(-1)?.id !== this.pending.after;
       const pending = this.pending && !isSeen ? this.pending.text : null;
       this.#drawCompression(state);
+      this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;
       return { state, pending };
     });
@@ -247,6 +250,7 @@ class Page {
     part("title").textContent = id ? (session ? titleOf(session) : t("Chat")) : t("New chat");
     document.title = `${part("title").textContent} · Turnwire`;
     part("session-menu").hidden = id === null;
+    this.tree.follow();
   }
 
   /** @param {"connected"|"connecting"|"signed_out"} state */

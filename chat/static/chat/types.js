@@ -94,6 +94,16 @@
  *
  * @typedef {"resubscribe"|"read"|"sessions"|"summary"} Effect  what the shell has to do next
  *
+ * @typedef {object} TreeNode  a line of a session's tree
+ * @property {string} id
+ * @property {string|null} parent
+ * @property {"root"|"user"|"assistant"|"summary"} role
+ * @property {Status} status
+ * @property {string|null} latest_child
+ * @property {string|null} model
+ * @property {string} sent_at
+ * @property {string|null} [last_summarized_message]  of a summary
+ *
  * @typedef {object} Summary
  * @property {string} id
  * @property {string} last_summarized_message  the last one it stands for
