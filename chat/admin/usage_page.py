@@ -66,9 +66,7 @@ def page(request: HttpRequest) -> HttpResponse:
             "period": period,
             "periods": PERIODS,
             "charts": list(_charts(days, by_day, first_token)),
-            "models": list(
-                ended.values("model").annotate(**NUMBERS, **FIRST_TOKEN).order_by("-runs", "model")
-            ),
+            "models": list(_by_model(ended)),
             "errors": list(_errors(ended)),
             "by_day": by_day[::-1],
         },
@@ -77,6 +75,10 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def _of_days(ended: QuerySet[Run]) -> Any:
     return ended.annotate(day=TruncDate("ended_at", tzinfo=UTC))
+
+
+def _by_model(ended: Any) -> Any:
+    return ended.values("model").annotate(**NUMBERS, **FIRST_TOKEN).order_by("-runs", "model")
 
 
 def _errors(ended: QuerySet[Run]) -> Any:
