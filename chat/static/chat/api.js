@@ -88,6 +88,13 @@ async function attempted(request) {
   }
 }
 
+/** Not below /api/: the language is the page's. @param {string} language */
+export async function chooseLanguage(language) {
+  const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
+  const response = await attempted(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
+  if (!response.ok) throw new ApiError(response.status, "unreadable", response.statusText);
+}
+
 /** `next` carries the host the server believes in; the page only ever talks to its own. @param {string} address */
 function belowApi(address) {
   const { pathname, search } = new URL(address, location.origin);
