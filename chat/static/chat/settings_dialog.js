@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 import { language, t } from "./i18n.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
-import { usageView } from "./usage_view.js";
+import { usageTable } from "./usage_table.js";
 
 /** @typedef {(error: any) => void} Failed */
 
@@ -19,7 +19,7 @@ export function openSettings(failed) {
     settings.close();
     failed(error);
   };
-  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, usageView(failedAndAway)];
+  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }

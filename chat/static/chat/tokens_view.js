@@ -11,6 +11,7 @@ import { language, t } from "./i18n.js";
 export class TokensView {
   /** @param {(error: any) => void} failed */
   constructor(failed) {
+    /** @type {(error: any) => void} */
     this.failed = failed;
     this.list = h("ul", { class: "rows" });
     this.fresh = h("div", { class: "fresh", role: "status" });

@@ -14,7 +14,7 @@ import { language, t } from "./i18n.js";
  */
 
 /** @param {(error: any) => void} failed */
-export function usageView(failed) {
+export function usageTable(failed) {
   const place = h("div", { class: "scrolls", tabIndex: 0, role: "region", "aria-label": t("Usage of the last 30 days") });
   api.call("GET", "usage/").then((rows) => place.replaceChildren(table(byModel(rows))), failed);
   return h("section", {}, h("h3", {}, t("Usage of the last 30 days")), place);
