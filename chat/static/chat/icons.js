@@ -8,6 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PATHS = {
   agent: "M12 8V4 M9 4h6 M4 8h16v11H4z M2 13h2 M20 13h2 M9 12.5v2 M15 12.5v2",
   archive: "M3 4h18v5H3z M5 9v11h14V9 M10 13h4",
+  arrowDown: "M12 4v15 M5.5 12.5L12 19l6.5-6.5",
   attach: "M20 11.5l-8.4 8.4a5.4 5.4 0 0 1-7.6-7.6l8.7-8.7a3.6 3.6 0 0 1 5.1 5.1l-8.7 8.7a1.8 1.8 0 0 1-2.6-2.6l8-8",
   branch: "M6 3v12 M18 9a9 9 0 0 1-9 9 M6 21a3 3 0 1 0 0-6 3 3 0 0 0 0 6z M18 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6z",
   check: "M4.5 12.5l5 5L19.5 7",

@@ -117,6 +117,7 @@ class Page {
       edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
       regenerate: (/** @type {Message} */ message) => this.turn.regenerate(message),
       stopRun: (/** @type {string} */ run) => this.#stop(run),
+      readOlder: () => this.live?.readOlder(),
       announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
     };
   }

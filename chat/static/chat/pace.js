@@ -1,0 +1,27 @@
+/** When to draw: at most once a frame, and after an expensive drawing only when the reader's own doing had its turn. */
+
+/** A drawing that took longer is followed by a rest. */
+const CHEAP_MS = 6;
+const REST = 2;
+
+export class Pace {
+  constructor() {
+    this.frame = 0;
+    this.restsUntil = 0;
+  }
+
+  /** @param {() => void} draw called once, however often this is asked before */
+  drawSoon(draw) {
+    this.frame ||= requestAnimationFrame(() => this.#frame(draw));
+  }
+
+  /** @param {() => void} draw */
+  #frame(draw) {
+    this.frame = 0;
+    const begin = performance.now();
+    if (begin < this.restsUntil) return this.drawSoon(draw);
+    draw();
+    const took = performance.now() - begin;
+    this.restsUntil = took > CHEAP_MS ? begin + took * (1 + REST) : 0;
+  }
+}
