@@ -11,7 +11,7 @@ import { t } from "./i18n.js";
  * @param {...(Node|string|false|null)} content
  */
 export function dialog(heading, options = {}, ...content) {
-  const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.close() }, icon("close"));
+  const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.requestClose() }, icon("close"));
   const title = h("h2", { id: `dialog-${(made += 1)}` }, heading);
   /** @type {HTMLDialogElement} */
   const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("header", {}, title, away), ...content);
