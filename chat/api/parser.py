@@ -14,6 +14,7 @@ MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 
 class StrictJSONParser(BaseParser):
     media_type = "application/json"
+    max_bytes = MAX_BODY_BYTES
 
     def parse(
         self,
@@ -21,7 +22,7 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,  # noqa: ARG002
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        body = stream.read(MAX_BODY_BYTES + 1)
-        if len(body) > MAX_BODY_BYTES:
-            raise Refusal("body_too_large", limit=MAX_BODY_BYTES)
+        body = stream.read(self.max_bytes + 1)
+        if len(body) > self.max_bytes:
+            raise Refusal("body_too_large", limit=self.max_bytes)
         return decode(body)

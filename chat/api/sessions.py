@@ -48,19 +48,19 @@ class SessionsView(Endpoint):
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         session = Session.objects.start(user_of(request), **_fields(request, self.body(SessionBody)))
-        return Response(_shape(listing.tell_made(session)), status.HTTP_201_CREATED)
+        return Response(readable_shape(listing.tell_made(session)), status.HTTP_201_CREATED)
 
 
 class SessionView(Endpoint):
     @documented("sessions_read", answer=SessionAnswer)
     def get(self, request: Request, session: str) -> Response:
-        return Response(_shape(own_session(request, session)))
+        return Response(readable_shape(own_session(request, session)))
 
     @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
     def patch(self, request: Request, session: str) -> Response:
         found = own_session(request, session)
         editing.edit(found, _fields(request, self.body(SessionBody)))
-        return Response(_shape(found))
+        return Response(readable_shape(found))
 
     @documented("sessions_delete", statuses=(204,))
     def delete(self, request: Request, session: str) -> Response:
@@ -102,5 +102,6 @@ def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _shape(session: Session) -> dict[str, Any]:
+def readable_shape(session: Session) -> dict[str, Any]:
+    """As clients see it now."""
     return session_shape(readable_sessions(Session.objects.filter(pk=session.pk)).get())

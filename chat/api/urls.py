@@ -8,6 +8,7 @@ from chat.api.feedback import FeedbackView
 from chat.api.messages import MessagesView, SelectionView, TreeView
 from chat.api.models import ModelsView
 from chat.api.own_tokens import OwnTokensView, OwnTokenView
+from chat.api.portability import ExportView, ImportView
 from chat.api.runs import PacketsView, RunCancellationView, RunView
 from chat.api.schema import AsyncApiView, DocsView, SchemaView, not_found
 from chat.api.sessions import SeenView, SessionsView, SessionView
@@ -25,8 +26,10 @@ urlpatterns = [
     path("agents/", AgentsView.as_view()),
     path("agents/<str:agent>/", AgentView.as_view()),
     path("sessions/", SessionsView.as_view()),
+    path("sessions/import/", ImportView.as_view()),
     path("sessions/<str:session>/", SessionView.as_view()),
     path("sessions/<str:session>/seen/", SeenView.as_view()),
+    path("sessions/<str:session>/export/", ExportView.as_view()),
     path("sessions/<str:session>/messages/", MessagesView.as_view()),
     path("sessions/<str:session>/tree/", TreeView.as_view()),
     path("sessions/<str:session>/turns/", TurnsView.as_view()),

@@ -80,7 +80,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def used(self, since: datetime, until: datetime) -> Any:
         """What ended in between, by UTC day and model, oldest day first: runs, and `used_` tokens and cost."""
-        ended = self.filter(ended_at__gte=since, ended_at__lte=until)
+        ended = self.filter(ended_at__gte=since, ended_at__lte=until, is_imported=False)
         by_day = ended.annotate(day=TruncDate("ended_at", tzinfo=UTC)).values("day", "model")
         tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
         return by_day.annotate(runs=Count("pk"), used_cost=Sum("cost"), **tokens).order_by("day", "model")
@@ -138,6 +138,8 @@ class Run(models.Model):
     reasoning_tokens = models.IntegerField(null=True, blank=True)
     # By the model's prices when it ended; null: some price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
+    # Executed elsewhere: shown, but not counted as used here.
+    is_imported = models.BooleanField(default=False, db_default=False)
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
     # How long the message's reasoning was written.
     reasoning_ms = models.IntegerField(null=True, blank=True)

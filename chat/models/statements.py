@@ -62,6 +62,14 @@ def insertion(model: type[models.Model], parameter: str) -> str:
     )
 
 
+def insert(instances: Sequence[models.Model]) -> None:
+    """Store unsaved instances of one model just as they are: the ORM would set times of its own."""
+    if instances:
+        statement = insertion(type(instances[0]), "rows")
+        with connection.cursor() as cursor:
+            cursor.execute(statement, {"rows": rows(instances)})
+
+
 def rows(instances: Sequence[models.Model]) -> str:
     """Unsaved instances as a parameter of insertion()."""
     return json.encode(

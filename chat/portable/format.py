@@ -1,0 +1,153 @@
+"""The JSON file of a session: a versioned format, strict in what it takes. Pure.
+
+Messages are numbered from 0, the root, each after its parent; no id of a database is in it. A reader refuses what it
+does not know, so a new member is a new version.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, Struct
+
+NAME: Final = "turnwire.session"
+VERSION: Final = 1
+
+# Members that are called as the rows' are.
+DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
+CALL: Final = (
+    "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "report",
+    "report_reasoning", "text_before", "reasoning", "reasoning_ms", "duration_ms",
+)  # fmt: skip
+RUN: Final = (
+    "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
+    "reasoning_ms", "cycles",
+)  # fmt: skip
+TOKENS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+# What a column holds; numbers that others are counted on from stay far below.
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
+Position = Annotated[int, Meta(ge=1, le=1_000_000)]
+Moment = Annotated[datetime, Meta(tz=True)]
+Money = Annotated[str, Meta(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
+Role = Literal["root", "user", "assistant", "summary"]
+# Of a run; what is still running when it is written is read back as stopped.
+RunStatus = Literal["queued", "running", "stopping", "waiting", "completed", "failed", "stopped"]
+# Of a call; one that is still running is read back as unknown.
+CallStatus = Literal["pending", "waiting", "running", "completed", "failed", "refused", "unknown"]
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of everything in the file. Members that say nothing are left out."""
+
+
+class File(Part, frozen=True):
+    """What came with a question: its name, not its content."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=255)]
+    kind: Literal["text", "image", "tabular"] = "text"
+    number: Position | None = None  # of its document in the prompt
+
+
+class Document(Part, frozen=True):
+    """What a tool found."""
+
+    number: Position
+    document_id: Annotated[str, Meta(max_length=500)]
+    title: str = ""
+    url: str = ""
+    snippet: str = ""
+
+
+class Citation(Part, frozen=True):
+    """What an answer cites."""
+
+    number: Position
+    document_id: Annotated[str, Meta(max_length=500)]
+    title: str = ""
+    url: str = ""
+
+
+class Feedback(Part, frozen=True):
+    is_positive: bool | None = None
+    text: Annotated[str, Meta(max_length=10_000)] = ""
+
+
+class Error(Part, frozen=True):
+    code: Annotated[str, Meta(min_length=1, max_length=40)]
+    message: str = ""
+    retryable: bool = False
+
+
+class Usage(Part, frozen=True):
+    """Tokens as the model server reported them; cost: a decimal number, as a text."""
+
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    cost: Money | None = None
+
+
+class Call(Part, frozen=True):
+    """One tool call. children: those an agent tool made inside it."""
+
+    tool_call_id: Annotated[str, Meta(max_length=200)]
+    name: Annotated[str, Meta(max_length=64)]
+    turn_number: Small
+    tab_index: Small = 0
+    status: CallStatus = "completed"
+    arguments: dict[str, Any] = {}
+    response: str = ""
+    documents: list[Document] = []
+    report: str = ""
+    report_reasoning: str = ""
+    text_before: str = ""
+    reasoning: str = ""
+    reasoning_ms: Count | None = None
+    duration_ms: Count | None = None
+    children: list["Call"] = []
+
+
+class Run(Part, frozen=True):
+    """How an answer came about. turn: counts the times its question was answered, from 0."""
+
+    model: Annotated[str, Meta(min_length=1, max_length=200)]
+    created_at: Moment
+    ended_at: Moment | None = None
+    turn: Small = 0
+    model_index: Small = 0
+    status: RunStatus = "completed"
+    error: Error | None = None
+    forced_tool: Annotated[str, Meta(max_length=64)] = ""
+    usage: Usage = Usage()
+    time_to_first_token_ms: Count | None = None
+    reasoning_ms: Count | None = None
+    cycles: Small = 0
+
+
+class Message(Part, frozen=True):
+    """One node of the tree. parent, latest_child and last_summarized_message are numbers of messages."""
+
+    id: Count
+    role: Role
+    sent_at: Moment
+    parent: Count | None = None
+    text: str = ""
+    reasoning: str = ""
+    latest_child: Count | None = None
+    last_summarized_message: Count | None = None
+    files: list[File] = []
+    tool_calls: list[Call] = []
+    citations: list[Citation] = []
+    feedback: Feedback | None = None
+    run: Run | None = None
+
+
+class Portable(Part, frozen=True):
+    """The file."""
+
+    format: Literal["turnwire.session"]
+    version: Literal[1]
+    messages: Annotated[list[Message], Meta(max_length=20_000)]
+    title: Annotated[str, Meta(max_length=200)] = ""
+    while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"
