@@ -113,9 +113,9 @@ class Session(models.Model):
         self.leaf = leaf
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit: title, while_answering, agent, project."""
+        """Set what the owner may edit: title, while_answering, agent, project. It stays where it is in the list."""
         if fields:
-            type(self).objects.filter(pk=self.pk).update(**fields, updated_at=models.functions.Now())
+            type(self).objects.filter(pk=self.pk).update(**fields)
 
     def record(self, kind: str, payload: dict[str, Any]) -> SessionEvent:
         """Number and keep one event, in the caller's transaction.

@@ -26,7 +26,7 @@ def test_every_script_of_the_page_carries_the_nonce_of_its_policy() -> None:
     answer = alice.get("/")
     nonce = re.search(r"'nonce-([^']+)'", answer["Content-Security-Policy"])
     scripts = re.findall(r"<script[^>]*>", answer.content.decode())
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     assert nonce
     assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
 

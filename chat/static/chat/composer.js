@@ -1,62 +1,191 @@
-/** Where the next message is written. Enter sends, Shift+Enter breaks the line. */
+/**
+ * Where the next message is written: its text, what was pasted beside it, its draft, Send and Stop. What a key means
+ * is composer_keys.js, what becomes of a message is the page's.
+ */
+
+import { autosize } from "./autosize.js";
+import { meaningOf } from "./composer_keys.js";
+import { EMPTY, isEmpty, isLong, joined, wholeText } from "./pasted.js";
+import { PastedView } from "./pasted_view.js";
+import { ModeMenu } from "./mode_menu.js";
+import { t } from "./i18n.js";
+
+/** @import {Draft} from "./pasted.js" */
+/** @import {WhileAnswering} from "./types.js" */
+
+/**
+ * @typedef {object} ComposerNow
+ * @property {boolean} isAnswering  the tip is unfinished
+ * @property {boolean} canStop
+ * @property {boolean} isStopping
+ * @property {WhileAnswering} mode  what a message does that is sent meanwhile
+ */
 
 export class Composer {
   /**
    * @param {HTMLFormElement} form
-   * @param {{send: (text: string) => Promise<boolean>, stop: () => void}} actions send resolves to: was it accepted
+   * @param {import("./drafts.js").Drafts} drafts
+   * @param {object} actions
+   * @param {(text: string) => Promise<boolean>} actions.send  resolves to: was it accepted
+   * @param {() => void} actions.stop
+   * @param {() => boolean} actions.editLatest  false: there is nothing to edit
+   * @param {(mode: WhileAnswering) => void} actions.choose
    */
-  constructor(form, actions) {
+  constructor(form, drafts, actions) {
+    this.form = form;
     this.field = form.querySelector("textarea");
-    this.sendButton = form.querySelector("[data-send]");
-    this.stopButton = form.querySelector("[data-stop]");
+    this.sendButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-send]"));
+    this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
+    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#edited(), unfold: (text) => this.#unfold(text) });
+    this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
+    this.drafts = drafts;
     this.actions = actions;
+    /** @type {string|null|undefined} whose draft it is; undefined: no session was opened yet */
+    this.session = undefined;
     this.isSending = false;
-    this.isAnswering = false;
-    form.addEventListener("submit", (event) => this.#submit(event));
-    this.field.addEventListener("keydown", (event) => this.#key(event));
-    this.field.addEventListener("input", () => this.#show());
-    this.stopButton.addEventListener("click", () => actions.stop());
-    this.#show();
+    /** @type {ComposerNow} */
+    this.now = { isAnswering: false, canStop: false, isStopping: false, mode: "enqueue" };
+    this.resize = autosize(this.field);
+    this.#listen(form);
   }
 
-  /** @param {{isAnswering: boolean, canStop: boolean, isStopping: boolean}} now isAnswering: the tip is unfinished */
-  update({ isAnswering, canStop, isStopping }) {
-    this.isAnswering = isAnswering;
+  /** Its draft comes into the field, and what was written stays with its own session. @param {string|null} session */
+  open(session) {
+    if (session === this.session) return;
+    const isFirst = this.session === undefined;
+    this.session = session;
+    // What was typed before the page had started was typed into the field itself.
+    const draft = this.drafts.read(session);
+    this.#show(isFirst ? joined(draft, { text: this.field.value, pasted: [] }) : draft);
+  }
+
+  /** From early.js: what was entered before this was here is sent now. */
+  takeOver() {
+    this.form.dataset.ready = "";
+    this.form.ariaBusy = null;
+    this.field.readOnly = false;
+    if ("entered" in this.form.dataset) this.submit();
+    delete this.form.dataset.entered;
+  }
+
+  /** The new chat that is written in has become this session. @param {string} session */
+  becomes(session) {
+    if (!this.isSending) this.drafts.write(this.session, EMPTY);
+    this.session = session;
+  }
+
+  /** @param {ComposerNow} now */
+  update(now) {
+    const { canStop, isAnswering, isStopping, mode } = (this.now = now);
     const hadFocus = document.activeElement === this.stopButton;
+    const words = isStopping ? t("Stopping…") : t("Stop");
     this.stopButton.hidden = !canStop;
     this.stopButton.disabled = isStopping;
-    this.stopButton.textContent = isStopping ? "Stopping…" : "Stop";
-    this.sendButton.hidden = isAnswering;
+    this.stopButton.title = words;
+    this.stopButton.setAttribute("aria-label", words);
+    this.mode.show(mode, isAnswering);
     if (hadFocus && !canStop) this.focus();
-    this.#show();
+    this.#showSend();
   }
 
   focus() {
     this.field.focus({ preventScroll: true });
   }
 
-  #show() {
-    this.sendButton.disabled = this.isSending || this.isAnswering || !this.field.value.trim();
+  /** Something that was not sent after all, before what was written since. @param {string|null} session @param {Draft} draft */
+  giveBack(session, draft) {
+    if (session === this.session) this.#show(joined(draft, this.#draft));
+    else this.drafts.write(session, joined(draft, this.drafts.read(session)));
+    this.#edited();
   }
 
-  #key(event) {
-    // isComposing: Enter then belongs to the input method (Chinese, Japanese, Korean).
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.#submit(event);
-  }
-
-  async #submit(event) {
-    event.preventDefault();
-    const text = this.field.value;
-    if (this.isSending || this.isAnswering || !text.trim()) return;
+  /** Sends what is in the field, if it can be sent now. */
+  async submit() {
+    const draft = this.#draft;
+    if (!this.#canSend) return;
+    const from = this.session;
     this.isSending = true;
-    this.field.value = "";
-    this.#show();
-    const isAccepted = await this.actions.send(text);
+    this.#show(EMPTY);
+    const isAccepted = await this.actions.send(wholeText(draft));
     this.isSending = false;
-    // Not accepted: back into the field, unless something new was typed meanwhile.
-    if (!isAccepted && !this.field.value) this.field.value = text;
-    this.#show();
+    // A new chat may have become a session meanwhile.
+    if (!isAccepted) this.giveBack(from === null ? this.session : from, draft);
+    else if (from !== this.session) this.drafts.write(from, EMPTY);
+    this.#edited();
+  }
+
+  /** @returns {Draft} */
+  get #draft() {
+    return { text: this.field.value, pasted: this.pasted.texts };
+  }
+
+  get #canSend() {
+    const isRefused = this.now.isAnswering && this.now.mode === "reject";
+    return !this.isSending && !isRefused && !isEmpty(this.#draft);
+  }
+
+  /** @param {HTMLFormElement} form */
+  #listen(form) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.field.addEventListener("keydown", (event) => this.#key(event));
+    this.field.addEventListener("input", () => this.#edited());
+    this.field.addEventListener("paste", (event) => this.#paste(event));
+    this.stopButton.addEventListener("click", () => this.actions.stop());
+    this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const meaning = meaningOf(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop });
+    if (meaning === "send") this.submit();
+    else if (meaning === "stop") this.actions.stop();
+    else if (meaning === null || !this.actions.editLatest()) return;
+    event.preventDefault();
+  }
+
+  /** @param {ClipboardEvent} event */
+  #paste(event) {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (!isLong(text)) return;
+    event.preventDefault();
+    this.pasted.add(text);
+  }
+
+  /** A pasted text goes where the caret is. @param {string} text */
+  #unfold(text) {
+    this.field.setRangeText(text, this.field.selectionStart, this.field.selectionEnd, "end");
+    this.focus();
+    this.#edited();
+  }
+
+  /** @param {Draft} draft */
+  #show({ text, pasted }) {
+    this.field.value = text;
+    this.pasted.show(pasted);
+    this.#showSend();
+    this.resize();
+  }
+
+  #edited() {
+    // While a message is on its way its draft is kept: nobody knows yet whether it was accepted.
+    if (this.session !== undefined && !this.isSending) this.drafts.write(this.session, this.#draft);
+    this.#showSend();
+    this.resize();
+  }
+
+  #showSend() {
+    const { isAnswering, mode } = this.now;
+    const whileAnswering = {
+      enqueue: t("Send when the answer has ended"),
+      interrupt: t("Stop the answer and send"),
+      reject: t("Send (once the answer has ended)"),
+    };
+    const words = isAnswering ? whileAnswering[mode] : t("Send");
+    this.sendButton.disabled = !this.#canSend;
+    this.sendButton.title = words;
+    this.sendButton.setAttribute("aria-label", words);
   }
 }

@@ -9,6 +9,7 @@ import { h, setChildren } from "./element.js";
 import { Following } from "./following.js";
 import { OlderMessages } from "./older_messages.js";
 import { Pace } from "./pace.js";
+import { QueueView } from "./queue_view.js";
 import { answerTo } from "./session_state.js";
 import { SummaryView } from "./summary_view.js";
 import { UserMessage } from "./user_message.js";
@@ -31,6 +32,7 @@ export class Conversation {
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
     this.views = new Map();
     this.summary = new SummaryView();
+    this.queue = new QueueView(actions.withdraw);
     this.columns = new ColumnsView();
     this.pendingText = h("div", { class: "said" });
     this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
@@ -111,6 +113,7 @@ export class Conversation {
     const shownIds = new Set([...known, ...state.alongside].map(({ id }) => id));
     for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
     const elements = this.#newestShown(known, (message) => this.#shown(state, message, message === tip && isInColumns, true));
+    this.queue.show(state, (id) => this.views.get(id)?.element);
     if (tip && isInColumns) {
       this.columns.show(this.#columns(state, tip, elements.pop()));
       elements.push(this.columns.element);

@@ -50,10 +50,12 @@ export class Drafts {
     });
   }
 
+  /** @param {string|null} session */
   #key(session) {
     return this.prefix + (session ?? "new");
   }
 
+  /** @param {string} key @returns {(Draft & {at: number})|null} */
   #kept(key) {
     try {
       const { text, pasted, at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
@@ -69,7 +71,7 @@ export class Drafts {
       (key) => key?.startsWith(this.prefix),
     );
     if (keys.length <= MOST_KEPT) return;
-    const age = (key) => this.#kept(key)?.at ?? 0;
+    const age = (/** @type {string} */ key) => this.#kept(key)?.at ?? 0;
     keys.sort((one, other) => age(one) - age(other));
     keys.slice(0, keys.length - MOST_KEPT).forEach((key) => this.storage.removeItem(key));
   }

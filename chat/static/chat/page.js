@@ -1,26 +1,29 @@
 /** Wires the parts of the page to each other. The address's fragment says which session is open. */
 
 import * as api from "./api.js";
-import { Composer } from "./composer.js";
-import { Conversation } from "./conversation.js";
 import { attachAccountMenu } from "./account_menu.js";
+import { Answering } from "./answering.js";
+import { Chats } from "./chats.js";
+import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
-import { icon } from "./icons.js";
+import { Conversation } from "./conversation.js";
+import { decorate } from "./decorate.js";
+import { Drafts } from "./drafts.js";
+import { FileDoor } from "./file_door.js";
 import { t } from "./i18n.js";
 import { LiveSession } from "./live_session.js";
-import { ModelPicker } from "./model_picker.js";
 import { attachMenu } from "./menu.js";
 import { Notice } from "./notice.js";
+import { Sending } from "./sending.js";
 import { SessionActions } from "./session_actions.js";
-import { SessionList, titleOf } from "./session_list.js";
-import { isLive, liveAnswers } from "./session_state.js";
+import { titleOf } from "./session_list.js";
+import { isLive } from "./session_state.js";
 import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
+import { Stopping } from "./stopping.js";
 import { TreeToggle } from "./tree_toggle.js";
 import { TurnActions } from "./turn_actions.js";
 import { compressionInWords } from "./words.js";
-
-const TITLE_CHARACTERS = 60;
 
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
@@ -29,52 +32,104 @@ class Page {
   constructor() {
     /** @type {LiveSession|null} */
     this.live = null;
-    /**
-     * A message on its way to the server, and the end of the branch it was sent to.
-     * @type {{text: string, after: string|undefined}|null}
-     */
-    this.pending = null;
-    /** Runs a stop was asked for. */
-    this.stopping = new Set();
     /** @param {any} error */
     const failed = (error) => this.#failed(error);
     this.notice = new Notice(part("notice"));
     this.connection = new Connection(part("connection"));
     this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
     this.actions = this.#sessionActions();
-    this.picker = new ModelPicker(part("models"));
-    this.sessions = new SessionList(part("sessions"), part("more-sessions"), { changed: () => this.#drawFrame(), failed });
-    this.turn = new TurnActions({ live: () => this.live, models: () => this.picker.picked, failed });
+    this.sessions = this.#chats();
+    this.answering = this.#answering();
+    this.turn = new TurnActions({ live: () => this.live, models: () => this.answering.models, offered: () => this.answering.offered, failed });
+    this.sending = this.#sending();
+    this.stopping = new Stopping({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
-    this.composer = new Composer(part("composer"), { send: (text) => this.#send(text), stop: () => this.#stop() });
+    this.composer = this.#composer();
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.socket = this.#connect();
     this.#listen();
   }
 
-  async start() {
+  start() {
     this.#open();
-    this.sessions.refresh();
-    try {
-      const models = await api.readModels();
-      this.picker.offer(models);
-      part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo);
-    } catch (error) {
-      this.#failed(error);
-    }
+    this.composer.takeOver();
+  }
+
+  #chats() {
+    return new Chats(
+      { nav: part("sessions"), field: part("search"), status: part("search-status") },
+      {
+        state: () => this.live?.state ?? null,
+        actions: this.actions,
+        attempt: (action) => this.#attempt(action),
+        changed: () => this.#drawFrame(),
+        gone: (id) => this.#gone(id),
+        failed: (error) => this.#failed(error),
+      },
+    );
+  }
+
+  #answering() {
+    return new Answering(
+      { models: part("models"), agents: part("agents") },
+      {
+        session: () => this.sessions.open,
+        isNew: () => this.live === null,
+        assume: (id, fields) => this.sessions.store.assume(id, fields),
+        attempt: (action) => this.#attempt(action),
+        offered: (models) => (part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo)),
+        manage: () => import("./agents_dialog.js").then((agents) => agents.openAgents((error) => this.#failed(error))),
+        failed: (error) => this.#failed(error),
+      },
+    );
+  }
+
+  #sending() {
+    return new Sending({
+      live: () => this.live,
+      answering: this.answering,
+      turn: this.turn,
+      isNamedLater: "namedLater" in part("title").dataset,
+      begun: (session, beginning) => {
+        this.sessions.store.begun(session, beginning);
+        this.composer.becomes(session.id);
+        this.#goTo(session.id);
+      },
+      giveBack: (session, text) => this.composer.giveBack(session, { text, pasted: [] }),
+      attempt: (action) => this.#attempt(action),
+      changed: () => this.#draw(),
+    });
+  }
+
+  #composer() {
+    const form = part("composer");
+    new FileDoor(form);
+    return new Composer(form, new Drafts(localStorage, form.dataset.user), {
+      send: (text) => {
+        this.notice.hide();
+        this.conversation.goToEnd();
+        return this.sending.send(text);
+      },
+      stop: () => this.stopping.stop(),
+      editLatest: () => /** @type {any} */ (this.conversation).editLatest?.() ?? false,
+      choose: (mode) => this.answering.chooseMode(mode),
+    });
   }
 
   #connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     return new Socket(`${scheme}://${location.host}/ws/`, {
-      opened: () => this.live?.subscribe(),
+      opened: () => {
+        this.live?.subscribe();
+        this.sessions.watch(this.socket);
+      },
       received: (object) => this.#received(object),
       changed: (state) => this.#connectionChanged(state),
     });
   }
 
   #listen() {
-    for (const place of document.querySelectorAll("[data-icon]")) decorate(/** @type {HTMLElement} */ (place));
+    decorate(document);
     addEventListener("hashchange", () => this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     part("skip").addEventListener("click", (/** @type {Event} */ event) => this.#skip(event));
@@ -86,18 +141,23 @@ class Page {
   #sessionActions() {
     return new SessionActions({
       attempt: (action) => this.#attempt(action),
-      changed: () => this.sessions.refresh(),
+      changed: () => this.sessions.store.refresh(),
       removed: (id) => {
-        this.sessions.remove(id);
-        if (this.live?.state.session === id) this.#goTo("");
+        this.sessions.store.remove(id);
+        this.#gone(id);
       },
     });
+  }
+
+  /** A chat that was deleted, here or elsewhere. @param {string} id */
+  #gone(id) {
+    if (this.live?.state.session === id) this.#goTo("");
   }
 
   /** Of the open session. */
   #sessionMenu() {
     const { state } = this.live;
-    const session = this.sessions.get(state.session) ?? /** @type {any} */ ({ id: state.session, title: "" });
+    const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
     const canCompress = (state.branch?.length ?? 0) > 2 && state.compressing !== "under_way";
     const hint = t("Summarises the older messages for the model");
     const compress = { label: t("Compress now"), icon: /** @type {const} */ ("collapse"), hint, disabled: !canCompress, action: () => this.#compress() };
@@ -115,8 +175,13 @@ class Page {
     return {
       select: (/** @type {string} */ id) => this.turn.select(id),
       edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
-      regenerate: (/** @type {Message} */ message) => this.turn.regenerate(message),
-      stopRun: (/** @type {string} */ run) => this.#stop(run),
+      regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model) => this.turn.regenerate(message, model),
+      models: () => this.answering.offered,
+      readRun: api.readRun,
+      readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => this.turn.readToolOutput(message, call),
+      giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => this.turn.giveFeedback(message, feedback),
+      stopRun: (/** @type {string} */ run) => this.stopping.stop(run),
+      withdraw: (/** @type {Message} */ question) => this.sending.withdraw(question),
       readOlder: () => this.live?.readOlder(),
       announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
     };
@@ -129,10 +194,11 @@ class Page {
     if (this.live?.state.session !== id) {
       this.live?.close();
       this.conversation.clear();
-      this.stopping.clear();
+      this.stopping.forget();
       this.live = id && new LiveSession(id, this.socket, this.#sessionListener());
     }
-    this.#drawFrame();
+    this.composer.open(id);
+    this.sessions.opened();
     this.#draw();
     this.composer.focus();
   }
@@ -140,7 +206,7 @@ class Page {
   #sessionListener() {
     return {
       changed: () => this.#draw(),
-      sessionsChanged: () => this.sessions.refreshSoon(),
+      sessionsChanged: () => {}, // the socket tells of all sessions
       failed: (/** @type {any} */ error) => this.#failed(error),
     };
   }
@@ -162,57 +228,14 @@ class Page {
     });
   }
 
-  // --- Turns -------------------------------------------------------------------------------------------------
-
-  /** @param {string} text */
-  async #send(text) {
-    this.notice.hide();
-    this.pending = { text, after: this.live?.state.branch?.at(-1)?.id };
-    this.conversation.goToEnd();
-    this.#draw();
-    const isAccepted = (await this.#ensureSession(text)) && (await this.turn.send(text));
-    this.pending = null;
-    this.#draw();
-    return isAccepted;
-  }
-
-  /** The first message makes the session, so looking at an empty page leaves nothing behind. @param {string} text */
-  async #ensureSession(text) {
-    if (this.live) return true;
-    return this.#attempt(async () => {
-      const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
-      // Where a model names chats after the first answer, this is what it is called until then.
-      const session = await api.createSession("namedLater" in part("title").dataset ? "" : beginning);
-      this.sessions.callUntilNamed(session.id, beginning);
-      this.#goTo(session.id);
-      this.sessions.refresh();
-    });
-  }
-
-  /** @param {string} [run] left out: all that are running */
-  #stop(run) {
-    const runs = run ? [run] : this.#running().map((answer) => answer.run);
-    for (const id of runs) {
-      this.stopping.add(id);
-      this.turn.stopRun(id).then((isAccepted) => isAccepted || this.stopping.delete(id));
-    }
-    this.#draw();
-  }
-
-  #running() {
-    if (!this.live) return [];
-    const { state } = this.live;
-    const shown = new Set([...(state.branch ?? []), ...state.alongside].map(({ id }) => id));
-    return liveAnswers(state).filter((answer) => shown.has(answer.message));
-  }
-
   /** @param {any} object */
   #received(object) {
     if (object.type === "error") {
       // Answers to what this page asked for in the background heal by themselves; refused stops are worth a word.
-      if (this.stopping.size) this.stopping.clear();
+      this.stopping.forget();
       this.#failed(object);
     }
+    this.sessions.receive(object);
     this.live?.receive(object);
   }
 
@@ -222,14 +245,13 @@ class Page {
   #draw() {
     this.conversation.drawSoon(() => {
       const state = this.live?.state ?? null;
-      const running = this.#running();
       this.composer.update({
         isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)),
-        canStop: running.length > 0,
-        isStopping: running.length > 0 && running.every((answer) => this.stopping.has(answer.run)),
+        ...this.stopping.now,
+        mode: this.answering.mode,
       });
-      const isSeen = this.pending && state?.branch?.at(-1)?.id !== this.pending.after;
-      const pending = this.pending && !isSeen ? this.pending.text : null;
+      this.sessions.seen.check();
+      const pending = this.sending.textFor(state);
       this.#drawCompression(state);
       this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;
@@ -246,8 +268,8 @@ class Page {
   /** Around the conversation: the list, the title. */
   #drawFrame() {
     const id = this.live?.state.session ?? null;
-    const session = this.sessions.get(id);
-    this.sessions.show(id);
+    const session = this.sessions.open;
+    this.answering?.show();
     part("title").textContent = id ? (session ? titleOf(session) : t("Chat")) : t("New chat");
     document.title = `${part("title").textContent} · Turnwire`;
     part("session-menu").hidden = id === null;
@@ -281,13 +303,6 @@ class Page {
 /** The login is over; after the next one the same chat is open again. */
 function toLogin() {
   location.assign(`/login/?next=${encodeURIComponent(location.pathname + location.hash)}`);
-}
-
-/** A control of page.html that says which icon it has; where it has no text, its label shows on hover. */
-/** @param {HTMLElement} control */
-function decorate(control) {
-  control.prepend(icon(/** @type {import("./icons.js").IconName} */ (control.dataset.icon)));
-  if (!control.textContent?.trim()) control.title = control.getAttribute("aria-label") ?? "";
 }
 
 new Page().start();

@@ -39,12 +39,13 @@ function kindOf(used, now) {
   return days <= 30 ? "thirty_days" : "month";
 }
 
-/** Midnights between the two; rounded, because days of a clock change have 23 or 25 hours. */
+/** Midnights between the two; rounded, because days of a clock change have 23 or 25 hours. @param {Date} used @param {Date} now */
 function daysBetween(used, now) {
   const midnight = (/** @type {Date} */ date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   return Math.round((midnight(now) - midnight(used)) / DAY_MS);
 }
 
+/** @param {Date} one @param {Date} other */
 function isSameMonth(one, other) {
   return one.getFullYear() === other.getFullYear() && one.getMonth() === other.getMonth();
 }

@@ -1,0 +1,12 @@
+/** A text field as high as its text. Most browsers do it by CSS (`field-sizing`); the others by this. */
+
+/** @param {HTMLTextAreaElement} field @returns {() => void} call it when the text was changed by a script */
+export function autosize(field) {
+  if (CSS.supports("field-sizing", "content")) return () => {};
+  const fit = () => {
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight}px`;
+  };
+  field.addEventListener("input", fit);
+  return fit;
+}

@@ -1,0 +1,30 @@
+/**
+ * Runs before the form is there, so that nothing typed into it is lost while the page's modules are on their way:
+ * Enter is remembered, and kept from doing what a form without scripts does. No module: modules come later.
+ */
+
+(() => {
+  const FORM = "composer";
+  /** @param {Event} event */
+  const remember = (event) => {
+    const form = /** @type {HTMLElement} */ (event.target).closest?.("form");
+    // "ready": the composer itself listens now.
+    if (form?.id !== FORM || "ready" in form.dataset) return;
+    event.preventDefault();
+    const field = form.querySelector("textarea");
+    if (!field?.value.trim()) return;
+    form.dataset.entered = "";
+    form.ariaBusy = "true";
+    // What was entered is what is sent.
+    field.readOnly = true;
+  };
+  addEventListener("submit", remember, true);
+  addEventListener(
+    "keydown",
+    (event) => {
+      const isInField = /** @type {HTMLElement} */ (event.target).matches?.("textarea");
+      if (isInField && event.key === "Enter" && !event.shiftKey && !event.altKey && !event.isComposing) remember(event);
+    },
+    true,
+  );
+})();

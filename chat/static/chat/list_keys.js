@@ -1,0 +1,32 @@
+/** Keys in the list of sessions: arrows move, F2 renames, Delete deletes; Enter is the link's own. */
+
+/**
+ * @param {HTMLElement} list its rows are `li[data-id]` with a link
+ * @param {{rename: (id: string) => void, remove: (id: string) => void}} actions
+ */
+export function onListKeys(list, actions) {
+  list.addEventListener("keydown", (event) => {
+    const row = /** @type {HTMLElement} */ (event.target).closest("li");
+    if (!row || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!act(event.key, row, list, actions)) return;
+    event.preventDefault();
+  });
+}
+
+/**
+ * @param {string} key @param {HTMLElement} row @param {HTMLElement} list
+ * @param {{rename: (id: string) => void, remove: (id: string) => void}} actions
+ * @returns {boolean} whether the key means something here
+ */
+function act(key, row, list, actions) {
+  // On the button for the menu, up and down open it.
+  if (document.activeElement?.tagName === "BUTTON") return false;
+  const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]);
+  const at = links.indexOf(row.querySelector("a"));
+  const next = { ArrowDown: links[at + 1], ArrowUp: links[at - 1], Home: links[0], End: links.at(-1) }[key];
+  if (next) next.focus();
+  else if (key === "F2") actions.rename(row.dataset.id);
+  else if (key === "Delete") actions.remove(row.dataset.id);
+  else return false;
+  return true;
+}
