@@ -1,34 +1,24 @@
 """A real Chromium in front of the real stack. Without Chromium: skipped loudly, or failed when CI=true."""
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.browser import launching
 from tests.browser.reader import Reader
 from tests.stack import Stack
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-proxy-server",
-]
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     # Package and not session: while it is open, no asyncio loop can run in this thread.
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        assert os.environ.get("CI") != "true", f"none of {', '.join(NAMES)} is installed"
-        pytest.skip(f"none of {', '.join(NAMES)} is installed: the page was NOT tested")
+    if launching.path() is None:
+        assert os.environ.get("CI") != "true", f"none of {', '.join(launching.NAMES)} is installed"
+        pytest.skip(f"none of {', '.join(launching.NAMES)} is installed: the page was NOT tested")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = launching.launched(playwright)
         yield browser
         browser.close()
 

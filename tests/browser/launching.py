@@ -1,0 +1,23 @@
+"""The Chromium of this machine, as tests and screenshots start it."""
+
+import shutil
+
+from playwright.sync_api import Browser, Playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-proxy-server",
+]
+
+
+def path() -> str | None:
+    """None: there is none."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def launched(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=path(), args=ARGUMENTS)
