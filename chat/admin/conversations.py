@@ -59,7 +59,7 @@ class TurnAdmin(Found[Turn], ToRead[Turn]):
     ordering = ("-created_at",)
     owner_field = "session__owner"
     words = ("user_message__text",)
-    around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"))
+    around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
     search_help_text = (
         "A user's name, words of a question, the id of a turn, of its run, question or session."
     )

@@ -22,7 +22,14 @@ def run() -> Run:
     asked = {"role": "user", "content": "Why <b>two</b> tides?"}
     found = {"role": "tool", "content": "Two bulges."}
     SentRequest.objects.create(**kept, cycle=1, common=0, messages=[asked], prefix_share=0.25)
-    SentRequest.objects.create(**kept, cycle=2, common=1, messages=[found], prefix_share=0.75)
+    left_out = [
+        {"why": "budget", "count": 3, "tokens": 77, "what": [str(session)]},
+        {"why": "file", "what": ["a.txt"]},
+    ]
+    SentRequest.objects.create(
+        **kept, cycle=2, common=1, messages=[found], prefix_share=0.75, parts=[["TR", 17]],
+        account={"window": 9000, "output": 10, "schemas": 5, "budget": 8540, "left_out": left_out},
+    )  # fmt: skip
     return Run.objects.get(pk=run["id"])
 
 
@@ -48,6 +55,32 @@ def test_a_request_is_shown_whole_and_harmless(staff: Client, run: Run) -> None:
     assert "Why &lt;b&gt;two&lt;/b&gt; tides?" in shown
     assert "Two bulges." in shown
     assert "<b>two" not in shown
+
+
+def test_a_request_tells_what_it_was_weighed_against_and_what_it_left_out(staff: Client, run: Run) -> None:
+    shown = page(staff, run.sent_requests.get(cycle=2))
+    for part in (
+        "8540",
+        "9000",
+        "tool response",
+        "17 tokens",
+        "history over the budget",
+        "77 tokens",
+        "a.txt",
+    ):
+        assert part in shown
+
+
+def test_one_from_before_that_was_noted_says_so(staff: Client, run: Run) -> None:
+    assert "Nobody noted it." in page(staff, run.sent_requests.get(cycle=1))
+
+
+def test_what_the_server_knew_is_folded(staff: Client, run: Run) -> None:
+    sent = run.sent_requests.get(cycle=2)
+    context = staff.get(reverse("admin:chat_sentrequest_change", args=[sent.pk])).context
+    assert [part.text for part in context["known"]] == ["Why <b>two</b> tides?"]
+    assert [part.text for part in context["fresh"]] == ["Two bulges."]
+    assert context["before"] == run.sent_requests.get(cycle=1).pk
 
 
 @pytest.mark.parametrize("action", ["change", "delete"])
