@@ -3,8 +3,9 @@
 Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -21,7 +22,11 @@ from chat.admin.reading import ToRead
 from chat.admin.searching import Found
 from chat.admin.session_tree import tree_of
 from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
+from chat.portable.markdown import as_markdown
+from chat.portable.writing import as_json
 from chat.runs.cancelling import cancel_run
+
+TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
 
 
 @admin.register(Session)
@@ -37,7 +42,7 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
         "A user's name, words of a title, the id of a session or of anything in it. Texts: Messages."
     )
     inlines = (CompressionRows,)
-    actions = ("stop", "compress")
+    actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
 
     def change_view(
@@ -66,6 +71,14 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
     def compress(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
         self._do(request, chosen, "Compress", _compress)
 
+    @admin.action(description="Export as JSON", permissions=["view"])
+    def export_json(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
+        return self._exported(request, chosen, as_json, "json")
+
+    @admin.action(description="Export as Markdown", permissions=["view"])
+    def export_markdown(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
+        return self._exported(request, chosen, partial(as_markdown, whole=True), "md")
+
     @admin.display(description=f"compressions per {TURNS} turns")
     def compressions(self, session: Session) -> float | None:
         return compressions_per_turns(session)
@@ -78,6 +91,23 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
     def message_list(self, session: Session) -> SafeString:
         url = reverse("admin:chat_chatmessage_changelist")
         return format_html('<a href="{}?session__id__exact={}">messages</a>', url, session.pk)
+
+    def _exported(
+        self,
+        request: HttpRequest,
+        chosen: QuerySet[Session],
+        write: Callable[[Session], Iterable[bytes]],
+        ending: str,
+    ) -> HttpResponse | None:
+        """The whole tree as a file. One at a time: it is put together in memory."""
+        if chosen.count() != 1:
+            self.message_user(request, "Choose exactly one session.", messages.ERROR)
+            return None
+        session = chosen.get()
+        content = b"".join(write(session))
+        self.log_change(request, session, f"Export as {ending}: {len(content)} bytes")
+        headers = {"Content-Disposition": f'attachment; filename="session-{session.pk}.{ending}"'}
+        return HttpResponse(content, content_type=TYPES[ending], headers=headers)
 
     def _do(
         self, request: HttpRequest, chosen: QuerySet[Session], verb: str, act: Callable[[Session], str]

@@ -54,7 +54,8 @@ def page(request: HttpRequest) -> HttpResponse:
     period = _period(request.GET.get("days"))
     today = timezone.now().astimezone(UTC).date()
     days = [today - timedelta(days=ago) for ago in range(period - 1, -1, -1)]
-    ended = Run.objects.filter(ended_at__gte=datetime.combine(days[0], time.min, UTC)).order_by()
+    since = datetime.combine(days[0], time.min, UTC)
+    ended = Run.objects.filter(ended_at__gte=since, is_imported=False).order_by()
     by_day = list(_of_days(ended).values("day", "model").annotate(**NUMBERS).order_by("day", "model"))
     first_token = list(_of_days(ended).values("day").annotate(**FIRST_TOKEN).order_by("day"))
     return render(

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from chat.admin import tree_shape
 from chat.admin.tree_shape import Folded, Place, Shape, Shown
-from chat.models import ChatMessage, Compression, Role, Session, ToolCall
+from chat.models import ChatMessage, Compression, Role, Run, Session, ToolCall
 from tests.chat import cast
 
 
@@ -184,3 +184,37 @@ def test_a_larger_tree_takes_no_more_queries(session: Session) -> None:
     with CaptureQueriesContext(connection) as after:
         page(client, session)
     assert len(after) == len(before)
+
+
+class TestActions:
+    def act(self, client: Client, session: Session, action: str) -> Any:
+        return client.post(reverse("admin:chat_session_act", args=[session.pk, action]), follow=True)
+
+    def test_what_is_being_answered_is_stopped(self, session: Session) -> None:
+        alice = cast.client_of(session.owner)
+        run = cast.send(alice, session.pk, "More").json()["runs"][0]["id"]
+        client = cast.staff("view_session", "change_session")
+        assert "1 runs" in self.act(client, session, "stop").content.decode()
+        assert Run.objects.get(pk=run).status == "stopped"
+        assert "nothing is being answered" in self.act(client, session, "stop").content.decode()
+
+    def test_the_current_branch_is_compressed(self, session: Session) -> None:
+        cast.talk(cast.client_of(session.owner), session.pk, "More")
+        client = cast.staff("view_session", "change_session")
+        assert ": queued" in self.act(client, session, "compress").content.decode()
+        assert Compression.objects.filter(status="queued", triggered_by="staff").count() == 1
+
+    @pytest.mark.parametrize(("action", "ending"), [("export_json", ".json"), ("export_markdown", ".md")])
+    def test_a_session_is_exported_by_whoever_may_read_it(
+        self, session: Session, action: str, ending: str
+    ) -> None:
+        answer = self.act(cast.staff("view_session"), session, action)
+        assert f'{ending}"' in answer["Content-Disposition"]
+        assert b"Said before." in answer.content
+
+    @pytest.mark.parametrize("action", ["stop", "compress"])
+    def test_who_may_only_look_can_do_neither(self, session: Session, action: str) -> None:
+        client = cast.staff("view_session")
+        assert self.act(client, session, action).status_code == 403
+        assert "act/stop/" not in page(client, session)
+        assert not Compression.objects.filter(status="queued").exists()
