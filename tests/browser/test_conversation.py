@@ -29,7 +29,7 @@ def test_reasoning_is_folded_and_opens(reader: Reader, stack: Stack) -> None:
     reader.sees_answer("Done.")
     thought = reader.answers.locator(".reasoning .markdown")
     expect(thought).to_be_hidden()
-    reader.answers.get_by_text("Reasoning").click()
+    reader.answers.locator(".reasoning > summary").click()
     expect(thought).to_have_text("The Moon pulls.")
 
 
@@ -73,6 +73,7 @@ def test_an_answer_is_written_again_and_both_are_kept(reader: Reader, stack: Sta
     reader.send("Pick a number")
     reader.sees_answer("one")
     reader.answers.get_by_role("button", name="Regenerate").click()
+    reader.page.get_by_role("menuitem", name="Try again").click()
     reader.sees_answer("two")
     expect(reader.answers.locator(".place")).to_have_text("2/2")
     reader.answers.get_by_label("Previous version").click()

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { groupsOf, textAfter } from "../../chat/static/chat/tool_rounds.js";
 import { emptyState, fold } from "../../chat/static/chat/session_state.js";
 import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./recorded.mjs";
 
@@ -12,9 +13,14 @@ const SAID = [
   [place(0), { type: "run_start", model: "m1" }],
   [place(0), { type: "reasoning_start" }],
   [place(0), { type: "reasoning_delta", text: "Look it up." }],
-  [place(0), { type: "reasoning_done" }],
+  [place(0), { type: "reasoning_done", duration_ms: 1200 }],
+  [place(0), { type: "message_start" }],
+  [place(0), { type: "message_delta", text: "One moment. " }],
+  [place(0), { type: "section_end" }],
   [place(1), { type: "top_level_branching", count: 2 }],
   [place(1, 0), { type: "tool_start", tool_call_id: "a", name: "web_search" }],
+  [place(1, 0), { type: "tool_arguments_delta", tool_call_id: "a", text: '{"query":' }],
+  [place(1, 0), { type: "tool_arguments_delta", tool_call_id: "a", text: '"tides"}' }],
   [place(1, 0), { type: "tool_arguments", tool_call_id: "a", arguments: { query: "tides" } }],
   [place(1, 1), { type: "tool_start", tool_call_id: "b", name: "research_agent" }],
   [place(1, 1), { type: "tool_arguments", tool_call_id: "b", arguments: { question: "why two" } }],
@@ -24,14 +30,14 @@ const SAID = [
   [place(1, 1, 1), { type: "tool_start", tool_call_id: "c", name: "current_time" }],
   [place(1, 1, 1), { type: "tool_arguments", tool_call_id: "c", arguments: {} }],
   [place(1, 0), { type: "tool_output", tool_call_id: "a", documents: [source] }],
-  [place(1, 0), { type: "section_end", tool_call_id: "a" }],
+  [place(1, 0), { type: "section_end", tool_call_id: "a", duration_ms: 300 }],
   [place(1, 1, 1), { type: "tool_output", tool_call_id: "c", output: "noon" }],
   [place(1, 1, 1), { type: "section_end", tool_call_id: "c" }],
   [place(1, 1, 2), { type: "report_start" }],
   [place(1, 1, 2), { type: "report_delta", text: "Two bulges." }],
   [place(1, 1, 2), { type: "section_end" }],
   [place(1, 1), { type: "tool_output", tool_call_id: "b", output: "Two bulges." }],
-  [place(1, 1), { type: "section_end", tool_call_id: "b" }],
+  [place(1, 1), { type: "section_end", tool_call_id: "b", status: "failed", duration_ms: 900 }],
   [place(2), { type: "message_start", documents: [source] }],
   [place(2), { type: "citation_info", ...source }],
   [place(2), { type: "message_delta", text: "Bulges [[1]](https://example.org/tides)." }],
@@ -41,24 +47,28 @@ const SAID = [
 const PACKETS = SAID.map(([placement, obj], i) => ({ type: "packet", session: SESSION, run: RUN, attempt: 1, seq: i + 1, placement, obj }));
 
 /** As REST tells of it while its calls run and once it has ended. */
-const readCalls = (status, outcome = {}) => [
-  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: "{}", status, turn_number: 0, tab_index: 0, reasoning: "Look it up.", children: [], ...outcome.a },
-  { tool_call_id: "b", name: "research_agent", arguments: { question: "why two" }, response: "", status, turn_number: 0, tab_index: 1, reasoning: "Look it up.", children: [], ...outcome.b },
+const BEFORE = { turn_number: 0, reasoning: "Look it up.", reasoning_ms: 1200, text_before: "One moment. ", children: [] };
+const readCalls = (status) => [
+  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: "{}", status, tab_index: 0, ...BEFORE },
+  { tool_call_id: "b", name: "research_agent", arguments: { question: "why two" }, response: "", status, tab_index: 1, ...BEFORE },
 ];
 
 function play(frames) {
   return frames.reduce((state, frame) => fold(state, frame)[0], emptyState(SESSION)).answers[RUN];
 }
 
+const TEXT = "One moment. Bulges [[1]](https://example.org/tides).";
+const outcome = ({ id, status, durationMs }) => [id, status, durationMs];
 const begun = [subscribed(), turnStarted()];
 
 test("calls stand in rounds with what was thought before them, and the text is the answer's alone", () => {
   const answer = play([...begun, ...PACKETS]);
-  assert.equal(answer.text, "Bulges [[1]](https://example.org/tides).");
-  assert.equal(answer.reasoning, "");
+  assert.equal(answer.text, TEXT);
+  assert.deepEqual([answer.reasoning, answer.reasoningMs], ["", null]);
   const [round] = answer.rounds;
-  assert.equal(round.reasoning, "Look it up.");
-  assert.deepEqual(round.calls.map(({ id, running }) => [id, running]), [["a", false], ["b", false]]);
+  assert.deepEqual([round.reasoning, round.reasoningMs, round.textBefore], ["Look it up.", 1200, "One moment. "]);
+  assert.equal(textAfter(answer.text, answer.rounds), "Bulges [[1]](https://example.org/tides).");
+  assert.deepEqual(round.calls.map(outcome), [["a", "completed", 300], ["b", "failed", 900]]);
   assert.deepEqual(round.calls[0].documents, [source]);
   assert.deepEqual(round.calls[1].inside.map(({ id, output }) => [id, output]), [["c", "noon"]]);
   assert.equal(round.calls[1].report, "Two bulges.");
@@ -67,18 +77,43 @@ test("calls stand in rounds with what was thought before them, and the text is t
 
 test("a message read while tools run and the packets after its cursor show each call once, with its outcome", () => {
   const { question, answer: message } = questions();
-  for (let moment = 4; moment < 14; moment += 1) {
-    const read = { ...message, text: "", reasoning: "", status: "running", cursor: { attempt: 1, seq: moment }, tool_calls: readCalls("running") };
+  for (let moment = 7; moment < 19; moment += 1) {
+    const read = { ...message, text: "One moment. ", reasoning: "", status: "running", cursor: { attempt: 1, seq: moment }, tool_calls: readCalls("running") };
     const answer = play([{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...PACKETS.slice(moment)]);
     const calls = answer.rounds.flatMap((round) => round.calls);
-    assert.deepEqual(calls.map(({ id, running }) => [id, running]).sort(), [["a", false], ["b", false]], `after ${moment}`);
+    assert.deepEqual(calls.map(outcome).sort(), [["a", "completed", 300], ["b", "failed", 900]], `after ${moment}`);
     assert.equal(answer.rounds.length, 1, `after ${moment}`);
     assert.deepEqual(answer.rounds[0].calls.find(({ id }) => id === "a").documents, [source]);
-    assert.equal(answer.text, "Bulges [[1]](https://example.org/tides).");
+    assert.equal(answer.text, TEXT);
+    assert.deepEqual(answer.rounds.map(({ textBefore, reasoningMs }) => [textBefore, reasoningMs]), [["One moment. ", 1200]]);
   }
 });
 
 test("a reset forgets calls and citations", () => {
-  const answer = play([...begun, ...PACKETS.slice(0, 20), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
+  const answer = play([...begun, ...PACKETS.slice(0, 25), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
   assert.deepEqual([answer.rounds, answer.citations, answer.message], [[], [], MESSAGE]);
+});
+
+const after = (type, id) => PACKETS.findIndex(({ obj }) => obj.type === type && obj.tool_call_id === id) + 1;
+
+test("arguments show as they come, and too long for one packet, they are what the pieces were", () => {
+  const half = play([...begun, ...PACKETS.slice(0, after("tool_arguments_delta", "a"))]);
+  assert.deepEqual([half.rounds[0].calls[0].writing, half.rounds[0].calls[0].given], ['{"query":', {}]);
+  const packets = PACKETS.slice(0, after("tool_arguments", "a"));
+  packets.push({ ...packets.pop(), obj: { type: "tool_arguments", tool_call_id: "a", arguments: {}, ref: "row" } });
+  assert.deepEqual(play([...begun, ...packets]).rounds[0].calls[0].given, { query: "tides" });
+});
+
+test("what still runs when the answer ends was cut short", () => {
+  const cut = PACKETS.slice(0, after("tool_arguments", "c"));
+  const stop = { ...PACKETS.at(-1), seq: cut.length + 1, obj: { type: "stop", stop_reason: "user_cancelled" } };
+  const [round] = play([...begun, ...cut, stop]).rounds;
+  assert.deepEqual(round.calls.map(({ status }) => status), ["unknown", "unknown"]);
+  assert.equal(round.calls[1].inside[0].status, "unknown");
+});
+
+test("rounds without a word between them are one timeline", () => {
+  const round = (textBefore) => ({ turn_index: -1, textBefore, reasoning: "", reasoningMs: null, calls: [] });
+  const groups = groupsOf(["", " \n", "Then this. ", ""].map(round));
+  assert.deepEqual(groups.map(({ textBefore, rounds }) => [textBefore, rounds.length]), [["", 2], ["Then this. ", 2]]);
 });

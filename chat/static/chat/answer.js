@@ -1,6 +1,6 @@
 /** One run's answer, folded from its packets. Pure: every function returns a new value or the one it was given. */
 
-import { isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
+import { cutShort, isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
 
 /** @import {Answer, Message, RunInfo} from "./types.js" */
 
@@ -8,8 +8,8 @@ import { isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
 const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
 /** @type {Pick<Answer, "position"|"quiet">} */
 const NOT_WAITING = { position: null, quiet: false };
-/** @type {Pick<Answer, "text"|"reasoning"|"rounds"|"citations"|"error"|"ended">} */
-const NOTHING = { text: "", reasoning: "", rounds: [], citations: [], error: null, ended: false };
+/** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"ended">} */
+const NOTHING = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, ended: false };
 const TERMINAL = new Set(["completed", "failed", "stopped"]);
 
 /** @param {string|undefined} status */
@@ -93,13 +93,15 @@ function applied(answer, packet) {
   const next = { ...answer, seq, ...NOT_WAITING };
   if (isOfTools(packet)) {
     // What was thought before a round belongs to it.
-    return { ...next, reasoning: "", rounds: withToolPacket(answer.rounds, packet, answer.reasoning) };
+    return { ...next, reasoning: "", reasoningMs: null, rounds: withToolPacket(answer.rounds, packet, answer) };
   }
   switch (obj.type) {
     case "run_start":
       return { ...next, model: obj.model, status: "running" };
     case "reasoning_delta":
       return { ...next, reasoning: answer.reasoning + obj.text };
+    case "reasoning_done":
+      return obj.duration_ms === undefined ? next : { ...next, reasoningMs: (answer.reasoningMs ?? 0) + obj.duration_ms };
     case "message_delta":
       return { ...next, text: answer.text + obj.text };
     case "citation_info":
@@ -107,7 +109,7 @@ function applied(answer, packet) {
     case "error":
       return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
     case "stop":
-      return { ...next, status: STATUS_AFTER[obj.stop_reason], ended: true };
+      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: cutShort(answer.rounds), ended: true };
     default:
       return next; // a packet of a later release: it counts, and shows nothing
   }
@@ -124,6 +126,7 @@ export function shownBy(message) {
     status: message.status ?? "running",
     text: message.text,
     reasoning: message.reasoning ?? "",
+    reasoningMs: message.reasoning_ms ?? null,
     rounds: roundsOf(message.tool_calls),
     citations: message.citations ?? [],
     error: message.error ?? null,

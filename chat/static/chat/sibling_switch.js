@@ -1,15 +1,20 @@
 /** `‹ 2/3 ›`: goes through the versions of one message. */
 
 import { h } from "./element.js";
+import { t } from "./i18n.js";
+import { icon } from "./icons.js";
 
 export class SiblingSwitch {
   /** @param {(id: string) => void} select */
   constructor(select) {
     this.select = select;
-    this.before = h("button", { type: "button", class: "quiet", "aria-label": "Previous version", onclick: () => this.#go(-1) }, "‹");
+    this.before = this.#button("chevronLeft", t("Previous version"), -1);
     this.place = h("span", { class: "place" });
-    this.after = h("button", { type: "button", class: "quiet", "aria-label": "Next version", onclick: () => this.#go(1) }, "›");
-    this.element = h("span", { class: "siblings", role: "group", "aria-label": "Versions" }, this.before, this.place, this.after);
+    this.after = this.#button("chevronRight", t("Next version"), 1);
+    this.element = h("span", { class: "siblings", role: "group", "aria-label": t("Versions") }, this.before, this.place, this.after);
+    /** @type {string[]} */
+    this.ids = [];
+    this.at = 0;
   }
 
   /** @param {import("./types.js").Message} message */
@@ -22,6 +27,12 @@ export class SiblingSwitch {
     this.after.disabled = this.at === this.ids.length - 1;
   }
 
+  /** @param {import("./icons.js").IconName} name @param {string} label @param {number} step */
+  #button(name, label, step) {
+    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#go(step) }, icon(name));
+  }
+
+  /** @param {number} step */
   #go(step) {
     const id = this.ids[this.at + step];
     if (id) this.select(id);

@@ -1,29 +1,30 @@
-/** The documents an answer cites, by their numbers. */
+/** The documents an answer cites, by their numbers, below its text. */
 
-import { h } from "./element.js";
+import { documentCard } from "./document_card.js";
+import { h, setChildren } from "./element.js";
+import { t, tn } from "./i18n.js";
 
 /** @import {Source} from "./types.js" */
 
-const WEB = /^https?:\/\//i;
-
 export class SourcesView {
   constructor() {
-    this.list = h("ol");
-    this.element = h("section", { class: "sources", hidden: true, "aria-label": "Sources" }, h("h2", {}, "Sources"), this.list);
+    /** @type {Source[]|undefined} */
+    this.sources = undefined;
+    this.list = h("ol", { class: "document-cards" });
+    this.heading = h("h2");
+    this.element = h("section", { class: "sources", hidden: true, "aria-label": t("Sources") }, this.heading, this.list);
+    /** @type {Map<string, HTMLElement>} by what they show, so that those that stay keep focus */
+    this.cards = new Map();
   }
 
-  /** @param {Source[]} sources */
+  /** @param {Source[]} sources with what is known of each */
   show(sources) {
     if (sources === this.sources) return;
     this.sources = sources;
     this.element.hidden = sources.length === 0;
-    this.list.replaceChildren(...sources.map((source) => h("li", { value: source.number }, sourceLink(source))));
+    this.heading.textContent = tn("%(count)s source", "%(count)s sources", sources.length);
+    const cards = new Map(sources.map((source) => [JSON.stringify(source), source]));
+    this.cards = new Map([...cards].map(([key, source]) => [key, this.cards.get(key) ?? h("li", {}, documentCard(source))]));
+    setChildren(this.list, [...this.cards.values()]);
   }
-}
-
-/** Addresses come from the web: only such as lead there become links. @param {Source} source */
-export function sourceLink({ title, url, document_id }) {
-  const text = title || url || document_id;
-  if (!url || !WEB.test(url)) return h("span", {}, text);
-  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, text);
 }

@@ -1,16 +1,21 @@
 /** Where the verbatim part of a long chat begins: what stands for everything above, folded. */
 
 import { h } from "./element.js";
+import { language, t } from "./i18n.js";
+import { icon } from "./icons.js";
 import { MarkdownView } from "./markdown.js";
 
 /** @import {Summary} from "./types.js" */
 
 export class SummaryView {
   constructor() {
+    /** @type {Summary|undefined} */
+    this.shown = undefined;
     this.saved = h("span", { class: "hint" });
     this.body = h("div", { class: "markdown" });
-    this.fold = h("details", {}, h("summary", {}, "The messages above are summarised for the model", this.saved), this.body);
-    this.element = h("aside", { class: "summary", "aria-label": "Summary of the messages above" }, this.fold);
+    const line = h("span", { class: "line" }, t("The messages above are summarised for the model"), this.saved);
+    this.fold = h("details", {}, h("summary", {}, icon("summary"), line, icon("chevronDown")), this.body);
+    this.element = h("aside", { class: "summary", "aria-label": t("Summary of the messages above") }, this.fold);
     this.text = new MarkdownView(this.body);
   }
 
@@ -19,7 +24,7 @@ export class SummaryView {
     if (this.shown === summary) return;
     this.shown = summary;
     const saved = summary.saved_tokens;
-    this.saved.textContent = saved === null ? "" : ` · ${saved.toLocaleString("en")} tokens saved`;
+    this.saved.textContent = saved === null ? "" : ` · ${t("%(count)s tokens saved", { count: saved.toLocaleString(language) })}`;
     this.text.show(summary.text);
   }
 }

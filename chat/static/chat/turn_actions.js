@@ -9,18 +9,23 @@ export class TurnActions {
    * @param {object} page
    * @param {() => import("./live_session.js").LiveSession|null} page.live
    * @param {() => string[]} page.models  the picked ones
+   * @param {() => string[]} page.offered  those that may be asked
    * @param {(error: Error) => void} page.failed
    */
   constructor(page) {
     this.page = page;
-    /** The newest text sent without an answer and its id: sent again, it is the same message. */
+    /**
+     * The newest text sent without an answer and its id: sent again, it is the same message.
+     * @type {{key: string, id: string}|null}
+     */
     this.unconfirmed = null;
   }
 
-  /** @param {string} text @param {string|null} [parent] left out: the end of the current branch */
-  send(text, parent) {
+  /** @param {string} text @param {string|null} [parent] left out: the end of the current branch @param {string[]} [files] ids */
+  send(text, parent, files = []) {
     const live = this.page.live();
-    const body = { text, ...this.#models(), ...(parent === undefined ? {} : { parent }) };
+    const placed = parent === undefined ? {} : { parent };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}) };
     const key = JSON.stringify([live?.state.session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
@@ -30,16 +35,17 @@ export class TurnActions {
     });
   }
 
-  /** A message is edited by sending another one to the same parent. @param {Message} message */
+  /** A message is edited by sending another one to the same parent, with the same files. @param {Message} message @param {string} text */
   edit(message, text) {
     const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
-    return this.send(text, isFirst ? null : message.parent);
+    return this.send(text, isFirst ? null : message.parent, (message.files ?? []).map(({ id }) => id));
   }
 
-  /** @param {Message} answer */
-  regenerate(answer) {
+  /** @param {Message} answer @param {string} [model] left out: the one that answered, if it still may be asked */
+  regenerate(answer, model = answer.model) {
+    const models = this.page.offered().includes(model) ? { models: [model] } : this.#models();
     return this.#attempt(async () => {
-      await api.regenerate(answer.parent, this.#models());
+      await api.regenerate(answer.parent, models);
       await this.page.live()?.read();
     });
   }
@@ -59,12 +65,28 @@ export class TurnActions {
     });
   }
 
+  /** @param {string} message @param {import("./feedback_view.js").Feedback} feedback null: taken back */
+  giveFeedback(message, feedback) {
+    return this.#attempt(() => (feedback ? api.putFeedback(message, feedback) : api.deleteFeedback(message)));
+  }
+
+  /** What a tool gave, in full; empty if it cannot be read. @param {string} message @param {string} call */
+  async readToolOutput(message, call) {
+    let output = "";
+    await this.#attempt(async () => {
+      const read = await api.readMessage(this.page.live()?.state.session, message);
+      output = allCalls(read.tool_calls).find(({ id }) => id === call)?.response ?? "";
+    });
+    return output;
+  }
+
   /** Before the models are known, the server's own choice. */
   #models() {
     const models = this.page.models();
     return models.length ? { models } : {};
   }
 
+  /** @param {() => Promise<any>} action */
   async #attempt(action) {
     try {
       await action();
@@ -75,6 +97,9 @@ export class TurnActions {
     }
   }
 }
+
+/** @param {any[]} [calls] @returns {any[]} those inside others, too */
+const allCalls = (calls = []) => calls.flatMap((call) => [call, ...allCalls(call.children)]);
 
 /** crypto.randomUUID exists on secure origins only; a plain address in a home network is not one. */
 function randomId() {

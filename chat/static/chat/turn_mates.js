@@ -20,6 +20,7 @@ export async function readTurnMates(session, tip) {
   return [...before.reverse(), ...after];
 }
 
+/** @param {string} session @param {string[]} ids @param {string} turn */
 async function whileOfTurn(session, ids, turn) {
   const mates = [];
   for (const id of ids) {

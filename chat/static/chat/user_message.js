@@ -1,6 +1,10 @@
 /** What the user said: exactly as typed, and editable in place. */
 
+import { copyButton } from "./copy_button.js";
 import { h } from "./element.js";
+import { t } from "./i18n.js";
+import { icon } from "./icons.js";
+import { QuestionEditor } from "./question_editor.js";
 import { SiblingSwitch } from "./sibling_switch.js";
 
 /** @import {Message} from "./types.js" */
@@ -9,11 +13,16 @@ export class UserMessage {
   /** @param {{select: (id: string) => void, edit: (message: Message, text: string) => Promise<boolean>}} actions */
   constructor(actions) {
     this.actions = actions;
+    /** @type {Message|undefined} */
+    this.message = undefined;
     this.text = h("div", { class: "said" });
+    this.files = h("ul", { class: "said-files", hidden: true, "aria-label": t("Files") });
     this.switch = new SiblingSwitch(actions.select);
-    this.editButton = h("button", { type: "button", class: "quiet", onclick: () => this.#edit() }, "Edit");
-    this.footer = h("footer", {}, this.switch.element, this.editButton);
-    this.element = h("article", { class: "message user", "aria-label": "You" }, this.text, this.footer);
+    const label = t("Edit");
+    this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
+    this.copy = copyButton(t("Copy"), () => this.message.text);
+    this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
+    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files, this.text, this.footer);
   }
 
   /** @param {Message} message */
@@ -22,31 +31,25 @@ export class UserMessage {
     this.message = message;
     this.text.textContent = message.text;
     this.switch.show(message);
+    const files = message.files ?? [];
+    this.files.hidden = files.length === 0;
+    this.files.replaceChildren(...files.map(({ name }) => h("li", {}, icon("file"), name)));
   }
 
-  #edit() {
-    const field = h("textarea", { value: this.message.text, rows: 3, "aria-label": "Edit your message" });
-    const send = h("button", { type: "submit", class: "primary" }, "Send");
-    const cancel = h("button", { type: "button", onclick: () => this.#done(form) }, "Cancel");
-    const form = h("form", { class: "edit", onsubmit: (event) => this.#submit(event, form, field, send) }, field);
-    form.append(h("div", { class: "row" }, cancel, send));
-    form.addEventListener("keydown", (event) => event.key === "Escape" && this.#done(form));
+  /** Opens the editor, with the caret at the end. */
+  edit() {
+    this.editor ??= new QuestionEditor(this.message.text, {
+      send: (text) => this.actions.edit(this.message, text),
+      closed: () => this.#closed(),
+    });
     this.text.hidden = this.footer.hidden = true;
-    this.element.append(form);
+    this.element.append(this.editor.element);
     this.element.classList.add("editing");
-    field.focus();
+    this.editor.focus();
   }
 
-  async #submit(event, form, field, send) {
-    event.preventDefault();
-    send.disabled = true;
-    const isSent = await this.actions.edit(this.message, field.value);
-    if (isSent) this.#done(form);
-    send.disabled = false;
-  }
-
-  #done(form) {
-    form.remove();
+  #closed() {
+    this.editor = undefined;
     this.element.classList.remove("editing");
     this.text.hidden = this.footer.hidden = false;
     this.editButton.focus();
