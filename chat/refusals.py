@@ -39,6 +39,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "file_processing": (409, "A file is still being read. Try again in a moment."),
     "file_failed": (422, "A file could not be read. Leave it out."),
     "token_not_found": (404, "There is no such token."),
+    "share_not_found": (404, "There is no such link."),
     "agent_not_found": (404, "There is no such agent."),
     "project_not_found": (404, "There is no such project."),
     "knowledge_base_not_found": (404, "There is no such knowledge base."),
@@ -53,6 +54,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "not_waiting": (409, "Only the newest question can be taken back, and only while it waits."),
     "idempotency_mismatch": (409, "This client_message_id was used for another request."),
     "too_many_runs": (429, "Too many answers are being written for you. Try again later."),
+    "too_many_shares": (409, "This chat has too many links. Revoke some first."),
     "queue_full": (429, "Too many answers are waiting. Try again later."),
     "stream_unavailable": (503, "Answers cannot be delivered at the moment. Try again later."),
 }

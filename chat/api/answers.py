@@ -225,5 +225,15 @@ class CompressionAnswer(Answer):
     is_under_way = serializers.BooleanField()
 
 
+class ShareAnswer(Answer):
+    id = serializers.UUIDField()
+    session = serializers.UUIDField()
+    leaf = serializers.UUIDField()
+    url = serializers.CharField(allow_null=True)
+    is_current = serializers.BooleanField()
+    shows_details = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
 class StatusAnswer(Answer):
     status = serializers.ChoiceField(choices=STATUSES)

@@ -12,6 +12,7 @@ from chat.api.portability import ExportView, ImportView
 from chat.api.runs import PacketsView, RunCancellationView, RunView
 from chat.api.schema import AsyncApiView, DocsView, SchemaView, not_found
 from chat.api.sessions import SeenView, SessionsView, SessionView
+from chat.api.shares import SharesView, ShareView
 from chat.api.system_prompt import SystemPromptView
 from chat.api.tokens import TokenView
 from chat.api.turns import RegenerationsView, TurnCancellationView, TurnsView
@@ -34,6 +35,8 @@ urlpatterns = [
     path("sessions/<str:session>/tree/", TreeView.as_view()),
     path("sessions/<str:session>/turns/", TurnsView.as_view()),
     path("sessions/<str:session>/compression/", CompressionView.as_view()),
+    path("sessions/<str:session>/shares/", SharesView.as_view()),
+    path("shares/<str:share>/", ShareView.as_view()),
     path("messages/<str:message>/regenerations/", RegenerationsView.as_view()),
     path("messages/<str:message>/selection/", SelectionView.as_view()),
     path("messages/<str:message>/withdrawal/", WithdrawalView.as_view()),

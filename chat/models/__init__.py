@@ -11,6 +11,7 @@ from chat.models.prompt_block import PromptBlock
 from chat.models.run import Run
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
+from chat.models.share import Share
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tool_call import ToolCall
 from chat.models.turn import Turn
@@ -30,6 +31,7 @@ __all__ = [
     "SentRequest",
     "Session",
     "SessionEvent",
+    "Share",
     "SystemPrompt",
     "ToolCall",
     "TriggeredBy",

@@ -6,6 +6,7 @@ from django.views.i18n import set_language
 
 from chat.web.catalog import catalog
 from chat.web.page import page
+from chat.web.shared import shared
 
 urlpatterns = [
     path("", page, name="page"),
@@ -15,6 +16,7 @@ urlpatterns = [
         name="login",
     ),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),
 ]

@@ -1,6 +1,6 @@
 """Third-party browser modules: which files of node_modules are served, and under what address.
 
-Nothing else of node_modules is reachable. Adding a module: a line here, a line in the import map (page.html).
+Nothing else of node_modules is reachable. Adding a module: a line here, a line in the import map (import_map.html).
 """
 
 from collections.abc import Iterable, Iterator

@@ -2,6 +2,7 @@
 
 import { t } from "./i18n.js";
 import { attachMenu } from "./menu.js";
+import { importSession } from "./session_files.js";
 
 /**
  * @param {HTMLButtonElement} button
@@ -14,6 +15,7 @@ export function attachAccountMenu(button, { logout, failed }) {
   attachMenu(button, () => [
     { label: t("Settings"), icon: "settings", action: () => import("./settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("./agents_dialog.js").then((m) => m.openAgents(failed), failed) },
+    { label: t("Import a chat"), icon: "upload", action: () => importSession(failed) },
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
     { label: t("Log out"), icon: "logout", action: () => logout.submit() },
   ]);

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { ask, askTitle } from "./dialogs.js";
 import { h } from "./element.js";
 import { t } from "./i18n.js";
+import { exportSession } from "./session_files.js";
 import { titleOf } from "./session_list.js";
 
 /** @import {Session} from "./types.js" */
@@ -24,6 +25,9 @@ export class SessionActions {
   items(session) {
     return [
       { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
+      { label: t("Share"), icon: "share", action: () => this.share(session) },
+      { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
+      { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
     ];
   }
@@ -32,6 +36,11 @@ export class SessionActions {
   async rename(session) {
     const title = await askTitle(t("Rename this chat"), session.title);
     if (title && (await this.page.attempt(() => api.renameSession(session.id, title)))) this.page.changed();
+  }
+
+  /** @param {Session} session */
+  async share(session) {
+    await this.page.attempt(async () => (await import("./share_dialog.js")).shareSession(session));
   }
 
   /** @param {Session} session */

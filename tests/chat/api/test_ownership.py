@@ -45,12 +45,13 @@ def objects(client: APIClient, session: str) -> dict[str, str]:
     agent = client.post("/api/agents/", {"name": "Tides", "prompt": "Be brief."}, format="json").json()["id"]
     token = client.post("/api/auth/tokens/").json()["id"]
     ids = {"session": session, "message": run["message"], "run": run["id"], "turn": started["turn"]}
-    return ids | {"agent": agent, "token": token}
+    share = client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()["id"]
+    return ids | {"agent": agent, "token": token, "share": share}
 
 
 def test_there_are_routes() -> None:
     nouns = {noun for case in routes() for noun in case.values[2]}
-    assert {"session", "message", "run", "turn", "agent"} <= nouns
+    assert {"session", "message", "run", "turn", "agent", "share"} <= nouns
 
 
 @pytest.mark.parametrize(("method", "path", "nouns"), routes())
