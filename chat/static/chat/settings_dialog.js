@@ -27,7 +27,7 @@ export function openSettings(failed) {
 function appearance() {
   /** @type {{value: preferences.Theme, label: string, icon: SVGElement}[]} */
   const themes = [
-    { value: "system", label: t("As the device"), icon: icon("settings") },
+    { value: "system", label: t("System"), icon: icon("settings") },
     { value: "light", label: t("Light"), icon: icon("sun") },
     { value: "dark", label: t("Dark"), icon: icon("moon") },
   ];

@@ -82,7 +82,7 @@ export class TreeMap {
     const { id } = place.node;
     const mark = this.marks.get(id) ?? this.#newMark(id);
     const isHere = place.node.id === this.layout.leaf?.node.id;
-    mark.className = `mark ${place.node.role} ${place.node.status}${place.isCurrent ? " current" : ""}`;
+    mark.className = lookOf(place);
     mark.style.left = `${place.x}px`;
     mark.style.top = `${place.y}px`;
     mark.tabIndex = id === this.at ? 0 : -1;
@@ -148,6 +148,7 @@ export class TreeMap {
     const drawn = places.filter(({ parent }) => parent);
     this.lines.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.lines.replaceChildren(
+      ...places.slice(0, 1).map(begin),
       path(drawn.filter((place) => place.node.role === "summary"), "summaries"),
       path(drawn.filter((place) => !place.isCurrent && place.node.role !== "summary"), "others"),
       path(drawn.filter((place) => place.isCurrent), "current"),
@@ -163,10 +164,22 @@ function path(places, className) {
   return element;
 }
 
+/** Where all branches come from. @param {Place} root */
+function begin({ x, y }) {
+  const dot = document.createElementNS(SVG, "circle");
+  for (const [name, value] of Object.entries({ class: "begin", cx: x, cy: y, r: 4 })) dot.setAttribute(name, String(value));
+  return dot;
+}
+
 /** @param {Place} place */
 function line({ x, y, parent }) {
   const middle = (parent.y + y) / 2;
   return x === parent.x ? `M${x} ${parent.y}V${y}` : `M${parent.x} ${parent.y}C${parent.x} ${middle} ${x} ${middle} ${x} ${y}`;
+}
+
+/** @param {Place} place */
+function lookOf({ node, isCurrent }) {
+  return `mark of-${node.role} ${node.status}${isCurrent ? " current" : ""}`;
 }
 
 /** What a screen reader says of a mark. @param {Place} place */

@@ -116,9 +116,9 @@ function legend() {
   return h(
     "ul",
     { class: "tree-legend", "aria-hidden": "true" },
-    row("user current", t("Question")),
-    row("assistant current", t("Answer")),
-    row("assistant failed", t("Failed")),
-    row("summary", t("Summary")),
+    row("of-user current", t("Question")),
+    row("of-assistant current", t("Answer")),
+    row("of-assistant failed", t("Failed")),
+    row("of-summary", t("Summary")),
   );
 }
