@@ -10,13 +10,17 @@ import { emptyState } from "../../chat/static/chat/session_state.js";
 
 // Keys
 
-const IDLE = { isEmpty: true, canStop: false };
+const IDLE = { isEmpty: true, canStop: false, sendKey: "enter" };
+const SLOW = { ...IDLE, sendKey: "ctrl-enter" };
 for (const [key, now, meaning] of [
   [{ key: "Enter" }, IDLE, "send"],
   [{ key: "Enter", ctrlKey: true }, IDLE, "send"],
   [{ key: "Enter", shiftKey: true }, IDLE, null],
   [{ key: "Enter", isComposing: true }, IDLE, null],
   [{ key: "Enter", keyCode: 229 }, IDLE, null],
+  [{ key: "Enter" }, SLOW, null],
+  [{ key: "Enter", ctrlKey: true }, SLOW, "send"],
+  [{ key: "Enter", metaKey: true }, SLOW, "send"],
   [{ key: "Escape" }, IDLE, null],
   [{ key: "Escape" }, { ...IDLE, canStop: true }, "stop"],
   [{ key: "Escape", isComposing: true }, { ...IDLE, canStop: true }, null],
@@ -25,7 +29,7 @@ for (const [key, now, meaning] of [
   [{ key: "ArrowUp", shiftKey: true }, IDLE, null],
   [{ key: "a" }, IDLE, null],
 ]) {
-  test(`${JSON.stringify(key)} means ${meaning}`, () => assert.equal(meaningOf(key, now), meaning));
+  test(`${JSON.stringify([key, now])} means ${meaning}`, () => assert.equal(meaningOf(key, now), meaning));
 }
 
 // Texts

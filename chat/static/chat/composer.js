@@ -5,10 +5,11 @@
 
 import { autosize } from "./autosize.js";
 import { meaningOf } from "./composer_keys.js";
+import { t } from "./i18n.js";
+import { ModeMenu } from "./mode_menu.js";
 import { EMPTY, isEmpty, isLong, joined, wholeText } from "./pasted.js";
 import { PastedView } from "./pasted_view.js";
-import { ModeMenu } from "./mode_menu.js";
-import { t } from "./i18n.js";
+import { sendKey } from "./preferences.js";
 
 /** @import {Draft} from "./pasted.js" */
 /** @import {WhileAnswering} from "./types.js" */
@@ -34,6 +35,7 @@ export class Composer {
   constructor(form, drafts, actions) {
     this.form = form;
     this.field = form.querySelector("textarea");
+    this.hint = form.querySelector(".hint");
     this.sendButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-send]"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
     this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#edited(), unfold: (text) => this.#unfold(text) });
@@ -134,12 +136,14 @@ export class Composer {
     this.field.addEventListener("input", () => this.#edited());
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.stopButton.addEventListener("click", () => this.actions.stop());
+    addEventListener("storage", () => this.#showHint());
+    this.#showHint();
     this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const meaning = meaningOf(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop });
+    const meaning = meaningOf(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop, sendKey: sendKey() });
     if (meaning === "send") this.submit();
     else if (meaning === "stop") this.actions.stop();
     else if (meaning === null || !this.actions.editLatest()) return;
@@ -174,6 +178,11 @@ export class Composer {
     if (this.session !== undefined && !this.isSending) this.drafts.write(this.session, this.#draft);
     this.#showSend();
     this.resize();
+  }
+
+  #showHint() {
+    const isEnter = sendKey() === "enter";
+    this.hint.textContent = isEnter ? t("Enter sends, Shift+Enter breaks the line") : t("Ctrl+Enter sends, Enter breaks the line");
   }
 
   #showSend() {

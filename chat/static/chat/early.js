@@ -23,7 +23,10 @@
     "keydown",
     (event) => {
       const isInField = /** @type {HTMLElement} */ (event.target).matches?.("textarea");
-      if (isInField && event.key === "Enter" && !event.shiftKey && !event.altKey && !event.isComposing) remember(event);
+      // As in composer_keys.js.
+      const isPlain = localStorage.getItem("turnwire.sendKey") !== "ctrl-enter" || event.ctrlKey || event.metaKey;
+      const isSending = isPlain && !event.shiftKey && !event.altKey && !event.isComposing;
+      if (isInField && event.key === "Enter" && isSending) remember(event);
     },
     true,
   );

@@ -111,7 +111,7 @@ class Page {
         return this.sending.send(text);
       },
       stop: () => this.stopping.stop(),
-      editLatest: () => /** @type {any} */ (this.conversation).editLatest?.() ?? false,
+      editLatest: () => this.sending.withdrawLatest() || this.conversation.editLast(),
       choose: (mode) => this.answering.chooseMode(mode),
     });
   }

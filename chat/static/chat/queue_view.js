@@ -36,7 +36,7 @@ export class QueueView {
       note = h("p", { class: "queued" }, icon("clock"), t("Waits for the answer above"));
       this.notes.set(question.id, note);
     }
-    if (note.parentElement !== element) element.append(note);
+    if (element && note.parentElement !== element) element.append(note);
     if (question.id === this.question?.id && !note.contains(this.cancel)) note.append(this.cancel);
   }
 

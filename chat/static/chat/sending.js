@@ -1,5 +1,6 @@
 /** A message on its way from the composer to the server, and a waiting question on its way back. */
 
+import { withdrawable } from "./queue.js";
 import { beginSession, withdraw } from "./sessions_api.js";
 
 /** @import {Message, Session, SessionState} from "./types.js" */
@@ -51,6 +52,14 @@ export class Sending {
       this.page.giveBack(live.state.session, question.text);
       await live.read();
     });
+  }
+
+  /** @returns {boolean} false: nothing waits */
+  withdrawLatest() {
+    const state = this.page.live()?.state;
+    const found = state ? withdrawable(state) : null;
+    if (found) this.withdraw(found.question);
+    return found !== null;
   }
 
   /** The first message makes the session, so looking at an empty page leaves nothing behind. @param {string} text */

@@ -1,0 +1,223 @@
+"""Where messages are written: nothing that was typed is lost, and what a key does is what people know from elsewhere."""
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+LONG = "All the tides of the year. " * 400
+
+PASTE = """(field, text) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+DROP = """(form) => {
+    const files = new DataTransfer();
+    files.items.add(new File(["a"], "a.txt", {type: "text/plain"}));
+    form.addEventListener("files", (event) => (document.title = `got ${event.detail[0].name}`));
+    const drop = new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true});
+    form.dispatchEvent(drop);
+    return drop.defaultPrevented;
+}"""
+
+
+def field_of(page: Page) -> str:
+    return page.get_by_label("Message", exact=True).input_value()
+
+
+def test_what_is_entered_before_the_scripts_arrive_is_sent_when_they_do(
+    browser: Browser, stack: Stack
+) -> None:
+    with Reader.at(browser, stack.base_url) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        page, late = reader.page, Late(reader.page)
+        late.go(f"{reader.base_url}/")
+        reader.field.click()
+        page.keyboard.type("Early")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("bird")
+        page.keyboard.press("Enter")
+        expect(reader.field).to_have_value("Early\nbird")
+        expect(page.locator("#composer")).to_have_attribute("aria-busy", "true")
+        late.arrive()
+        reader.sees_echo("Early bird")
+        expect(reader.field).to_have_value("")
+        expect(reader.field).to_be_editable()
+        # What was typed and not entered stays, and is a draft from then on.
+        late.go(f"{reader.base_url}/")
+        reader.field.fill("Half a thou")
+        late.arrive()
+        reader.is_let_in()
+        late.go(f"{reader.base_url}/")
+        late.arrive()
+        expect(reader.field).to_have_value("Half a thou")
+        reader.field.fill("")
+        assert reader.complaints == []
+
+
+class Late:
+    """The page's first script is held back until it may arrive."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.held: list[Route] = []
+        page.route("**/chat/page.js", self._hold)
+
+    def go(self, address: str) -> None:
+        with self.page.expect_request("**/chat/page.js"):
+            self.page.goto(address, wait_until="commit")
+        expect(self.page.locator("[data-send]")).to_be_attached()
+
+    def arrive(self) -> None:
+        while not self.held:
+            self.page.evaluate("1")  # lets what the browser said be heard
+        self.held.pop().continue_()
+
+    def _hold(self, route: Route) -> None:
+        self.held.append(route)
+
+
+def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
+    keyboard = reader.page.keyboard
+    reader.field.fill("one")
+    keyboard.press("Shift+Enter")
+    keyboard.type("two")
+    reader.field.dispatch_event("keydown", {"key": "Enter", "isComposing": True})
+    expect(reader.field).to_have_value("one\ntwo")
+    stack.upstream.reply({"text": "Once upon"}, {"hang": True}, times=1)
+    keyboard.press("Enter")
+    reader.sees_so_far("Once upon")
+    expect(reader.questions.locator(".said")).to_have_text("one\ntwo")
+    keyboard.press("Escape")
+    reader.sees_answer("Once upon")
+    keyboard.press("ArrowUp")
+    editor = reader.questions.locator("textarea")
+    expect(editor).to_be_focused()
+    expect(editor).to_have_value("one\ntwo")
+
+
+def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Reader) -> None:
+    reader.send("Tides")
+    reader.sees_echo("Tides")
+    first = reader.page.url
+    reader.field.fill("about the Moon")
+    second = reader.second_tab()
+    expect(second.get_by_label("Message", exact=True)).to_have_value("about the Moon")
+    reader.field.press_sequentially("!")
+    expect(second.get_by_label("Message", exact=True)).to_have_value("about the Moon!")
+    reader.page.get_by_role("button", name="New chat").click()
+    expect(reader.field).to_have_value("")
+    reader.field.fill("something else")
+    reader.page.goto(first)
+    expect(reader.field).to_have_value("about the Moon!")
+    reader.page.reload()
+    expect(reader.field).to_have_value("about the Moon!")
+    reader.field.press("Enter")
+    reader.sees_echo("about the Moon!", index=1)
+    expect(second.get_by_label("Message", exact=True)).to_have_value("")
+    reader.page.get_by_role("button", name="New chat").click()
+    expect(reader.field).to_have_value("something else")
+    reader.field.fill("")
+
+
+def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "Once upon"}, {"wait": "go on"}, {"text": " a time."}, contains="story")
+    stack.upstream.reply({"text": "Also."}, contains="And")
+    reader.send("A long story")
+    reader.sees_so_far("Once upon")
+    reader.send("And then?")
+    waiting = reader.page.locator("article.user.waiting")
+    expect(waiting).to_contain_text("Waits for the answer above")
+    waiting.get_by_role("button", name="Cancel").click()
+    expect(waiting).to_have_count(0)
+    expect(reader.questions).to_have_count(1)
+    expect(reader.field).to_have_value("And then?")
+    reader.field.press("Enter")
+    expect(waiting).to_have_count(1)
+    stack.upstream.release("go on")
+    reader.sees_answer("Once upon a time.")
+    reader.sees_answer("Also.", index=1)
+    expect(waiting).to_have_count(0)
+
+    stack.upstream.reply({"text": "Endless"}, {"hang": True}, contains="epic")
+    reader.send("An epic")
+    reader.sees_so_far("Endless", index=2)
+    reader.page.locator("[data-mode]").click()
+    reader.page.get_by_role("menuitemradio", name="Interrupt").click()
+    reader.send("And short")
+    reader.sees_answer("Also.", index=3)
+    expect(reader.answers.nth(2).locator(".status")).to_have_text("stopped")
+
+
+def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack: Stack) -> None:
+    chip = reader.page.locator(".chip")
+    reader.field.fill("Sum it up:")
+    reader.field.evaluate(PASTE, "short")
+    expect(chip).to_have_count(0)
+    reader.field.evaluate(PASTE, LONG)
+    reader.field.evaluate(PASTE, LONG)
+    expect(chip).to_have_count(2)
+    chip.first.get_by_role("button", name="Remove").click()
+    expect(chip).to_have_count(1)
+    expect(chip).to_contain_text(f"{len(LONG):,} characters")
+    reader.page.reload()
+    expect(chip).to_have_count(1)
+    expect(reader.field).to_have_value("Sum it up:")
+    chip.get_by_role("button", name="Pasted text").first.click()
+    assert field_of(reader.page) == "Sum it up:" + LONG
+    reader.field.fill("Sum it up:")
+    reader.field.evaluate(PASTE, LONG)
+    reader.field.press("Enter")
+    expect(reader.answers).to_have_attribute("aria-busy", "false")
+    expect(chip).to_have_count(0)
+    assert stack.upstream.requests[0].messages[-1]["content"].startswith(f"Sum it up:\n\n{LONG[:50]}")
+
+
+def test_files_come_in_by_one_door_that_opens_when_the_page_says_so(reader: Reader) -> None:
+    form = reader.page.locator("#composer")
+    expect(form.get_by_role("button", name="Attach files")).to_be_hidden()
+    assert form.evaluate(DROP), "the browser would leave the page for the file"
+    assert "got" not in reader.page.title()
+    form.evaluate("form => (form.dataset.takesFiles = '')")
+    expect(form.get_by_role("button", name="Attach files")).to_be_visible()
+    assert form.evaluate(DROP)
+    expect(reader.page).to_have_title("got a.txt")
+
+
+def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: Reader, stack: Stack) -> None:
+    make = """async ([name, models]) => {
+        const token = document.cookie.match(/csrftoken=([^;]+)/)[1];
+        const headers = {"Content-Type": "application/json", "X-CSRFToken": token};
+        const body = JSON.stringify({name, models, prompt: `You are ${name}.`, replaces_system_prompt: true});
+        return (await fetch("/api/agents/", {method: "POST", headers, body})).status;
+    }"""
+    for name, models in (("Gardener", ["beta", "gamma"]), ("Sailor", [])):
+        assert reader.page.evaluate(make, [name, models]) == 201
+    agents, models = reader.page.locator("#agents summary"), reader.page.locator("#models summary")
+    agents.click()
+    reader.page.get_by_role("radio", name="Gardener").check()
+    reader.page.keyboard.press("Escape")
+    expect(agents).to_have_attribute("aria-label", "Agent: Gardener")
+    expect(models).to_have_attribute("aria-label", "Models: beta, gamma")
+    reader.send("When to sow?")
+    expect(reader.answers).to_have_count(2)
+    for index in (0, 1):
+        expect(reader.answers.nth(index)).to_have_attribute("aria-busy", "false")
+    assert "You are Gardener." in stack.upstream.requests[0].messages[0]["content"]
+    assert {request.body["model"] for request in stack.upstream.requests} == {"beta", "gamma"}
+
+    second = reader.second_tab()
+    expect(second.locator("#agents summary")).to_have_attribute("aria-label", "Agent: Gardener")
+    agents.click()
+    reader.page.get_by_role("radio", name="Sailor").check()
+    expect(second.locator("#agents summary")).to_have_attribute("aria-label", "Agent: Sailor")
+    expect(models).to_have_attribute("aria-label", "Models: alpha")
+    reader.page.keyboard.press("Escape")
+    reader.send("And on the sea?")
+    stack.upstream.wait_for(lambda: "You are Sailor." in stack.upstream.requests[-1].messages[0]["content"])
+    reader.page.get_by_role("button", name="New chat").click()
+    expect(agents).to_have_attribute("aria-label", "Agent: No agent")
