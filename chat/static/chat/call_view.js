@@ -7,6 +7,9 @@ import { icon } from "./icons.js";
 import { about, outcomeInWords, title, wordsOf } from "./tool_words.js";
 
 /** @import {ToolCall} from "./types.js" */
+/** Longer, and the head may not have room for it. */
+const LONG = 32;
+
 /** @typedef {(ref: string) => Promise<string>} ReadWhole  what a call gave in full, of which only the beginning is shown */
 
 export class CallView {
@@ -74,7 +77,11 @@ export class Calls {
 }
 
 /** Its arguments; while they are being written, as far as they have come. @param {ToolCall} call */
-function asked({ given, writing, status }) {
-  if (Object.keys(given).length) return JSON.stringify(given, null, 2);
-  return status === "running" ? writing : "";
+function asked(call) {
+  const { given, writing, status } = call;
+  const values = Object.values(given);
+  if (values.length === 0) return status === "running" ? writing : "";
+  if (values.length > 1 || typeof values[0] !== "string") return JSON.stringify(given, null, 2);
+  // Short ones are all in the head already.
+  return values[0] === about(call) && values[0].length < LONG ? "" : values[0];
 }

@@ -2,11 +2,13 @@
 
 import { language, t } from "./i18n.js";
 
+const SECONDS_FROM_MS = 100;
 /** A tenth of a second is worth telling up to here. */
 const TENTHS_UNTIL_MS = 10_000;
 
-/** @param {number} ms @returns {string} "0.4 s", "12 s", "3 min 5 s" */
+/** @param {number} ms @returns {string} "40 ms", "0.4 s", "12 s", "3 min 5 s" */
 export function duration(ms) {
+  if (ms < SECONDS_FROM_MS) return t("%(count)s ms", { count: Math.round(ms) });
   if (ms < TENTHS_UNTIL_MS) return t("%(seconds)s s", { seconds: tenths(ms / 1000) });
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return t("%(seconds)s s", { seconds });

@@ -22,6 +22,7 @@ export class SiblingSwitch {
     this.ids = message.siblings ?? [message.id];
     this.at = Math.max(0, this.ids.indexOf(message.id));
     this.element.hidden = this.ids.length < 2;
+    this.element.dataset.count = String(this.ids.length);
     this.place.textContent = `${this.at + 1}/${this.ids.length}`;
     this.before.disabled = this.at === 0;
     this.after.disabled = this.at === this.ids.length - 1;

@@ -7,7 +7,6 @@ import { t, tn } from "./i18n.js";
 /** @import {Round, ToolCall} from "./types.js" */
 
 const LONGEST_ABOUT = 120;
-const WORTH_TELLING_MS = 100;
 
 /**
  * @typedef {object} ToolWords
@@ -58,7 +57,7 @@ export function about({ name, given }) {
 export function outcomeInWords({ status, durationMs }) {
   if (status === "running") return t("running…");
   const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
-  return [ended, durationMs === null || durationMs < WORTH_TELLING_MS ? "" : duration(durationMs)].filter(Boolean).join(" · ");
+  return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }
 
 /**
@@ -104,7 +103,7 @@ function trouble(calls) {
 function time(rounds) {
   const slowest = rounds.map(({ calls }) => Math.max(...calls.map(({ durationMs }) => durationMs ?? NaN)));
   const ms = slowest.reduce((sum, one) => sum + one, 0);
-  return ms >= WORTH_TELLING_MS ? [duration(ms)] : [];
+  return Number.isNaN(ms) ? [] : [duration(ms)];
 }
 
 /** All that these calls have found, inside agents too. @param {ToolCall[]} calls @returns {import("./types.js").Source[]} */
