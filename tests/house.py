@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.leaving import ends_with_us
+
 ROOT = Path(__file__).resolve().parents[1]
 # Generous: shared machines are slow, and a test that waits for an event never waits longer than it takes.
 PATIENCE_S = 120.0
@@ -56,6 +58,7 @@ class House:
                 command, cwd=self.code, env=self.environment(), stdin=subprocess.DEVNULL,
                 stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
+        ends_with_us(self.process)
         return self.process
 
     def start(self) -> "House":

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from config import embedded
+from tests.leaving import ends_with_us
 
 
 class Services:
@@ -32,6 +33,7 @@ class Services:
             process = subprocess.Popen(
                 server.command, stdout=log, stderr=log, user=server.user, cwd="/", start_new_session=True
             )
+        ends_with_us(process)
         self.processes[server.name] = process
 
     def wait_for(self, server: embedded.Server) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.client import Client
+from tests.leaving import ends_with_us
 from tests.stack import ROOT, Stack
 
 pytestmark = pytest.mark.e2e
@@ -24,6 +25,7 @@ def pool(stack: Stack) -> Iterator[None]:
             ["/bin/sh", "-c", f"exec {command}"],
             cwd=ROOT, env=stack.environment, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
+    ends_with_us(worker)
     try:
         yield
     finally:

@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from config.embedded import find_suitable_port
 from tests.faults.arena import LIMIT_S, Arena
+from tests.leaving import ends_with_us
 from tests.stack import ROOT
 
 QUEUE = "celery"
@@ -71,6 +72,7 @@ class Stock:
                 [sys.executable, *command.split()], cwd=ROOT, env=self.environment | environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
+        ends_with_us(self.processes[name])
 
     def start_worker(self, name: str) -> None:
         """One more, with Celery's default pool; returns when it consumes the queue."""
