@@ -54,6 +54,7 @@ class SessionAnswer(Answer):
     n = serializers.IntegerField()
     is_answering = serializers.BooleanField()
     is_unread = serializers.BooleanField()
+    match = serializers.CharField(required=False, allow_null=True, help_text="Of a search.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 

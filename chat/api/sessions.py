@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +14,7 @@ from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, find, user_of
 from chat.api.fields import Choice, Id, Number, StrictSerializer, Text
 from chat.api.pagination import NewestFirst
-from chat.models import Agent, ChatMessage, Session
+from chat.models import Agent, Session, session_search
 from chat.models.session import WhileAnswering
 from chat.refusals import Refusal
 from chat.shapes import readable_sessions, session_shape
@@ -37,13 +37,23 @@ class SessionsView(Endpoint):
     @documented(
         "sessions_list",
         answer=SessionPage,
-        query={"search": "text in the title or in a message", "limit": "1 to 200", "cursor": "from next"},
+        query={
+            "search": "words, or beginnings of words, of the title or of one message",
+            "limit": "1 to 200",
+            "cursor": "from next",
+        },
     )
     def get(self, request: Request) -> Response:
-        sessions = _searched(Session.objects.visible_to(request.user), request.query_params.get("search", ""))
+        """The newest first. What is searched for is shown with some words around it, in `match`."""
+        text = request.query_params.get("search", "")
+        sessions = Session.objects.search(request.user, text)
         page = NewestFirst()
         rows = page.paginate_queryset(readable_sessions(sessions), request, view=self) or []
-        return page.get_paginated_response([session_shape(session) for session in rows])
+        shapes = [session_shape(session) for session in rows]
+        if text.strip():
+            matches = session_search.around((session.pk for session in rows), text)
+            shapes = [shape | {"match": matches.get(row.pk)} for row, shape in zip(rows, shapes, strict=True)]
+        return page.get_paginated_response(shapes)
 
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
@@ -79,13 +89,6 @@ class SeenView(Endpoint):
 
 def own_session(request: Request, pk: str) -> Session:
     return find(Session.objects.visible_to(request.user), pk, "session")
-
-
-def _searched(sessions: QuerySet[Session], text: str) -> QuerySet[Session]:
-    if not text.strip():
-        return sessions
-    said = ChatMessage.objects.replies().filter(session__in=sessions, text__icontains=text)
-    return sessions.filter(Q(title__icontains=text) | Q(pk__in=said.values("session")))
 
 
 def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:

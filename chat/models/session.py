@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models, transaction
 from psycopg.types.json import Jsonb
 
-from chat.models import statements
+from chat.models import session_search, statements
 from chat.models.agent import Agent
 from knowledge.models import Project
 
@@ -35,6 +35,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def own(self, user: Any, pk: Any) -> Session | None:
         """One of visible_to(user), as every send asks for it; None if it is not theirs."""
         return _session(statements.first(_OWN, {"session": pk, "user": user.pk}))
+
+    def search(self, owner: Any, text: str) -> Self:
+        """The owner's whose title or messages have these words, or words that begin so; all of them without a text."""
+        own = self.visible_to(owner)
+        return own.filter(pk__in=session_search.found(owner.pk, text)) if text.strip() else own
 
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
