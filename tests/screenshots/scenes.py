@@ -33,10 +33,10 @@ class World:
 
     def talk(self) -> None:
         """Everything that is said in the pictures."""
-        self._lighthouse()
-        self._compared()
-        self._tools()
-        self._branching()
+        self.tell_lighthouse()
+        self.tell_compared()
+        self.tell_tools()
+        self.tell_route()
 
     def ask(self, session: str, text: str, **more: Any) -> dict[str, Any]:
         """Until the answers are there."""
@@ -49,18 +49,18 @@ class World:
             )
         return started
 
-    def _lighthouse(self) -> None:
+    def tell_lighthouse(self) -> None:
         self.stack.upstream.reply(
             {"reasoning": texts.REASONING}, {"text": texts.ANSWER}, contains="lighthouse"
         )
         self.ask(self.lighthouse, texts.QUESTION)
 
-    def _compared(self) -> None:
+    def tell_compared(self) -> None:
         for model, text in texts.COMPARED.items():
             self.stack.upstream.reply({"text": text}, model=model, contains="ten-year-old")
         self.ask(self.compared, texts.COMPARED_QUESTION, models=list(texts.COMPARED))
 
-    def _tools(self) -> None:
+    def tell_tools(self) -> None:
         self.stack.searching.find(*texts.FOUND, query="Husum")
         self.stack.searching.find(*texts.FOUND_INSIDE, query="Hallig")
         upstream = self.stack.upstream
@@ -84,7 +84,7 @@ class World:
         upstream.reply({"text": texts.TOOLS_ANSWER}, contains=texts.TOOLS_QUESTION)
         self.ask(self.tools, texts.TOOLS_QUESTION)
 
-    def _branching(self) -> None:
+    def tell_route(self) -> None:
         """A tree that has been edited, regenerated and compared."""
         session = self.branching
         for question, answer in texts.ROUTE.items():

@@ -14,7 +14,7 @@ export class Connection {
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.timer = undefined;
     addEventListener("offline", () => this.#away());
-    addEventListener("online", () => !this.isConnected && this.#away());
+    addEventListener("online", () => (this.isConnected ? this.#back() : this.#away()));
   }
 
   /** @param {boolean} isConnected */

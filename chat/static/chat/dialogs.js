@@ -14,7 +14,7 @@ export function dialog(heading, options = {}, ...content) {
   const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.requestClose() }, icon("close"));
   const title = h("h2", { id: `dialog-${(made += 1)}` }, heading);
   /** @type {HTMLDialogElement} */
-  const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("header", {}, title, away), ...content);
+  const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("div", { class: "dialog-head" }, title, away), ...content);
   element.setAttribute("closedby", options.isKept ? "closerequest" : "any");
   element.addEventListener("close", () => {
     element.remove();
