@@ -75,11 +75,10 @@ export class CodeLines {
 
   /** @param {Line[]} lines */
   #finish(lines) {
-    const total = this.shown.length;
     lines.forEach((line, i) => this.#drawLine(i, line));
     this.finished += lines.reduce((sum, { runs }) => sum + runs.reduce((length, [, text]) => length + text.length, 0), 0);
     this.finishedLines += lines.length;
-    this.shown.splice(0, Math.min(lines.length, total));
+    this.shown.splice(0, lines.length);
     return this.finished < this.text.length;
   }
 
