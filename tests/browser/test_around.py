@@ -35,7 +35,7 @@ def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
     reader.sees_echo("Plan the garden")
 
     reader.chooses("Rename")
-    reader.page.get_by_label("Title").fill("Garden, next year")
+    reader.page.get_by_role("textbox", name="Title").fill("Garden, next year")
     reader.page.keyboard.press("Enter")
     renamed = reader.page.locator("#sessions").get_by_role("link", name="Garden, next year")
     expect(renamed).to_be_visible()

@@ -149,7 +149,7 @@ def test_every_browser_of_a_user_sees_chats_renamed_and_deleted(reader: Reader, 
     reader.sees_echo("Hello")
     mine = rows(reader.page).first
     mine.get_by_role("link").dblclick()
-    mine.get_by_label("Title").fill("Of the sea")
+    mine.get_by_role("textbox", name="Title").fill("Of the sea")
     reader.page.keyboard.press("Enter")
     there = row(phone.page, "Of the sea")
     expect(there).to_have_count(1)

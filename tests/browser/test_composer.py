@@ -51,7 +51,7 @@ def test_what_is_entered_before_the_scripts_arrive_is_sent_when_they_do(
         late.go(f"{reader.base_url}/")
         reader.field.fill("Half a thou")
         late.arrive()
-        reader.is_let_in()
+        expect(page.locator("#composer")).to_have_attribute("data-ready", "")
         late.go(f"{reader.base_url}/")
         late.arrive()
         expect(reader.field).to_have_value("Half a thou")
