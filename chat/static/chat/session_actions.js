@@ -45,8 +45,7 @@ export class SessionActions {
 
   /** @param {Session} session */
   async remove(session) {
-    const title = h("strong", {}, titleOf(session));
-    const what = h("p", {}, title, " ", t("and all its branches are deleted for good."));
+    const what = h("p", {}, t("“%(title)s” and all its branches are deleted for good.", { title: titleOf(session) }));
     if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
     if (await this.page.attempt(() => api.deleteSession(session.id))) this.page.removed(session.id);
   }
