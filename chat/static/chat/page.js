@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { attachAccountMenu } from "./account_menu.js";
 import { Answering } from "./answering.js";
 import { Chats } from "./chats.js";
+import { Compressing } from "./compressing.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
@@ -12,6 +13,7 @@ import { Drafts } from "./drafts.js";
 import { FileDoor } from "./file_door.js";
 import { t } from "./i18n.js";
 import { LiveSession } from "./live_session.js";
+import { toLogin } from "./login_again.js";
 import { attachMenu } from "./menu.js";
 import { Notice } from "./notice.js";
 import { Sending } from "./sending.js";
@@ -23,7 +25,6 @@ import { Socket } from "./socket.js";
 import { Stopping } from "./stopping.js";
 import { TreeToggle } from "./tree_toggle.js";
 import { TurnActions } from "./turn_actions.js";
-import { compressionInWords } from "./words.js";
 
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
@@ -45,6 +46,7 @@ class Page {
     this.stopping = new Stopping({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
     this.composer = this.#composer();
+    this.compressing = new Compressing(part("compression"), { live: () => this.live, attempt: (action) => this.#attempt(action), failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.socket = this.#connect();
     this.#listen();
@@ -158,10 +160,7 @@ class Page {
   #sessionMenu() {
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
-    const canCompress = (state.branch?.length ?? 0) > 2 && state.compressing !== "under_way";
-    const hint = t("Summarises the older messages for the model");
-    const compress = { label: t("Compress now"), icon: /** @type {const} */ ("collapse"), hint, disabled: !canCompress, action: () => this.#compress() };
-    return this.actions.items(session).toSpliced(-1, 0, compress);
+    return this.actions.items(session).toSpliced(-1, 0, this.compressing.item());
   }
 
   /** The address's fragment is the session's, so the link does not go where it says by itself. @param {Event} event */
@@ -219,15 +218,6 @@ class Page {
     this.#open();
   }
 
-  async #compress() {
-    const live = this.live;
-    await this.#attempt(async () => {
-      const { status } = await api.compress(live.state.session);
-      if (status === "queued") await live.readSummary();
-      else this.#failed({ message: t("There is nothing older to summarise yet.") });
-    });
-  }
-
   /** @param {any} object */
   #received(object) {
     if (object.type === "error") {
@@ -252,17 +242,11 @@ class Page {
       });
       this.sessions.seen.check();
       const pending = this.sending.textFor(state);
-      this.#drawCompression(state);
+      this.compressing.show(state);
       this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;
       return { state, pending };
     });
-  }
-
-  /** @param {import("./types.js").SessionState|null} state */
-  #drawCompression(state) {
-    const isLong = (state?.branch?.length ?? 0) > 2;
-    part("compression").textContent = isLong ? compressionInWords(state.compressing) : "";
   }
 
   /** Around the conversation: the list, the title. */
@@ -298,11 +282,6 @@ class Page {
     if (error.status === 401) toLogin();
     else this.notice.show(error);
   }
-}
-
-/** The login is over; after the next one the same chat is open again. */
-function toLogin() {
-  location.assign(`/login/?next=${encodeURIComponent(location.pathname + location.hash)}`);
 }
 
 new Page().start();
