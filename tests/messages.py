@@ -5,6 +5,7 @@ and compiles them. Translating is left to people; tests/web/test_messages.py say
 """
 
 import io
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -25,10 +26,14 @@ FOLDER = ROOT / "chat" / "locale" / LOCALE / "LC_MESSAGES"
 DOMAINS = ("django", "djangojs")
 MODULES = ROOT / "chat" / "static" / "chat"
 TEMPLATES = ROOT / "chat" / "templates"
-IN_MODULES = {"t": None, "tn": (1, 2)}
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 # A call, and not the definition of the function.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
+# Texts are in double quotes, which makes them JSON.
+TEXT = r'"(?:[^"\\]|\\.)*"'
+LITERAL_CALL = re.compile(
+    rf"(?<![\w.$#])(?:t\(\s*(?P<one>{TEXT})|tn\(\s*(?P<one_>{TEXT})\s*,\s*(?P<many>{TEXT}))"
+)
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
 
@@ -45,9 +50,9 @@ def found(domain: str) -> list[Found]:
 
 def in_modules() -> Iterator[Found]:
     for file in sorted(MODULES.rglob("*.js")):
-        source = io.BytesIO(file.read_bytes())
-        rows = extract("javascript", source, keywords=IN_MODULES, options={"parse_template_string": True})
-        yield from (Found(text, file) for _line, text, _comments, _context in rows)
+        for call in LITERAL_CALL.finditer(_code(file)):
+            one, many = (text and json.loads(text) for text in (call["one"] or call["one_"], call["many"]))
+            yield Found((one, many) if many else one, file)
 
 
 def in_templates() -> Iterator[Found]:
@@ -59,7 +64,11 @@ def in_templates() -> Iterator[Found]:
 
 
 def calls_in(file: Path) -> int:
-    return len(CALL.findall(COMMENT.sub("", file.read_text(encoding="utf-8"))))
+    return len(CALL.findall(_code(file)))
+
+
+def _code(file: Path) -> str:
+    return COMMENT.sub("", file.read_text(encoding="utf-8"))
 
 
 def kept(domain: str) -> Catalog:
