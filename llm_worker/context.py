@@ -39,6 +39,13 @@ class Budget:
     tokens: int
     for_rounds: int = 0
 
+    def is_nearly(self, tokens: int) -> bool:
+        return tokens > TIGHT_SHARE * self.tokens
+
+    def check(self, tokens: int) -> None:
+        if tokens > self.tokens:
+            raise ContextTooLong(f"{tokens} tokens do not fit into {self.tokens}")
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -93,23 +100,16 @@ def build_context(
         shown = ShownRounds.of(rounds, 0, replay)
         kept = history.fit(free - frame.behind - shown.tokens)
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
-    if tokens > budget.tokens:
-        raise ContextTooLong(f"{tokens} tokens do not fit into {budget.tokens}")
-    cut = before[: _index(kept.cut, before) + 1] if kept.cut else ()
-    likely = max(tokens, frame.tokens + expected.tokens + reserve)
+    budget.check(tokens)
     return Context(
         messages=[*frame.above(kept), *shown.messages, *frame.reminder],
         tokens=tokens,
-        is_tight=bool(cut) or likely > TIGHT_SHARE * budget.tokens,
+        is_tight=bool(kept.cut) or budget.is_nearly(max(tokens, frame.tokens + expected.tokens + reserve)),
         forgotten=kept.forgotten,
         shortened=shown.shortened,
-        cut=cut,
+        cut=kept.cut,
         is_cut_within=kept.is_cut_within,
     )
-
-
-def _index(entry: Entry, entries: Sequence[Entry]) -> int:
-    return next(index for index, one in enumerate(entries) if one is entry)
 
 
 def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:

@@ -27,15 +27,14 @@ class Kept:
     """messages: oldest first.  blocks: those whose place was cut away; they stand in front of the question instead.
 
     notice: lists the forgotten files; None if there is nothing to list, or not even room for a list.
-    cut: the newest entry of which something is left out, and with it all before it; None if nothing is.
-    is_cut_within: something of that entry is kept.
+    cut: the entries of which something is left out, oldest first.  is_cut_within: something of the last is kept.
     """
 
     messages: list[Message]
     blocks: list[Message]
     notice: Message | None
     forgotten: tuple[TextFile, ...]
-    cut: Entry | None
+    cut: Sequence[Entry]
     is_cut_within: bool
 
     @property
@@ -74,11 +73,15 @@ class History:
             used += group.cost
             taken.append(group)
         kept, notice, forgotten = self._noticed(taken, room)
-        cut = next((group.entry for group in (*taken[len(kept) :], *refused)), None)
-        is_cut_within = bool(kept) and kept[-1].entry is cut
+        left_out = next((group.entry for group in (*taken[len(kept) :], *refused)), None)
+        is_cut_within = bool(kept) and kept[-1].entry is left_out
         messages = [message for group in reversed(kept) for message in group.messages]
         blocks = [block for block in self.blocks if not any(block is message for message in messages)]
-        return Kept(messages, blocks, notice, forgotten, cut, is_cut_within)
+        return Kept(messages, blocks, notice, forgotten, self._up_to(left_out), is_cut_within)
+
+    def _up_to(self, last: Entry | None) -> Sequence[Entry]:
+        ends = (place for place, entry in enumerate(self.entries, 1) if entry is last)
+        return self.entries[: next(ends, 0)] if last else ()
 
     def _groups(self) -> Iterator[Group]:
         yield from self._seen
