@@ -30,6 +30,7 @@ export class AgentPicker {
     this.chosen = null;
     foldsAway(details, () => this.read());
     this.#show();
+    details.hidden = false;
   }
 
   /** The one that is chosen; null: none, or one that is not there any more. */
