@@ -72,8 +72,12 @@ export class Composer {
 
   /** The new chat that is written in has become this session. @param {string} session */
   becomes(session) {
-    if (!this.isSending) this.drafts.write(this.session, EMPTY);
     this.session = session;
+  }
+
+  /** Its chat was deleted. @param {string} session */
+  forget(session) {
+    this.drafts.write(session, EMPTY);
   }
 
   /** @param {ComposerNow} now */

@@ -64,7 +64,10 @@ class Page {
         state: () => this.live?.state ?? null,
         actions: this.actions,
         attempt: (action) => this.#attempt(action),
-        changed: () => this.#drawFrame(),
+        changed: () => {
+          this.#drawFrame();
+          this.#draw();
+        },
         gone: (id) => this.#gone(id),
         failed: (error) => this.#failed(error),
       },
@@ -153,6 +156,7 @@ class Page {
 
   /** A chat that was deleted, here or elsewhere. @param {string} id */
   #gone(id) {
+    this.composer.forget(id);
     if (this.live?.state.session === id) this.#goTo("");
   }
 

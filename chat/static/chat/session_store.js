@@ -25,8 +25,10 @@ export class SessionStore {
     this.others = new Map();
     /** What chats begun on this page are called until they have a title: id → text. @type {Map<string, string>} */
     this.beginnings = new Map();
-    /** News that arrived while pages were read: they may be newer than what is read. @type {any[]|null} */
-    this.newsWhileReading = null;
+    /** News that arrived while pages were read: they may be newer than what is read. @type {any[]} */
+    this.newsWhileReading = [];
+    this.isReading = false;
+    this.mustRead = false;
     this.isExtending = false;
   }
 
@@ -42,17 +44,16 @@ export class SessionStore {
     return session && this.#called(session);
   }
 
-  /** As much as was loaded, again. */
+  /** As much as was loaded, again; once more if this is asked for meanwhile. */
   async refresh() {
-    this.newsWhileReading ??= [];
-    const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
-    const page = await this.#attempt(() => readNewest({ limit }));
-    const news = this.newsWhileReading ?? [];
-    this.newsWhileReading = null;
-    if (!page) return;
-    this.pages = { sessions: page.results, next: page.next };
-    news.forEach((frame) => this.#fold(frame));
-    this.listener.changed();
+    this.mustRead = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    while (this.mustRead) {
+      this.mustRead = false;
+      await this.#read();
+    }
+    this.isReading = false;
     if (this.found) this.search(this.searched);
   }
 
@@ -92,7 +93,7 @@ export class SessionStore {
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
     if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
-    this.newsWhileReading?.push(frame);
+    if (this.isReading) this.newsWhileReading.push(frame);
     this.#fold(frame);
     this.listener.changed();
   }
@@ -116,6 +117,16 @@ export class SessionStore {
     this.pages = without(this.pages, id);
     this.found = this.found && without(this.found, id);
     this.others.delete(id);
+    this.listener.changed();
+  }
+
+  async #read() {
+    this.newsWhileReading = [];
+    const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
+    const page = await this.#attempt(() => readNewest({ limit }));
+    if (!page) return;
+    this.pages = { sessions: page.results, next: page.next };
+    this.newsWhileReading.forEach((frame) => this.#fold(frame));
     this.listener.changed();
   }
 
