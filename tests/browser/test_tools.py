@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
+from tests.tides import MOON, RESEARCH, SUN, search
 
 pytestmark = pytest.mark.browser
 
@@ -19,9 +20,18 @@ POST = """async ([path, body]) => {
 
 @pytest.fixture
 def helped(reader: Reader) -> Reader:
-    """In a session with an agent that has the clock."""
+    return with_tools(reader, "current_time")
+
+
+@pytest.fixture
+def searching(reader: Reader) -> Reader:
+    return with_tools(reader, "current_time", "web_search", "research_agent")
+
+
+def with_tools(reader: Reader, *tools: str) -> Reader:
+    """In a session with an agent that has them."""
     agent = reader.page.evaluate(
-        POST, ["agents/", {"name": "Clock", "prompt": "", "tools": ["current_time"]}]
+        POST, ["agents/", {"name": ", ".join(tools), "prompt": "", "tools": [*tools]}]
     )
     session: dict[str, Any] = reader.page.evaluate(POST, ["sessions/", {"agent": agent["id"]}])
     reader.page.goto(f"{reader.base_url}/#{session['id']}")
@@ -49,3 +59,70 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
         expect(answer.locator(".round .reasoning .markdown")).to_have_text("The clock knows.")
         helped.page.reload()
         helped.sees_answer("It is late there.")
+
+
+def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader, stack: Stack) -> None:
+    stack.searching.find(MOON, SUN)
+    stack.upstream.reply(search("who pulls the sea"), after_tools=0)
+    stack.upstream.reply({"text": "The Moon [1], and"}, {"text": " the Sun [2]."}, after_tools=1)
+    searching.send("Who pulls the sea?")
+    searching.sees_answer("The Moon 1, and the Sun 2.")
+    answer = searching.answers
+    for _ in range(2):
+        expect(answer.locator(".steps .line")).to_contain_text("Searched the web · 2 sources")
+        chip = answer.get_by_role("link", name="Source 1: Moon")
+        expect(chip).to_have_attribute("href", "https://moon.example/")
+        expect(chip).to_have_attribute("rel", "noopener noreferrer nofollow")
+        chip.focus()
+        over = searching.page.locator(".source-card")
+        expect(over).to_contain_text("moon.example")
+        expect(over).to_contain_text("It pulls.")
+        chip.press("Escape")
+        expect(over).to_be_hidden()
+        expect(answer.locator(".sources .document-card")).to_have_count(2)
+        answer.locator(".steps > summary").click()
+        expect(answer.locator(".tool .document-card").first).to_contain_text("moon.exampleMoonIt pulls.")
+        searching.page.reload()
+
+
+def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
+    searching: Reader, stack: Stack
+) -> None:
+    """One of them fails; and both are as they were after a reload."""
+    stack.searching.find(MOON)
+    bad = {"call": {"name": "current_time", "arguments": {"timezone": "Nowhere/At-All"}}}
+    stack.upstream.reply(RESEARCH, bad, contains="Ask around", after_tools=0)
+    stack.upstream.reply(search("moon"), contains="Who pulls", after_tools=0)
+    stack.upstream.reply({"text": "**The Moon** [1]."}, contains="Who pulls", after_tools=1)
+    stack.upstream.reply({"text": "Done [1]."}, contains="Ask around", after_tools=2)
+    searching.send("Ask around")
+    searching.sees_answer("Done 1.")
+    answer = searching.answers
+    for _ in range(2):
+        expect(answer.locator(".steps .line")).to_contain_text("Used 2 tools · 1 source · 1 failed")
+        answer.locator(".steps > summary").click()
+        calls = answer.locator(".calls.parallel > .tool")
+        expect(calls).to_have_count(2)
+        agent, clock = calls.nth(0), calls.nth(1)
+        expect(agent.locator(".inside > .tool")).to_have_attribute("data-tool", "web_search")
+        expect(agent.locator(":scope > .outcome .report strong")).to_have_text("The Moon")
+        expect(clock).to_have_attribute("data-status", "failed")
+        expect(clock.locator(".state")).to_contain_text("failed")
+        tops = [call.bounding_box()["y"] for call in (agent, clock)]
+        assert tops[0] == tops[1]
+        searching.page.reload()
+
+
+def test_a_tool_that_is_stopped_says_so(searching: Reader, stack: Stack) -> None:
+    stack.searching.answer(hang=True)
+    stack.upstream.reply(search("for ever"))
+    searching.send("Look it up")
+    answer = searching.answers
+    expect(answer.locator(".steps .line")).to_have_text("Searching the web: for ever")
+    answer.locator(".steps > summary").click()
+    expect(answer.locator(".tool .state")).to_have_text("running…")
+    searching.stop.click()
+    expect(answer).to_have_attribute("aria-busy", "false")
+    expect(answer.locator(".tool .state")).to_have_text("stopped")
+    searching.page.reload()
+    expect(answer.locator(".steps .line")).to_have_text("Searched the web · stopped")

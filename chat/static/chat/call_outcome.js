@@ -14,8 +14,8 @@ export class CallOutcome {
     /** @type {ToolCall|undefined} */
     this.call = undefined;
     this.isWhole = false;
-    this.output = h("pre", { class: "output", tabIndex: 0, "aria-label": t("Result") });
-    this.report = h("div", { class: "markdown report" });
+    this.output = h("pre", { class: "output", role: "group", tabIndex: 0, "aria-label": t("Result") });
+    this.report = h("div", { class: "markdown report", role: "group", tabIndex: 0, "aria-label": t("Report") });
     this.cards = h("ol", { class: "document-cards" });
     this.more = h("button", { type: "button", class: "small", onclick: () => this.#showWhole() }, t("Show everything"));
     this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.cards);

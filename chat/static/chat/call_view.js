@@ -21,7 +21,7 @@ export class CallView {
     this.about = h("span", { class: "hint" });
     this.state = h("span", { class: "state" });
     const head = h("summary", {}, icon(wordsOf(call.name).icon), h("span", { class: "tool-line" }, this.title, this.about), this.state, icon("chevronDown"));
-    this.given = h("pre", { class: "given", tabIndex: 0, "aria-label": t("Arguments") });
+    this.given = h("pre", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") });
     this.inside = h("div", { class: "inside" });
     this.outcome = new CallOutcome(readWhole);
     this.element = h("details", { class: "tool", open: isOpen, ontoggle: () => this.#showBody() }, head, this.given, this.inside, this.outcome.element);

@@ -12,6 +12,8 @@ const GAP_PX = 6;
 
 /** One for the page: at most one is open. @type {HTMLElement|undefined} */
 let card;
+/** What it says is about this one. @type {HTMLElement|undefined} */
+let about;
 let leaving = 0;
 
 /**
@@ -35,6 +37,7 @@ export function citationChip(source, known) {
 /** @param {HTMLElement} chip @param {Source} source */
 function show(chip, source) {
   clearTimeout(leaving);
+  about = chip;
   card ??= made();
   card.replaceChildren(...cardParts(source));
   if (!card.isConnected) document.body.append(card);
@@ -47,8 +50,14 @@ function made() {
   const popover = h("div", { class: "source-card", popover: "manual", "aria-hidden": "true" });
   popover.addEventListener("pointerenter", () => clearTimeout(leaving));
   popover.addEventListener("pointerleave", leave);
-  addEventListener("scroll", hide, { capture: true, passive: true });
+  addEventListener("scroll", follow, { capture: true, passive: true });
   return popover;
+}
+
+/** A focus that came by key may have scrolled its chip into sight. */
+function follow() {
+  if (about && about === document.activeElement) place(card, about.getBoundingClientRect());
+  else hide();
 }
 
 function leave() {

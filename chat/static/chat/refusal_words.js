@@ -40,6 +40,9 @@ export const REFUSALS = {
   agent_not_found: () => t("This agent does not exist (any more). Pick another one."),
   project_not_found: () => t("This project does not exist (any more). Pick another one."),
   knowledge_base_not_found: () => t("This knowledge base does not exist (any more). Pick another one."),
+  share_not_found: () => t("This link does not work (any more). Ask for a new one."),
+  token_not_found: () => t("This token does not exist (any more). Reload the page."),
+  too_many_shares: () => t("This chat has too many links. Revoke one first."),
 
   message_empty: () => t("There is nothing to send. Write something first."),
   message_too_long: () => t("This message is too long. Shorten it, or attach it as a file."),

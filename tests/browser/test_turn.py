@@ -1,0 +1,140 @@
+"""Around an answer: copied, rated, asked again of another model, what it took; a question edited; at both sizes."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture
+def caller(browser: Browser, stack: Stack) -> Iterator[Reader]:
+    """alice, with her phone."""
+    with Reader.at(browser, stack.base_url, **PHONE) as reader:
+        reader.log_in("alice", "alice")
+        expect(reader.field).to_be_visible()
+        yield reader
+        assert reader.complaints == []
+
+
+def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack: Stack) -> None:
+    usage = {
+        "prompt_tokens": 1200,
+        "completion_tokens": 34,
+        "prompt_tokens_details": {"cached_tokens": 1000},
+    }
+    stack.upstream.reply({"text": "**Two** bulges."}, {"usage": usage})
+    reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reader.send("Why two tides?")
+    reader.sees_answer("Two bulges.")
+    answer = reader.answers.first
+    answer.get_by_role("button", name="Copy answer").click()
+    expect(answer.get_by_role("button", name="Copied")).to_be_visible()
+    assert reader.page.evaluate("navigator.clipboard.readText()") == "**Two** bulges."
+
+    answer.get_by_role("button", name="Usage and timing").click()
+    card = reader.page.locator(".timing-card")
+    expect(card).to_contain_text("1,200 (1,000 cached)")
+    expect(card).to_contain_text("34")
+    expect(card).to_contain_text("First token after")
+    reader.page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
+    bad = answer.get_by_role("button", name="Bad answer")
+    bad.click()
+    answer.get_by_label("Your comment").fill("Too short")
+    answer.get_by_role("button", name="Save comment").click()
+    expect(answer.get_by_label("Your comment")).to_be_hidden()
+    reader.page.reload()
+    expect(bad).to_have_attribute("aria-pressed", "true")
+    bad.click()
+    expect(bad).to_have_attribute("aria-pressed", "false")
+    reader.page.reload()
+    reader.sees_answer("Two bulges.")
+    expect(bad).to_have_attribute("aria-pressed", "false")
+
+
+def test_another_model_is_asked_and_both_answers_are_kept(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "from alpha"}, model="alpha")
+    stack.upstream.reply({"text": "from beta"}, model="beta")
+    reader.pick("alpha")
+    reader.send("Who are you?")
+    reader.sees_answer("from alpha")
+    reader.answers.get_by_role("button", name="Regenerate").press("Enter")
+    reader.page.keyboard.press("ArrowDown")
+    expect(reader.page.get_by_role("menuitem", name="beta")).to_be_focused()
+    reader.page.keyboard.press("Enter")
+    reader.sees_answer("from beta")
+    expect(reader.answers.locator(".model")).to_have_text("beta")
+    expect(reader.answers.locator(".place")).to_have_text("2/2")
+
+
+def test_a_model_that_fails_for_good_offers_the_others(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"status": 401}, model="alpha")
+    stack.upstream.reply({"text": "fine"}, model="beta")
+    reader.pick("alpha")
+    reader.send("Hello")
+    problem = reader.answers.locator(".problem")
+    expect(problem).to_contain_text("refused its key")
+    expect(problem.get_by_role("button", name="Try again")).to_be_hidden()
+    problem.get_by_role("button", name="Another model").click()
+    reader.page.get_by_role("menuitem", name="beta").click()
+    reader.sees_answer("fine")
+
+
+def test_an_edit_is_sent_by_enter_and_left_by_escape(reader: Reader) -> None:
+    reader.send("Hallo")
+    reader.sees_echo("Hallo")
+    question = reader.questions.first
+    question.get_by_role("button", name="Edit").click()
+    field = question.get_by_label("Edit your message")
+    expect(field).to_be_focused()
+    field.press("Escape")
+    expect(question.locator(".said")).to_have_text("Hallo")
+    expect(question.get_by_role("button", name="Edit")).to_be_focused()
+    question.get_by_role("button", name="Edit").click()
+    field.fill("Hello")
+    field.press("Enter")
+    reader.sees_echo("Hello")
+    expect(reader.questions.locator(".place")).to_have_text("2/2")
+
+
+def test_thinking_is_counted_and_its_time_is_kept(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply(
+        {"reasoning": "The *Moon*"}, {"wait": "more"}, {"reasoning": " pulls."}, {"text": "Done."}
+    )
+    reader.send("Why?")
+    line = reader.answers.locator(".reasoning .line")
+    expect(line).to_have_text("Thinking… 1 s")
+    stack.upstream.release("more")
+    reader.sees_answer("Done.")
+    said = line.text_content()
+    assert said
+    assert said.startswith("Thought for")
+    reader.page.reload()
+    expect(line).to_have_text(said)
+
+
+def test_on_a_phone_one_of_several_answers_is_seen_and_the_others_are_a_touch_away(
+    caller: Reader, stack: Stack
+) -> None:
+    stack.upstream.reply({"text": "from alpha"}, model="alpha")
+    stack.upstream.reply({"text": "from beta"}, model="beta")
+    caller.pick("alpha", "beta")
+    caller.send("Who are you?")
+    caller.sees_answer("from beta", index=1)
+    beta = caller.answers.nth(1)
+    expect(beta).not_to_be_in_viewport(ratio=0.5)
+    tabs = caller.page.get_by_role("group", name="Answers")
+    tabs.get_by_role("button", name="beta").tap()
+    expect(beta).to_be_in_viewport(ratio=0.9)
+    expect(tabs.get_by_role("button", name="beta")).to_have_attribute("aria-pressed", "true")
+    beta.get_by_role("button", name="Continue with this one").tap()
+    expect(beta.get_by_text("The conversation continues here")).to_be_visible()
+    assert caller.page.evaluate("document.documentElement.scrollWidth") <= 390
