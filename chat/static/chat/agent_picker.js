@@ -29,6 +29,8 @@ export class AgentPicker {
     /** @type {string|null} */
     this.chosen = null;
     foldsAway(details, () => this.read());
+    // Where agents are made and changed; `close` does not bubble.
+    document.addEventListener("close", (event) => /** @type {Element} */ (event.target).querySelector(".agents") && this.read(), true);
     this.#show();
     details.hidden = false;
   }
