@@ -1,10 +1,8 @@
 """Sessions as files: export one, import one."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
-from django.core.handlers.asgi import ASGIRequest
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
@@ -17,17 +15,15 @@ from chat.api.answers import SessionAnswer
 from chat.api.documented import documented
 from chat.api.endpoint import Endpoint, user_of
 from chat.api.parser import StrictJSONParser
+from chat.api.served import served
 from chat.api.sessions import own_session, readable_shape
 from chat.models import Session
 from chat.portable.markdown import as_markdown
 from chat.portable.storing import import_session
 from chat.portable.writing import as_json
 from chat.refusals import Refusal
-from chat.threads import in_thread
 
 _KINDS: Final = {"json": ("application/json", "json"), "markdown": ("text/markdown; charset=utf-8", "md")}
-# So much is read in one visit to a thread.
-_PIECE_BYTES: Final = 256 * 1024
 
 
 class FileParser(StrictJSONParser):
@@ -54,7 +50,8 @@ class ExportView(Endpoint):
         pieces = as_json(found) if kind == "json" else as_markdown(found, whole=whole == "1")
         content_type, ending = _KINDS[kind]
         headers = {"Content-Disposition": content_disposition_header(True, _name(found, ending))}
-        return StreamingHttpResponse(_served(request, pieces), content_type=content_type, headers=headers)
+        content = served(request._request, pieces)  # noqa: SLF001  what the server gave
+        return StreamingHttpResponse(content, content_type=content_type, headers=headers)
 
 
 class ImportView(Endpoint):
@@ -71,23 +68,3 @@ def _name(session: Session, ending: str) -> str:
     return (
         f"{slugify(session.title, allow_unicode=True)[:60] or 'chat'}-{datetime.now(UTC):%Y-%m-%d}.{ending}"
     )
-
-
-def _served(request: Request, pieces: Iterator[bytes]) -> Iterable[bytes] | AsyncIterator[bytes]:
-    """As the server at hand takes it in pieces: both can only forward their own kind of iterator."""
-    return _in_threads(pieces) if isinstance(request._request, ASGIRequest) else pieces  # noqa: SLF001
-
-
-async def _in_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while piece := await in_thread(_some, pieces):
-        yield piece
-
-
-def _some(pieces: Iterator[bytes]) -> bytes:
-    """The next pieces together; nothing: there are none left."""
-    taken = bytearray()
-    for piece in pieces:
-        taken += piece
-        if len(taken) >= _PIECE_BYTES:
-            break
-    return bytes(taken)
