@@ -1,8 +1,12 @@
 /** The page behind a link: one branch, to be read. What it shows is on the page already. */
 
+import { citationChip } from "./citation_chip.js";
+import { documentCard } from "./document_card.js";
 import { h } from "./element.js";
 import { language, t } from "./i18n.js";
 import { MarkdownView } from "./markdown.js";
+
+/** @import {Source} from "./types.js" */
 
 /**
  * @typedef {object} SharedMessage
@@ -10,7 +14,7 @@ import { MarkdownView } from "./markdown.js";
  * @property {string} text
  * @property {string} sent_at
  * @property {string[]} files
- * @property {{number: number, title: string, url: string}[]} citations
+ * @property {Source[]} citations
  * @property {string} [model]
  * @property {string} [error]
  * @property {string} [reasoning]
@@ -28,7 +32,8 @@ function question(message) {
 /** @param {SharedMessage} message */
 function answer(message) {
   const text = h("div", { class: "body markdown" });
-  new MarkdownView(text).show(message.text);
+  const view = new MarkdownView(text, { citation: (source) => citationChip(source, () => source) });
+  view.show(message.text, { citations: message.citations });
   const sentAt = h("time", { dateTime: message.sent_at }, DATE.format(new Date(message.sent_at)));
   const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), sentAt);
   const error = message.error && h("p", { class: "problem" }, message.error);
@@ -50,16 +55,9 @@ function fold(title, ...content) {
 }
 
 /** @param {SharedMessage} message */
-function sources(message) {
-  if (message.citations.length === 0) return null;
-  const items = message.citations.map(({ number, title, url }) => h("li", { value: number }, source(title || url, url)));
-  return h("footer", {}, h("h2", {}, t("Sources")), h("ol", {}, ...items));
-}
-
-/** Only what leads to a web page is a link. @param {string} title @param {string} url */
-function source(title, url) {
-  if (!/^https?:\/\//i.test(url)) return h("span", {}, title);
-  return h("a", { href: url, rel: "noopener noreferrer nofollow", target: "_blank" }, title);
+function sources({ citations }) {
+  if (citations.length === 0) return null;
+  return h("footer", {}, h("h2", {}, t("Sources")), h("ul", { class: "document-cards" }, ...citations.map((cited) => h("li", {}, documentCard(cited)))));
 }
 
 /** @type {{messages: SharedMessage[]}} */
