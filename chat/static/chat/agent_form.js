@@ -103,9 +103,14 @@ function boxes(names, picked) {
 /** @param {HTMLInputElement[]} inputs */
 const checked = (inputs) => inputs.filter((input) => input.checked).map(({ value }) => value);
 
+let made = 0;
+
 /** @param {string} label @param {HTMLElement} control @param {string} [hint] */
 function field(label, control, hint) {
-  return h("label", { class: "field" }, h("span", {}, label), control, hint && h("small", { class: "hint" }, hint));
+  control.id = `field-${(made += 1)}`;
+  const about = hint && h("small", { class: "hint", id: `${control.id}-hint` }, hint);
+  if (about) control.setAttribute("aria-describedby", about.id);
+  return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);
 }
 
 /** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */

@@ -1,0 +1,26 @@
+"""What axe finds on a page, said so that it can be mended. axe is injected past the page's content policy."""
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.house import ROOT
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN = """async (runOnly) => {
+    const { violations } = await axe.run(document, { runOnly, resultTypes: ["violations"] });
+    return violations;
+}"""
+
+
+def violations(page: Page, only: str | None = None) -> list[str]:
+    """One line each: the rule, and where it is broken. only: this rule."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    return [_said(found) for found in page.evaluate(RUN, [only] if only else RULES)]
+
+
+def _said(found: dict[str, Any]) -> str:
+    places = "; ".join(f"{node['target']} {node['failureSummary']}" for node in found["nodes"][:3])
+    return f"{found['id']}: {places}"

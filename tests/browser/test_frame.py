@@ -1,0 +1,141 @@
+"""The frame by keyboard and otherwise: menus, dialogs, settings, agents, the drawer, the connection, the login."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+
+def dialog(reader: Reader) -> Locator:
+    return reader.page.get_by_role("dialog")
+
+
+def from_account(reader: Reader, name: str) -> Locator:
+    """By keyboard: the menu, the first letter, Enter."""
+    reader.page.locator("#account").focus()
+    reader.page.keyboard.press("Enter")
+    expect(reader.page.get_by_role("menuitem").first).to_be_focused()
+    reader.page.keyboard.press(name[0].lower())
+    reader.page.keyboard.press("Enter")
+    expect(dialog(reader)).to_be_visible()
+    return dialog(reader)
+
+
+def test_the_first_stop_of_tab_skips_to_the_message_and_menus_have_their_keys(reader: Reader) -> None:
+    page, keys = reader.page, reader.page.keyboard
+    first = page.locator("a, button, input, textarea").first
+    expect(first).to_have_id("skip")
+    first.focus()
+    keys.press("Enter")
+    expect(reader.field).to_be_focused()
+
+    page.locator("#account").focus()
+    keys.press("ArrowUp")
+    expect(page.get_by_role("menuitem", name="Log out")).to_be_focused()
+    keys.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Settings")).to_be_focused()
+    keys.press("Escape")
+    expect(page.locator("#account")).to_be_focused()
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+
+def test_theme_and_language_are_kept_and_there_from_the_first_byte(reader: Reader) -> None:
+    page = reader.page
+    settings = from_account(reader, "Settings")
+    settings.get_by_label("Dark").check()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.keyboard.press("Escape")
+    expect(page.locator("#account")).to_be_focused()
+    assert 'data-theme="dark"' in page.request.get(f"{reader.base_url}/").text()
+
+    from_account(reader, "Settings").get_by_label("Deutsch").check()
+    expect(page.locator("#new-chat")).to_have_text("Neuer Chat")
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Einstellungen").click()
+    dialog(reader).get_by_label("English").check()
+    expect(page.locator("#new-chat")).to_have_text("New chat")
+
+
+def test_a_token_is_shown_once_and_taken_back(reader: Reader) -> None:
+    settings = from_account(reader, "Settings")
+    settings.get_by_role("button", name="New token").click()
+    token = settings.get_by_label("New token", exact=True)
+    expect(token).to_be_focused()
+    header = {"Authorization": f"Token {token.input_value()}"}
+    assert reader.page.request.get(f"{reader.base_url}/api/models/", headers=header).ok
+    reader.page.keyboard.press("Escape")
+    settings = from_account(reader, "Settings")
+    expect(settings.locator(".rows li")).to_have_count(1)
+    expect(settings.get_by_label("New token", exact=True)).to_have_count(0)
+    settings.get_by_role("button", name=re.compile("Delete token")).click()
+    dialog(reader).last.get_by_role("button", name="Delete", exact=True).click()
+    expect(settings.locator(".rows li")).to_have_count(0)
+    expect(settings).to_be_visible()
+
+
+def test_an_agent_is_made_changed_and_deleted_and_nothing_written_is_lost_by_a_slip(reader: Reader) -> None:
+    agents = from_account(reader, "Agents")
+    agents.get_by_role("button", name="New agent").click()
+    agents.get_by_label("Name", exact=True).fill("Pilot")
+    agents.get_by_label("Prompt", exact=True).fill("You know tides.")
+    agents.get_by_label("Web search").check()
+    reader.page.keyboard.press("Escape")
+    dialog(reader).last.get_by_role("button", name="Cancel").click()
+    expect(agents.get_by_label("Name", exact=True)).to_have_value("Pilot")
+    agents.get_by_role("button", name="Save").click()
+    row = agents.get_by_role("button", name=re.compile("^Pilot"))
+    expect(row).to_be_focused()
+    row.click()
+    expect(agents.get_by_label("Web search")).to_be_checked()
+    agents.get_by_label("Name", exact=True).fill("Harbour pilot")
+    reader.page.keyboard.press("Enter")
+    agents.get_by_role("button", name="Delete Harbour pilot").click()
+    dialog(reader).last.get_by_role("button", name="Delete", exact=True).click()
+    expect(agents.get_by_role("button", name=re.compile("^Harbour"))).to_have_count(0)
+
+
+def test_offline_is_said_and_healed(reader: Reader) -> None:
+    status = reader.page.locator("#connection")
+    expect(status).to_be_empty()
+    reader.context.set_offline(True)
+    expect(status).to_have_text("Offline")
+    reader.context.set_offline(False)
+    expect(status).to_be_empty()
+
+
+def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> None:
+    reader.send("Plan the garden")
+    reader.sees_echo("Plan the garden")
+    address = reader.page.url
+    reader.context.clear_cookies(name="sessionid")
+    reader.page.locator("#new-chat").click()
+    reader.page.goto(address)
+    reader.page.reload()
+    expect(reader.page).to_have_url(re.compile("/login/"))
+    reader.page.get_by_label("Username").fill("alice")
+    reader.page.get_by_label("Password").fill("alice")
+    reader.page.get_by_role("button", name="Log in").click()
+    reader.sees_echo("Plan the garden")
+    assert reader.page.url == address
+
+
+def test_on_a_phone_the_drawer_takes_the_focus_and_gives_it_back(browser: Browser, stack: Stack) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with Reader.at(browser, stack.base_url, **phone) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        toggle = reader.page.locator("#sidebar-toggle")
+        toggle.focus()
+        reader.page.keyboard.press("Enter")
+        expect(reader.page.locator("#sidebar-close")).to_be_focused()
+        assert reader.page.evaluate("document.querySelector('main').inert")
+        reader.page.keyboard.press("Escape")
+        expect(toggle).to_be_focused()
+        expect(toggle).to_have_attribute("aria-expanded", "false")
+        expect(reader.page.locator("#new-chat")).to_be_hidden()
+        assert reader.complaints == []

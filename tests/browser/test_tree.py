@@ -1,0 +1,95 @@
+"""The map of a session: what it shows, how one moves on it, where a click leads."""
+
+import json
+
+import pytest
+from playwright.sync_api import Browser, Locator, Route, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def branching(reader: Reader) -> Reader:
+    """ "One" has been edited to "Two"; the map is open, and the newest answer has the focus."""
+    reader.send("One")
+    reader.sees_echo("One")
+    reader.edit(0, "Two")
+    reader.sees_echo("Two")
+    reader.page.locator("#tree-toggle").click()
+    expect(marks(reader)).to_have_count(4)
+    expect(reader.page.get_by_role("treeitem", selected=True)).to_be_focused()
+    return reader
+
+
+def marks(reader: Reader) -> Locator:
+    return reader.page.get_by_role("treeitem")
+
+
+def test_arrow_keys_move_previews_follow_and_enter_goes_there(branching: Reader) -> None:
+    keys, preview = branching.page.keyboard, branching.page.locator(".tree-preview")
+    expect(preview).to_contain_text("You said: Two")
+    keys.press("ArrowUp")
+    expect(preview).to_contain_text("You")
+    expect(preview).to_contain_text("Two")
+    keys.press("ArrowLeft")
+    expect(preview).to_contain_text("One")
+    keys.press("Enter")
+    branching.sees_echo("One")
+    expect(
+        branching.page.get_by_role("treeitem", name="version 1 of 2, on the current branch")
+    ).to_have_count(1)
+    branching.page.locator("#tree header button").click()
+    expect(branching.page.locator("#tree-toggle")).to_be_focused()
+
+
+def test_it_grows_while_others_write(branching: Reader) -> None:
+    tab = branching.second_tab()
+    tab.get_by_label("Message", exact=True).fill("Three")
+    tab.get_by_label("Message", exact=True).press("Enter")
+    expect(marks(branching)).to_have_count(6)
+    expect(branching.page.locator(".tree-map .mark.current")).to_have_count(4)
+
+
+def test_of_a_thousand_messages_only_those_in_sight_are_drawn(reader: Reader) -> None:
+    def tree(route: Route) -> None:
+        """A chain, as the server would tell it."""
+        ids = [f"00000000-0000-4000-8000-{number:012d}" for number in range(1001)]
+        roles = ["root"] + ["user", "assistant"] * 500
+        nodes = [
+            {"id": own, "parent": above, "role": role, "latest_child": below, "status": "completed", "model": "m",
+             "sent_at": "2026-01-01T00:00:00Z"}
+            for own, above, below, role in zip(ids, [None, *ids], [*ids[1:], None], roles, strict=False)
+        ]  # fmt: skip
+        route.fulfill(body=json.dumps(nodes), content_type="application/json")
+
+    reader.page.route("**/tree/", tree)
+    reader.send("One")
+    reader.sees_echo("One")
+    reader.page.locator("#tree-toggle").click()
+    expect(reader.page.get_by_role("treeitem", selected=True)).to_be_focused()
+    assert marks(reader).count() < 100
+    reader.page.keyboard.press("Home")
+    expect(reader.page.get_by_role("treeitem", name="Question", exact=False).first).to_be_focused()
+    assert reader.page.locator(".tree-map").evaluate("element => element.scrollTop") < 100
+    assert marks(reader).count() < 100
+
+
+def test_on_a_phone_it_is_a_dialog_that_closes_when_it_has_led_somewhere(
+    browser: Browser, stack: Stack
+) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with Reader.at(browser, stack.base_url, **phone) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        reader.send("One")
+        reader.sees_echo("One")
+        reader.edit(0, "Two")
+        reader.sees_echo("Two")
+        reader.page.locator("#tree-toggle").click()
+        reader.page.get_by_role("treeitem", name="Question, version 1 of 2").click()
+        expect(reader.page.get_by_role("dialog")).to_have_count(0)
+        reader.sees_echo("One")
+        assert reader.complaints == []
