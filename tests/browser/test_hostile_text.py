@@ -3,51 +3,117 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.hostile import CORPUS, EVERYTHING, FAR
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = """
-<script>window.caught = 1</script>
-<img src=x onerror="window.caught = 2"> <svg onload="window.caught = 3"></svg>
-<iframe src="https://stranger.example/frame"></iframe><style>body{display:none}</style>
-<a href="https://stranger.example/raw" onclick="window.caught = 4" style="color:red">raw</a>
-
-![pixel](https://stranger.example/pixel.png) ![by reference][far] ![inline](data:image/svg+xml,<svg/>)
-
-[script](javascript:window.caught=5) [encoded](&#106;avascript:window.caught=6) [data](data:text/html,hi)
-[vb](vbscript:x) [relative](/admin/) [good](https://stranger.example/good "a title") <me@example.org>
+POLITE = f"""
+<b>raw</b> ![pixel]({FAR}/pixel.png) ![by reference][far] [script](javascript:x) [relative](/admin/)
+[good]({FAR}/good "a title") <me@example.org>
 
 | a | b |
 |--:|---|
-| <img src=x onerror=window.caught=7> | `<script>` |
+| 1 | `<script>` |
 
 - [x] done
 
-[far]: https://stranger.example/far.png
+[far]: {FAR}/far.png
 """
 
+# Everything a rendered text may consist of; what is not here is a hole.
+ELEMENTS = """
+    a b blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr i input kbd li ol p path pre s span strong sub sup svg
+    table tbody td th thead tr ul
+    math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup mtable mtd mtext
+    mtr munder munderover
+"""
+ATTRIBUTES = """
+    accent align aria-hidden aria-label checked class d depth disabled display displaystyle fence form height href
+    linethickness lspace mathbackground mathcolor maxsize minsize movablelimits notation rel rspace scriptlevel separator
+    start stretchy style symmetric tabindex target title type viewBox voffset width
+"""
 
-def test_hostile_markdown_does_nothing(reader: Reader, stack: Stack) -> None:
-    # Split at every seventh character, so that no single piece looks hostile.
-    pieces = [HOSTILE[i : i + 7] for i in range(0, len(HOSTILE), 7)]
+# Renders each text after every character (long ones after some), as if every packet were one character long. Returns
+# what should not be there.
+RENDER = """async ({corpus, allowed}) => {
+  const { MarkdownView } = await import("/static/chat/markdown.js");
+  const { loadHighlighter } = await import("/static/chat/highlighting.js");
+  await Promise.all([loadHighlighter(), import("temml")]);
+  const found = [];
+  document.addEventListener("securitypolicyviolation", ({ blockedURI }) => found.push(`policy: ${blockedURI}`));
+  const check = (name, element) => {
+    for (const { localName, attributes } of element.querySelectorAll("*")) {
+      if (!allowed.elements.includes(localName)) found.push(`${name}: <${localName}>`);
+      for (const { name: attribute, value } of attributes) {
+        if (!allowed.attributes.includes(attribute)) found.push(`${name}: ${attribute}=${value}`);
+        if (attribute === "href" && !/^(https?:|mailto:)/i.test(value)) found.push(`${name}: ${value}`);
+        if (attribute === "style" && /url|expression|position|inset/i.test(value)) found.push(`${name}: ${value}`);
+      }
+    }
+  };
+  for (const [name, text] of Object.entries(corpus)) {
+    const element = document.createElement("div");
+    document.querySelector("#scroller").append(element);
+    const view = new MarkdownView(element, { citation: () => document.createElement("button") });
+    const citations = [{ number: 1, document_id: "d", title: "T" }];
+    const step = text.length > 1000 ? 97 : 1;
+    for (let end = step; end < text.length; end += step) {
+      view.show(text.slice(0, end), { isLive: true, citations });
+      check(name, element);
+    }
+    view.show(text, { citations });
+    check(name, element);
+    await new Promise(requestAnimationFrame);
+    element.remove();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return [...new Set(found)];
+}"""
+
+
+def test_nothing_of_the_corpus_runs_or_loads_wherever_it_is_cut(reader: Reader) -> None:
+    asked: list[str] = []
+    reader.page.evaluate("import('temml')")
+    reader.page.evaluate("import('highlight')")
+    reader.page.on("request", lambda request: asked.append(request.url))
+    allowed = {"elements": ELEMENTS.split(), "attributes": ATTRIBUTES.split()}
+    assert reader.page.evaluate(RENDER, {"corpus": CORPUS, "allowed": allowed}) == []
+    assert reader.page.evaluate("window.caught") is None
+    ours = ("/static/chat/", "/static/vendor/", "/api/", "/ws/")
+    assert [url for url in asked if not url.removeprefix(reader.base_url).startswith(ours)] == []
+    assert not any("/admin" in url or url.endswith("/api/sessions/#") for url in asked)
+
+
+def test_hostile_markdown_of_a_model_does_nothing(reader: Reader, stack: Stack) -> None:
+    pieces = [EVERYTHING[i : i + 7] for i in range(0, len(EVERYTHING), 7)]
     stack.upstream.reply(*({"text": piece} for piece in [*pieces, "\n\nTHE END"]))
     reader.send("Attack me")
-    expect(reader.answers.locator(".body")).to_contain_text("THE END")
     body = reader.answers.locator(".body")
+    expect(body).to_contain_text("THE END")
+    expect(reader.answers).to_have_attribute("aria-busy", "false")
     assert reader.page.evaluate("window.caught") is None
     expect(
-        body.locator("script, img, svg, iframe, style, [style], [onclick], [onerror], [onload]")
+        body.locator("script, img, iframe, style, form, object, [onclick], [onerror], [onload]")
     ).to_have_count(0)
-    expect(body).to_contain_text('<img src=x onerror="window.caught = 2">')
+    expect(body).to_contain_text('<img src=x onerror="window.caught = 3">')
+    for link in body.locator("a[href]").all():
+        assert (link.get_attribute("href") or "").startswith((FAR, "mailto:"))
+
+
+def test_what_is_harmless_is_shown(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": POLITE})
+    reader.send("Be polite")
+    body = reader.answers.locator(".body")
     expect(body.locator("td").first).to_have_attribute("align", "right")
+    expect(body).to_contain_text("<b>raw</b>")
     expect(body.locator("input[type=checkbox]")).to_be_disabled()
     links = [(a.inner_text(), a.get_attribute("href")) for a in body.locator("a[href]").all()]
     assert links == [
-        ("pixel", "https://stranger.example/pixel.png"),
-        ("by reference", "https://stranger.example/far.png"),
-        ("good", "https://stranger.example/good"),
+        ("pixel", f"{FAR}/pixel.png"),
+        ("by reference", f"{FAR}/far.png"),
+        ("good", f"{FAR}/good"),
         ("me@example.org", "mailto:me@example.org"),
     ]
     for link in body.locator("a[href]").all():

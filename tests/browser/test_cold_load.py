@@ -1,0 +1,39 @@
+"""What a first visit transfers."""
+
+import gzip
+
+import pytest
+from playwright.sync_api import Browser, Response, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+SCRIPT_KB = 150
+# Loaded with the first text that needs them.
+LATER = ("vendor/temml.js", "vendor/highlight.js")
+
+
+def test_a_first_visit_loads_little_script_and_all_of_it_from_here(browser: Browser, stack: Stack) -> None:
+    with Reader.at(browser, stack.base_url) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        seen: list[Response] = []
+        reader.page.on("response", lambda response: seen.append(response))  # noqa: PLW0108  marks what it is given
+        reader.page.reload()
+        reader.is_let_in()
+        expect(reader.page.locator("#connection")).to_be_hidden()
+        scripts = {
+            each.url.split("?")[0]: each.body() for each in seen if each.request.resource_type == "script"
+        }
+        sizes = {url.removeprefix(stack.base_url): len(gzip.compress(body)) for url, body in scripts.items()}
+        later = {
+            name: len(gzip.compress(reader.page.request.get(f"{stack.base_url}/static/{name}").body()))
+            for name in LATER
+        }
+        print(f"{sum(sizes.values()):,} bytes of script in {len(sizes)} files; later {later}")
+        assert len(sizes) > 10
+        assert all(url.startswith(f"{stack.base_url}/") for url in scripts)
+        assert not any(url.endswith(LATER) for url in scripts)
+        assert sum(sizes.values()) <= SCRIPT_KB * 1024, sorted(sizes.items(), key=lambda item: -item[1])[:20]

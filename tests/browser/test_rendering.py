@@ -1,0 +1,151 @@
+"""How a text looks and behaves while it grows: code, formulas, tables, the end in sight, long chats."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+RICH = (
+    r"""
+Inline $x^2$ and
+
+$$
+\frac{a}{b}
+$$
+
+```python
+def tide(hour: int) -> str:
+    return "high"  # twice a day
+```
+
+| a | b | c |
+|---|---|---|
+| wide | """
+    + "word" * 60
+    + r""" | $\sqrt{x}$ |
+"""
+)
+
+# Shows a growing text and tells how many nodes each step added, at most, and whether what was there stayed.
+GROW = """async ({ text, step }) => {
+  const { MarkdownView } = await import("/static/chat/markdown.js");
+  const { loadHighlighter } = await import("/static/chat/highlighting.js");
+  await Promise.all([loadHighlighter(), import("temml")]);
+  const element = document.createElement("div");
+  document.querySelector("#scroller").append(element);
+  const view = new MarkdownView(element);
+  const changes = new MutationObserver(() => {});
+  changes.observe(element, { childList: true, subtree: true });
+  let most = 0;
+  let first = null;
+  for (let end = step; end <= text.length; end += step) {
+    view.show(text.slice(0, end), { isLive: true });
+    first ??= element.querySelector("li");
+    const nodes = changes.takeRecords().flatMap(({ addedNodes }) => [...addedNodes]);
+    most = Math.max(most, nodes.length);
+  }
+  view.show(text);
+  const grown = element.innerHTML;
+  const atOnce = document.createElement("div");
+  new MarkdownView(atOnce).show(text);
+  return { most, isKept: first.isConnected, isSame: grown === atOnce.innerHTML, lines: element.querySelectorAll(".line").length };
+}"""
+
+
+def test_code_formulas_and_tables_are_drawn(browser: Browser, stack: Stack) -> None:
+    stack.upstream.reply(*({"text": RICH[i : i + 9]} for i in range(0, len(RICH), 9)))
+    phone = {"viewport": {"width": 390, "height": 844}, "permissions": ["clipboard-read", "clipboard-write"]}
+    with Reader.at(browser, stack.base_url, **phone) as reader:
+        reader.log_in("alice", "alice")
+        reader.is_let_in()
+        reader.send("Show me all")
+        body = reader.answers.locator(".body")
+        expect(reader.answers).to_have_attribute("aria-busy", "false")
+        expect(body.locator("math")).to_have_count(3)
+        expect(body.locator("math mfrac")).to_have_count(1)
+        expect(body.locator(".code .language")).to_have_text("python")
+        expect(body.locator(".code .keyword").first).to_have_text("def")
+        expect(body.locator(".code .comment")).to_have_text("# twice a day")
+        body.get_by_role("button", name="Copy code").click()
+        expect(body.get_by_role("button", name="Copied")).to_be_visible()
+        copied = reader.page.evaluate("navigator.clipboard.readText()")
+        assert copied == 'def tide(hour: int) -> str:\n    return "high"  # twice a day'
+        assert body.locator(".table").evaluate("e => e.scrollWidth > e.clientWidth")
+        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert reader.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert (reader.complaints, reader.strangers) == ([], [])
+
+
+def test_a_growing_text_touches_only_its_end(reader: Reader) -> None:
+    item = "- item with **bold**, `code` and $x_{%d}$\n"
+    text = (
+        "".join(item % n for n in range(60))
+        + "\n```js\n"
+        + "const a = () => `b${1}`; // c\n" * 120
+        + "```\n"
+        + RICH
+    )
+    grown = reader.page.evaluate(GROW, {"text": text, "step": 11})
+    assert grown["isKept"]
+    assert grown["isSame"]
+    assert grown["lines"] == 120 + 2
+    # One line of a table or of code, an item: never a block.
+    assert grown["most"] <= 40
+
+
+def test_the_end_is_followed_until_the_reader_scrolls_up(reader: Reader, stack: Stack) -> None:
+    lines = [{"text": f"line {n}\n\n"} for n in range(60)]
+    stack.upstream.reply(*lines, {"wait": "more"}, *lines, {"wait": "end"}, {"text": "The end."})
+    reader.send("Write a lot")
+    scroller, button = (
+        reader.page.locator("#scroller"),
+        reader.page.get_by_role("button", name="Jump to the end"),
+    )
+    expect(reader.answers.get_by_text("line 59").first).to_be_in_viewport()
+    expect(button).to_be_hidden()
+    scroller.hover()
+    reader.page.mouse.wheel(0, -700)
+    expect(button).to_be_visible()
+    top = scroller.evaluate("e => e.scrollTop")
+    stack.upstream.release("more")
+    expect(reader.answers.get_by_text("line 59")).to_have_count(2)
+    assert scroller.evaluate("e => e.scrollTop") == top
+    button.click()
+    expect(button).to_be_hidden()
+    expect(reader.answers.get_by_text("line 59").nth(1)).to_be_in_viewport()
+    stack.upstream.release("end")
+    expect(reader.answers.get_by_text("The end.")).to_be_in_viewport()
+
+
+MESSAGES = 220
+LONG_CHAT = f"""
+from django.contrib.auth.models import User
+from bench.seed import tree
+print(tree(User.objects.get(username="alice"), {MESSAGES}, {MESSAGES})["session"])
+"""
+
+
+def test_a_long_chat_opens_at_its_end_and_is_read_on_while_scrolling(reader: Reader, stack: Stack) -> None:
+    session = re.findall(r"[0-9a-f-]{36}", stack.manage("shell", "-c", LONG_CHAT))[-1]
+    reader.page.goto(f"{reader.base_url}/#{session}")
+    messages, scroller = reader.page.locator("article.message"), reader.page.locator("#scroller")
+    expect(messages.last).to_be_in_viewport()
+    # What is near is read ahead; the beginning is not.
+    assert messages.count() < MESSAGES
+    scroller.hover()
+    while reader.page.locator(".older").count():
+        reader.page.mouse.wheel(0, -2000)
+        reader.page.wait_for_timeout(50)
+    expect(messages).to_have_count(MESSAGES)
+    scroller.evaluate("e => e.scrollTo(0, 0)")
+    expect(messages.first).to_be_in_viewport()
+    stack.upstream.reply({"text": "Still here."})
+    reader.send("One more")
+    expect(reader.answers.last).to_contain_text("Still here.")
+    expect(messages).to_have_count(MESSAGES + 2)
+    expect(messages.last).to_be_in_viewport()
