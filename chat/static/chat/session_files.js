@@ -43,6 +43,6 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError(400, "invalid_json", t("This is not a chat that was exported as JSON."));
+    throw new ApiError(400, "", t("This is not a chat that was exported as JSON."));
   }
 }
