@@ -5,6 +5,8 @@
 
 import DOMPurify from "dompurify";
 
+import { t } from "./i18n.js";
+
 const ADDRESS = /^(?:https?|mailto):/i;
 
 const html = DOMPurify(window);
@@ -28,9 +30,17 @@ html.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
+  if (node.nodeName === "DIV" && node.className === "table") scrollable(node);
   if (node.nodeName === "INPUT") node.setAttribute("disabled", "");
   if (node.nodeName === "INPUT" && node.getAttribute("type") !== "checkbox") node.remove();
 });
+
+/** By keyboard, too: a wide table's frame. @param {Element} frame */
+function scrollable(frame) {
+  frame.setAttribute("tabindex", "0");
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", t("Table"));
+}
 
 /** @param {string} source @returns {DocumentFragment} */
 export function sanitized(source) {
