@@ -65,8 +65,8 @@ export function openMenu(anchor, items) {
   menu.append(...items.map((item) => entry(item, () => menu.hidePopover())));
   menu.addEventListener("keydown", (event) => onKey(event, menu));
   menu.addEventListener("toggle", (event) => event.newState === "closed" && closed(anchor, menu));
-  // Inside a dialog: what is outside of it is inert.
-  (anchor.closest("dialog[open]") ?? document.body).append(menu);
+  // Inside a dialog, since what is outside of it is inert; else within the landmark the button belongs to.
+  (anchor.closest("dialog[open], main, aside") ?? document.body).append(menu);
   menus.set(anchor, menu);
   menu.showPopover();
   anchor.setAttribute("aria-expanded", "true");
