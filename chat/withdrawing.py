@@ -18,8 +18,9 @@ def withdraw(question: ChatMessage) -> Session:
             session = Session.objects.lock(question.session_id)
         except Session.DoesNotExist:
             raise Refusal("session_not_found") from None
-        turn = _waiting_turn(question, session)
-        above = ChatMessage.objects.get(pk=question.parent_id)
+        turn, above = _waiting_turn(question, session), question.parent
+        if turn is None or above is None:
+            raise Refusal("not_waiting")
         above.end_branch()
         session.point_at(above)
         editing.tell(session)
@@ -28,10 +29,10 @@ def withdraw(question: ChatMessage) -> Session:
     return session
 
 
-def _waiting_turn(question: ChatMessage, session: Session) -> Turn:
-    turn = question.turns.select_related("after").order_by("created_at").last()
-    is_waiting = turn is not None and turn.after is not None and turn.after.ended_at is None
-    is_newest = question.role == Role.USER and question.children.filter(pk=session.leaf_id).exists()
-    if turn is None or not (is_waiting and is_newest):
-        raise Refusal("not_waiting")
-    return turn
+def _waiting_turn(question: ChatMessage, session: Session) -> Turn | None:
+    """What answers it, if that waits and the current branch ends there."""
+    is_newest = session.leaf is not None and session.leaf.parent_id == question.pk
+    if question.role != Role.USER or not is_newest:
+        return None
+    waiting = question.turns.filter(after__isnull=False, after__ended_at=None)
+    return waiting.order_by("created_at").last()
