@@ -32,7 +32,6 @@ if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 
 INSTALLED_APPS = [
-    "config.apps.OurAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -51,6 +50,8 @@ INSTALLED_APPS = [
     "chat",
     "llm_worker",
     "compression",
+    # Last, so that chat's templates of the same name come first.
+    "config.apps.OurAdminConfig",
 ]
 MIDDLEWARE = [
     "chat.api.middleware.RequestIds",

@@ -25,9 +25,9 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
     list_filter = ("role", "sent_at")
     ordering = ("-sent_at",)
     owner_field = "session__owner"
-    words = ("text",)
+    said = ("pk", "id")
     around = ((Run, "message"), (Session, "messages"))
-    search_help_text = "A user's name, words of a text, the id of a message, of its run or of its session."
+    search_help_text = "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
     inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
 
     def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
@@ -58,7 +58,7 @@ class TurnAdmin(Found[Turn], ToRead[Turn]):
     list_filter = ("created_at",)
     ordering = ("-created_at",)
     owner_field = "session__owner"
-    words = ("user_message__text",)
+    said = ("user_message", "id")
     around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
     search_help_text = (
         "A user's name, words of a question, the id of a turn, of its run, question or session."

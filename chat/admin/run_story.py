@@ -57,7 +57,7 @@ def story_of(run: Run, done_by_staff: Iterable[tuple[datetime, str, str]] = ()) 
     steps = [step(made, "made")]
     steps += [step(_at(entry), entry["to"], **_said(entry)) for entry in run.history]
     if run.announced_at:
-        steps.append(step(run.announced_at, "announced", why="`stop` is in the log"))
+        steps.append(step(run.announced_at, "announced", why="its last packet is in the log"))
     steps += [step(at, what, why=f"by {who}") for at, who, what in done_by_staff]
     return sorted(steps, key=lambda one: one.at)
 

@@ -3,6 +3,7 @@
 A handful of queries, whatever the tree's size; no text is loaded that is not shown.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,10 @@ MOST_CHARACTERS: Final = 1500
 class CallNode:
     call: ToolCall
     inside: list["CallNode"] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        return json.dumps(self.call.arguments, indent=1, ensure_ascii=False)
 
 
 @dataclass

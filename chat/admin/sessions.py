@@ -37,10 +37,9 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
     ordering = ("-updated_at",)
     owner_field = "owner"
     words = ("title",)
+    said = ("pk", "session_id")
     around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
-    search_help_text = (
-        "A user's name, words of a title, the id of a session or of anything in it. Texts: Messages."
-    )
+    search_help_text = "A user's name, words of a title or a text, the id of a session or of anything in it."
     inlines = (CompressionRows,)
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions

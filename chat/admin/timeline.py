@@ -9,6 +9,8 @@ from typing import Final
 # In the drawing's own units; the page scales it.
 WIDTH: Final = 900
 LABELS: Final = 90
+# To the right, for the last tick's label.
+MARGIN: Final = 26
 LANE: Final = 22
 AXIS: Final = 20
 # A moment is drawn this wide at least.
@@ -92,7 +94,7 @@ class Timeline:
         return min(max((at - self._since).total_seconds(), 0.0), self.span_s)
 
     def _x(self, after_s: float) -> float:
-        return round(LABELS + after_s / self.span_s * (WIDTH - LABELS - 10), 1)
+        return round(LABELS + after_s / self.span_s * (WIDTH - LABELS - MARGIN), 1)
 
 
 def _seconds(after_s: float, span_s: float) -> str:

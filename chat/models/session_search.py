@@ -6,7 +6,7 @@ that migration 0015 makes. Scripts that put no spaces between words are looked f
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from django.db.models.expressions import RawSQL
@@ -53,6 +53,15 @@ def found(owner_id: Any, text: str) -> RawSQL:
     if query is None:
         return RawSQL(_FOUND_AS_IT_STANDS, [owner_id, text.strip(), owner_id, text.strip()])  # noqa: S611
     return RawSQL(_FOUND, [owner_id, query, owner_id, query])  # noqa: S611  no values but the parameters
+
+
+def said(text: str, column: Literal["id", "session_id"]) -> RawSQL:
+    """That column of all messages that match, whoever wrote them, as a subquery."""
+    query = _query(text)
+    by_words = "words @@ to_tsquery('simple', %s)"
+    as_it_stands = "role IN ('user', 'assistant') AND strpos(lower(text), lower(%s)) > 0"
+    condition, given = (as_it_stands, text.strip()) if query is None else (by_words, query)
+    return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [given])  # noqa: S608, S611  no values
 
 
 def around(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:

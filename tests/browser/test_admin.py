@@ -1,0 +1,69 @@
+"""Staff in a real browser: our own pages of the admin are readable by everybody, wide and narrow, light and dark, and
+nothing in them is refused by the content policy."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import admin_scene
+from tests.browser.accessible import violations
+from tests.browser.admin_scene import PHONE, Scene
+from tests.browser.reader import Reader
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+OURS = ("tree", "run", "cycle", "usage", "workers")
+
+
+@pytest.fixture(scope="module")
+def scene(running_stack: Stack) -> Scene:
+    running_stack.manage("create_user", "root", "--password", "root", "--staff")
+    running_stack.upstream.reset()
+    return admin_scene.play(running_stack)
+
+
+@pytest.fixture
+def staff(browser: Browser, stack: Stack, scene: Scene) -> Iterator[Reader]:
+    with admin_scene.staff(browser, stack) as reader:
+        yield reader
+        assert reader.strangers == []
+        assert reader.complaints == []
+
+
+def test_our_pages_can_be_read_by_everybody(staff: Reader, stack: Stack, scene: Scene) -> None:
+    page = staff.page
+    for name in OURS:
+        admin_scene.visit(page, stack, scene.pages[name])
+        admin_scene.open_some(page, name)
+        assert violations(page) == [], name
+        page.set_viewport_size(PHONE)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= PHONE["width"], f"{name} is {width} wide on a phone"
+        page.set_viewport_size(admin_scene.WIDE)
+    page.emulate_media(color_scheme="dark")
+    for name in ("tree", "run"):
+        admin_scene.visit(page, stack, scene.pages[name])
+        assert violations(page) == [], f"{name} in the dark"
+
+
+def test_a_tree_is_walked_and_led_from_to_what_the_model_was_sent(
+    staff: Reader, stack: Stack, scene: Scene
+) -> None:
+    page = staff.page
+    admin_scene.visit(page, stack, scene.pages["tree"])
+    said = page.locator(".tree > ol > .said > .text")
+    expect(said).to_contain_text(["two tides", "Two bulges", "other planets?", "", "matters most?", ""])
+    sun = page.get_by_text("And the Sun?")
+    expect(sun).to_be_hidden()
+    page.locator(".fork summary").first.click()
+    expect(page.locator(".fork .said .text").first).to_be_visible()
+    page.get_by_role("link", name="Open this branch").first.click()
+    expect(said.nth(2)).to_have_text("And the Sun?")
+    page.locator(".said.assistant a.status").first.click()
+    expect(page.get_by_role("heading", name="What became of it")).to_be_visible()
+    expect(page.locator(".timeline rect").first).to_be_visible()
+    page.get_by_role("link", name="cycle 2").first.click()
+    expect(page.locator(".parts > .part-tr pre").first).to_contain_text("UTC")
+    page.get_by_text("messages that the request before it began with").click()
+    expect(page.locator(".parts > .part-s pre")).to_be_visible()
