@@ -8,6 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+from chat.web.modules import modules
+
 
 @require_safe
 @never_cache
@@ -15,4 +17,4 @@ from django.views.decorators.http import require_safe
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """The shell; its modules read everything else by REST. The cookie is what they send back as X-CSRFToken."""
-    return render(request, "chat/page.html", {"is_named_later": settings.TITLES})
+    return render(request, "chat/page.html", {"is_named_later": settings.TITLES, "modules": modules()})

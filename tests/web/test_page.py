@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import AsyncClient, Client
 
+from chat.web.modules import modules
 from chat.web.vendor import MODULES
 from tests.house import ROOT
 
@@ -35,6 +36,13 @@ def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
     assert all(finders.find(address) for address in MODULES)
     assert not finders.find("vendor/marked/package.json")
     assert not finders.find("node_modules/marked/package.json")
+
+
+def test_the_head_announces_what_the_page_imports_at_once_and_nothing_else() -> None:
+    announced = modules()
+    assert all(finders.find(address) for address in announced)
+    assert {"chat/page.js", "chat/element.js", "vendor/marked.js"} <= set(announced)
+    assert not {"chat/tree_panel.js", "vendor/d3-hierarchy.js", "chat/types.js"} & set(announced)
 
 
 def test_lock_file_names_versions_and_no_registry() -> None:
