@@ -19,7 +19,9 @@ MAX_SHOWN_DOCUMENTS: Final = 50
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_SNIPPET_CHARACTERS: Final = 200
 
-UNKNOWN: Final = "unknown"  # as chat.models.ToolCallStatus
+# As chat.models.ToolCallStatus.
+COMPLETED: Final = "completed"
+UNKNOWN: Final = "unknown"
 
 
 @dataclass
@@ -105,7 +107,9 @@ class Blocks:
     def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
         """Without a status: it was cut short, and nobody will learn what came of it."""
         if tab in self._running:
-            yield self._place(p.SectionEnd(self._running.pop(tab), status, duration_ms), tab)
+            # Not left to omit_defaults: it compares by identity, and a status from the database is another string.
+            told = None if status == COMPLETED else status
+            yield self._place(p.SectionEnd(self._running.pop(tab), told, duration_ms), tab)
 
     def within(self, tab: int) -> "Blocks":
         """The blocks inside the call of this tab of the open round."""

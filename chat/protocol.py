@@ -121,10 +121,10 @@ class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
 
 
 class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
-    """Of a call: status: how it ended, left out where it completed.  duration_ms: how long it ran, where known."""
+    """Of a call: status: how it ended, None where it completed.  duration_ms: how long it ran, where known."""
 
     tool_call_id: str | None = None
-    status: str = "completed"
+    status: str | None = None
     duration_ms: int | None = None
 
 
