@@ -24,8 +24,8 @@ GOAL_MS = 50
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 SAMPLES = 6
 PASSWORD = (
-    "from django.contrib.auth.models import User; alice = User.objects.get(username='alice'); "
-    "alice.set_password('alice'); alice.save()"
+    "from django.contrib.auth.hashers import make_password; from django.contrib.auth.models import User; "
+    "User.objects.filter(username='alice').update(password=make_password('alice'))"
 )
 # Entries of the browser itself: tasks of 50 ms and more; frames by the time between two.
 WATCH = """
