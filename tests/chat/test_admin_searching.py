@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from chat.admin import counting
-from chat.models import ChatMessage, Run, Session
+from chat.models import ChatMessage, Run, Session, Share
 from tests.chat import cast
 
 pytestmark = pytest.mark.django_db
@@ -118,3 +118,15 @@ def test_a_large_table_is_not_counted(monkeypatch: pytest.MonkeyPatch, staff: Cl
         assert staff.get(url, {"role__exact": "user"}).context["cl"].result_count == 2
     counts = [query["sql"] for query in queries if "COUNT(*)" in query["sql"]]
     assert all("LIMIT 2" in count for count in counts)
+
+
+def test_staff_close_what_is_shared_and_never_see_its_link(staff: Client, run: Run) -> None:
+    share = Share.objects.start(run.message, shows_details=True)
+    assert found(staff, "share", "alice") == found(staff, "share", str(share.session_id)) == [share]
+    page = staff.get(reverse("admin:chat_share_change", args=[share.pk])).content.decode()
+    assert share.token
+    assert share.token not in page
+    assert share.digest not in page
+    staff.post(reverse("admin:chat_share_act", args=[share.pk, "revoke"]))
+    assert Share.objects.open().count() == 0
+    assert found(staff, "share", "", revoked_at__isempty="1") == []
