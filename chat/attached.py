@@ -10,7 +10,7 @@ from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
 Shape = dict[str, Any]
 ByMessage = dict[UUID | None, list[Shape]]
 
-UNSAID: Final = (None, "", [])
+UNSAID: Final[tuple[object, ...]] = (None, "", [])
 
 
 def attached(messages: Iterable[ChatMessage]) -> dict[UUID, Shape]:
