@@ -86,6 +86,7 @@ def test_chats_are_searched_by_title_and_by_what_was_said(carol: Reader) -> None
 
 def test_the_list_is_used_by_keyboard(carol: Reader) -> None:
     page = carol.page
+    expect(rows(page).nth(5)).to_be_attached()
     page.get_by_label("Search chats").press("ArrowDown")
     for _ in range(3):
         page.keyboard.press("ArrowDown")

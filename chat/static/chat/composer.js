@@ -45,6 +45,10 @@ export class Composer {
     /** @type {string|null|undefined} whose draft it is; undefined: no session was opened yet */
     this.session = undefined;
     this.isSending = false;
+    /** Whose message is on its way, and what was written there since, if another chat was opened meanwhile. */
+    this.sentFrom = /** @type {string|null} */ (null);
+    /** @type {Draft} */
+    this.leftBehind = EMPTY;
     /** @type {ComposerNow} */
     this.now = { isAnswering: false, canStop: false, isStopping: false, mode: "enqueue" };
     this.resize = autosize(this.field);
@@ -54,11 +58,13 @@ export class Composer {
   /** Its draft comes into the field, and what was written stays with its own session. @param {string|null} session */
   open(session) {
     if (session === this.session) return;
-    const isFirst = this.session === undefined;
-    this.session = session;
-    // What was typed before the page had started was typed into the field itself.
+    if (this.isSending) this.leftBehind = this.#draft;
     const draft = this.drafts.read(session);
-    this.#show(isFirst ? joined(draft, { text: this.field.value, pasted: [] }) : draft);
+    // What was typed before the page had started was typed into the field itself.
+    const early = this.session === undefined && this.field.value !== draft.text ? this.field.value : "";
+    this.session = session;
+    this.#show(joined(draft, { text: early, pasted: [] }));
+    if (early) this.#edited();
   }
 
   /** From early.js: what was entered before this was here is sent now. */
@@ -72,7 +78,9 @@ export class Composer {
 
   /** The new chat that is written in has become this session. @param {string} session */
   becomes(session) {
-    this.session = session;
+    this.session = this.sentFrom = session;
+    this.drafts.write(session, this.drafts.read(null));
+    this.drafts.write(null, EMPTY);
   }
 
   /** Its chat was deleted. @param {string} session */
@@ -109,14 +117,19 @@ export class Composer {
   async submit() {
     const draft = this.#draft;
     if (!this.#canSend) return;
-    const from = this.session;
     this.isSending = true;
+    this.sentFrom = this.session;
+    this.leftBehind = EMPTY;
     this.#show(EMPTY);
     const isAccepted = await this.actions.send(wholeText(draft));
     this.isSending = false;
-    // A new chat may have become a session meanwhile.
-    if (!isAccepted) this.giveBack(from === null ? this.session : from, draft);
-    else if (from !== this.session) this.drafts.write(from, EMPTY);
+    this.#settle(isAccepted ? EMPTY : draft);
+  }
+
+  /** A message is accepted, or comes back, before what was written since. @param {Draft} back */
+  #settle(back) {
+    if (this.sentFrom !== this.session) this.drafts.write(this.sentFrom, joined(back, this.leftBehind));
+    else if (!isEmpty(back)) this.#show(joined(back, this.#draft));
     this.#edited();
   }
 
