@@ -124,6 +124,7 @@ def tools(page: Page, world: World) -> None:
     _open(page, world.tools, "answer")
     if page.viewport_size["width"] > ROOMY_PX:
         page.get_by_text(re.compile(r"Used \d tools")).click()
+        page.get_by_text("Researched", exact=True).click()
     page.locator("#scroller").evaluate("element => { element.scrollTop = 0; }")
 
 

@@ -67,7 +67,7 @@ class AgentsDialog {
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Cancel"));
     const save = h("button", { type: "submit", class: "primary" }, t("Save"));
-    const fields = h("div", { class: "sections" }, h("h3", {}, agent ? agent.name : t("New agent")), form.element);
+    const fields = h("div", { class: "sections" }, agent ? null : h("h3", {}, t("New agent")), form.element);
     const onsubmit = (/** @type {Event} */ event) => this.#save(event, agent);
     this.place.replaceChildren(h("form", { onsubmit }, fields, this.problem, h("div", { class: "row" }, back, save)));
     form.name.focus();
