@@ -102,7 +102,7 @@ BAD: list[Any] = [
     pytest.param("post", SESSION + "shares/", {"token": "x"}, 400, "unknown_field", "token", id="share by an own token"),
     pytest.param("patch", f"/api/shares/{ABSENT}/", {}, 404, "share_not_found", None, id="absent share"),
     pytest.param("get", SESSION + "export/?as=pdf", None, 400, "invalid_value", "as", id="export as PDF"),
-    pytest.param("post", SESSIONS + "import/", {}, 400, "field_required", None, id="import nothing"),
+    pytest.param("post", SESSIONS + "import/", {}, 400, "field_required", "format", id="import nothing"),
     pytest.param("post", SESSIONS + "import/", b"[]", 400, "invalid_type", None, id="import a list"),
     pytest.param("post", SESSIONS, {"title": 5}, 400, "invalid_type", "title", id="title is a number"),
     pytest.param("post", SESSIONS, {"title": "x" * 201}, 400, "invalid_value", "title", id="long title"),
