@@ -1,0 +1,20 @@
+"""The pictures of the admin: `python -m tests.screenshots.admin`. Written to docs/screenshots/admin-*.png."""
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser import admin_scene
+from tests.browser.launching import launched
+from tests.screenshots.__main__ import TARGET, stack
+
+
+def main() -> None:
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with stack() as running, sync_playwright() as playwright:
+        running.manage("create_user", "root", "--password", "root", "--staff")
+        scene = admin_scene.play(running)
+        browser = launched(playwright)
+        admin_scene.shoot(browser, running, scene, TARGET)
+
+
+if __name__ == "__main__":
+    main()
