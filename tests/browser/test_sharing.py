@@ -67,5 +67,5 @@ def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None
     expect(reader.page.get_by_role("alert")).to_contain_text("not a chat that was exported")
     bring_in(files["json"])
     reader.page.wait_for_function("first => location.href !== first", arg=first)
-    expect(reader.questions).to_have_text(["Keep this"])
+    expect(reader.questions.locator(".said")).to_have_text(["Keep this"])
     reader.sees_echo("Keep this")
