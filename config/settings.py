@@ -106,6 +106,8 @@ DATABASES["default"]["OPTIONS"] |= {
     # default of 5 minutes its pauses between attempts double, and it comes back long after Postgres does.
     "pool": {"min_size": 1, "max_size": 20, "timeout": 5, "reconnect_timeout": 2},
     "connect_timeout": 5,
+    # Uses of a statement (chat/models/statements.py) on one connection after which Postgres keeps it prepared.
+    "prepare_threshold": 5,
 }
 # After a restart of Postgres the pool's connections are dead; one empty query tells.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True

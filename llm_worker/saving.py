@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from chat import compressing
 from chat.fault_points import reach
-from chat.models import Run
+from chat.models import Run, statements
 from chat.runs import ending
 from chat.states import TERMINAL, Status
 from llm_worker.database import Database
@@ -134,8 +134,6 @@ def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:
         [one.text for one in held],
         [one.reasoning for one in held],
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*columns, owner])
-        saved = {pk for (pk,) in cursor}
+    saved = {pk for (pk,) in statements.every(statement, [*columns, owner])}
     reach("after_checkpoint")
     return saved

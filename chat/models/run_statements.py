@@ -6,6 +6,7 @@ from chat.models import statements
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.turn import Turn
+from chat.states import LIVE, TERMINAL, sources
 
 # What a worker needs of its run, apart from `time_left`; the rest is loaded when asked for.
 CLAIMED = (
@@ -63,17 +64,18 @@ CLAIM = f"""
     LEFT JOIN chat_modelconfig AS config ON config.id = claimed.model_config_id
 """  # noqa: S608  names of columns alone
 
+_MOVES = ", ".join(f"('{source}', '{to}')" for to in sorted(TERMINAL) for source in sorted(sources(to)))
 END = f"""
     WITH ended AS (
         UPDATE chat_run SET
-            status = %(status)s, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
+            status = %(status)s::text, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
             last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
             dynamic_context = '', -- was for this run only
-            history = {noted("%(status)s", "attempt", "NULLIF(%(error_code)s, '')")},
+            history = {noted("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")},
             time_to_first_token_ms = %(time_to_first_token_ms)s, reasoning_ms = %(reasoning_ms)s, cycles = %(cycles)s,
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
-            error_code = %(error_code)s, error_message = %(error_message)s,
+            error_code = %(error_code)s::text, error_message = %(error_message)s,
             error_retryable = %(error_retryable)s,
             cost = (
                 SELECT (
@@ -86,7 +88,7 @@ END = f"""
                     LEAST(COALESCE(%(cached_tokens)s::int, 0), %(prompt_tokens)s::int) AS cached
                 WHERE model.id = model_config_id
             )
-        WHERE id = %(run)s AND attempt = %(attempt)s AND status = ANY(%(sources)s)
+        WHERE id = %(run)s AND attempt = %(attempt)s AND (status, %(status)s::text) IN ({_MOVES})
         RETURNING message_id
     )
     UPDATE chat_chatmessage AS message
@@ -109,13 +111,14 @@ ANNOUNCE = """
     SELECT id FROM held
 """
 
-IN_PROGRESS = """
+_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+IN_PROGRESS = f"""
     SELECT (
         SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE session.owner_id = %(owner)s AND run.status = ANY(%(live)s)
+        WHERE session.owner_id = %(owner)s AND run.status IN ({_LIVE})
     ), (SELECT count(*) FROM chat_run WHERE status = 'queued')
-"""
+"""  # noqa: S608  no values
 
 
 def turn_of(row: Any) -> tuple[Turn, ModelConfig | None]:

@@ -30,15 +30,16 @@ _IN_PROGRESS = """
     WHERE turn.id = (SELECT turn_id FROM chat_run WHERE id = %(run)s) AND turn.ended_at IS NULL
     GROUP BY turn.id
 """
-_BLOCKING = """
+_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
+_BLOCKING = f"""
     SELECT CASE
-        WHEN run.status = ANY(%(live)s) THEN turn.id
+        WHEN run.status IN ({_LIVE}) THEN turn.id
         WHEN above.ended_at IS NULL THEN above.id
     END
     FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     WHERE run.message_id = %(answer)s
-"""
+"""  # noqa: S608  no values
 
 _END = "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id"
 
@@ -59,8 +60,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     def blocking(self, answer_id: Any) -> "Turn | None":
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
-        live = sorted(status.value for status in LIVE)
-        row = statements.first(_BLOCKING, {"answer": answer_id, "live": live})
+        row = statements.first(_BLOCKING, {"answer": answer_id})
         return self.select_related("after").get(pk=row[0]) if row and row[0] else None
 
 

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, whose pool comes back as soon as Postgres does.
+"""Django's PostgreSQL backend, whose pool comes back as soon as Postgres does, and whose numbers are of one type.
 
 By itself the pool finds the connections that a restart killed one by one, pauses longer after each, and gives up
 connecting while somebody waits for it.
@@ -9,6 +9,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 from psycopg import Connection, Error
+from psycopg.adapt import AdaptersMap
+from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
 
@@ -21,6 +23,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pool._check = check  # noqa: SLF001
             pool._reconnect_failed = go_on  # noqa: SLF001
         return pool
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """A number's type follows from its size otherwise, and a statement would be prepared for each mixture."""
+        params = super().get_connection_params()
+        params["context"] = AdaptersMap(params["context"])
+        params["context"].register_dumper(int, Int8Dumper)
+        return params
 
 
 def check(connection: Connection[Any]) -> None:
