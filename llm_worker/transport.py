@@ -44,7 +44,10 @@ class Transport(httpx2.AsyncBaseTransport):
                 answered = await self._session.request(
                     request.method,
                     str(request.url),
-                    headers=request.headers.multi_items(),
+                    # Not multi_items(), which looks for their encoding anew for each.
+                    headers=[
+                        (name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw
+                    ],
                     data=request.content,
                     allow_redirects=False,
                 )

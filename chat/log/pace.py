@@ -10,7 +10,7 @@ from typing import Final
 MAX_WINDOW_S: Final = 0.040
 # Chunks per second and process below which nothing waits, and from which on the whole window is used.
 IDLE_RATE: Final = 300.0
-BUSY_RATE: Final = 1500.0
+BUSY_RATE: Final = 900.0
 # How long the rate remembers.
 RATE_MEMORY_S: Final = 0.5
 
