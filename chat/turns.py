@@ -19,6 +19,7 @@ from chat import attaching, dynamic_context, editing, events, prompt_blocks, res
 from chat.beginning import Beginning
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.session import WhileAnswering
+from chat.models.turn import Tip
 from chat.refusals import Refusal
 from chat.runs import admission, cancelling, enqueueing, waiting
 from chat.tokens import count_tokens
@@ -63,13 +64,14 @@ def start(session: Session, request: TurnRequest) -> Started:
     token_count = count_tokens(request.text)
     known = dynamic_context.build(session)
     with transaction.atomic():
-        session = _lock(session)
+        tip = _lock_tip(session)
+        session = tip.session
         # Again: the same request may have been committed while this one waited for the lock.
         earlier = _earlier(session, request)
         if earlier:
             return earlier
         models = resolving.models(request.models, session.agent)
-        parent, after = _place(session, request.parent)
+        parent, after = _place(tip, request.parent)
         question = _question(parent, request, token_count)
         if parent.pk != session.leaf_id:  # otherwise current already: a send does not walk the branch
             _make_path_current(parent)
@@ -94,7 +96,7 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
     known = dynamic_context.build(message.session)
     with transaction.atomic():
         session = _lock(message.session)
-        after = _wait_for(session, message.parent or session.root)
+        after = _wait_for(session, waiting.blocker(message.parent or session.root))
         context = prompt_blocks.for_the_run(session.agent, known, "")
         models_asked = resolving.models(models, session.agent)
         answering = _answering(message, models_asked, after, dynamic_context=context)
@@ -117,9 +119,21 @@ def select(message: ChatMessage) -> Session:
 
 def _lock(session: Session) -> Session:
     try:
-        locked = Session.objects.lock(session.pk)
+        return _as_known(Session.objects.lock(session.pk), session)
     except Session.DoesNotExist:
         raise Refusal("session_not_found") from None
+
+
+def _lock_tip(session: Session) -> Tip:
+    try:
+        tip = Turn.objects.lock_tip(session.pk)
+    except Session.DoesNotExist:
+        raise Refusal("session_not_found") from None
+    _as_known(tip.session, session)
+    return tip
+
+
+def _as_known(locked: Session, session: Session) -> Session:
     if locked.agent_id == session.agent_id:
         locked.agent = session.agent  # read already
     return locked
@@ -139,13 +153,13 @@ def _earlier(session: Session, request: TurnRequest) -> Started | None:
     return Started(turn, list(turn.runs.order_by("model_index")), repeated=True)
 
 
-def _place(session: Session, wanted: Any) -> tuple[ChatMessage, Turn | None]:
+def _place(tip: Tip, wanted: Any) -> tuple[ChatMessage, Turn | None]:
     """The parent of a new message, and the turn that must end before it is answered."""
+    session = tip.session
     if wanted is None:
         return session.root, None
     if wanted is Place.TIP:
-        tip = session.tip()
-        return tip, _wait_for(session, tip)
+        return tip.message, _wait_for(session, tip.blocker)
     parent = session.messages.select_related("run__turn__after").filter(pk=wanted).first()
     if parent is None:
         raise Refusal("parent_not_found", field="parent")
@@ -168,9 +182,8 @@ def _question(parent: ChatMessage, request: TurnRequest, token_count: int) -> Ch
     )
 
 
-def _wait_for(session: Session, above: ChatMessage) -> Turn | None:
+def _wait_for(session: Session, blocker: Turn | None) -> Turn | None:
     """What while_answering makes of an answer that is still being written."""
-    blocker = waiting.blocker(above)
     if blocker and session.while_answering == WhileAnswering.REJECT:
         raise Refusal("turn_in_progress")
     if blocker and session.while_answering == WhileAnswering.INTERRUPT:

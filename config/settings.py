@@ -106,11 +106,11 @@ DATABASES["default"]["OPTIONS"] |= {
     # default of 5 minutes its pauses between attempts double, and it comes back long after Postgres does.
     "pool": {"min_size": 1, "max_size": 20, "timeout": 5, "reconnect_timeout": 2},
     "connect_timeout": 5,
-    # Uses of a statement (chat/models/statements.py) on one connection after which Postgres keeps it prepared.
-    "prepare_threshold": 5,
 }
 # After a restart of Postgres the pool's connections are dead; one empty query tells.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# Of the statements of every turn (chat/models/statements.py). Not behind a pooler that knows nothing of them.
+PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
 # --- Redis and Celery --------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -61,6 +62,10 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         row = statements.first(_PLACE, {"message": pk})
         if row is None:
             raise self.model.DoesNotExist
+        return self.placed(row)
+
+    def placed(self, row: Sequence[Any]) -> ChatMessage:
+        """row: id, session, parent and role."""
         return statements.instance(self.model, _PLACED, row)
 
     def branch_to(self, leaf: Any) -> Self:

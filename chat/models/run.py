@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Now, TruncDate
 from chat.models import run_statements, statements
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
-from chat.models.turn import Turn
+from chat.models.turn import STANDING, Standing, Turn
 from chat.protocol import DEFAULT_QUEUE
 from chat.states import LIVE, TERMINAL, Status, sources
 
@@ -58,13 +58,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         given |= {"run": run_id, "attempt": attempt, "status": status.value}
         return statements.first(run_statements.END, given) is not None
 
-    def announce(self, run_id: Any) -> uuid.UUID | None:
-        """Mark an ended run as announced, under its session's lock; returns the session. None: it is gone.
+    def announce(self, run_id: Any) -> tuple[uuid.UUID, Standing | None] | None:
+        """Mark an ended run as announced, under its session's lock; returns the session, and the run's turn as it
+        stands then, unless that has ended. None: the run is gone.
 
-        In a transaction, whose later statements see what others did before they let go of the lock.
+        In a transaction. The turn is read after the lock, so that of two runs that end together the second sees the
+        first.
         """
-        held = statements.first(run_statements.ANNOUNCE, {"run": run_id})
-        return held[0] if held else None
+        given = {"run": run_id}
+        held, standing = statements.together((run_statements.ANNOUNCE, given), (STANDING, given))
+        return (held[0][0], Standing(*standing[0]) if standing else None) if held else None
 
     # Queries
 

@@ -54,7 +54,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def lock(self, pk: Any) -> Session:
         """The session, locked so that appends to one tree happen one after the other (FOR NO KEY UPDATE)."""
-        session = _session(statements.first(_LOCK, {"session": pk}))
+        return self.locked(statements.every(LOCK, {"session": pk}))
+
+    def locked(self, rows: list[Any]) -> Session:
+        """What LOCK has found."""
+        session = _session(rows[0] if rows else None)
         if session is None:
             raise self.model.DoesNotExist
         return session
@@ -122,13 +126,14 @@ class Session(models.Model):
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields)
 
-    def record(self, kind: str, payload: dict[str, Any]) -> SessionEvent:
-        """Number and keep one event, in the caller's transaction.
+    def record(self, kind: str, payload: dict[str, Any], *changes: statements.Asked) -> SessionEvent:
+        """Number and keep one event, in the caller's transaction. changes: made before, in the same round trip.
 
         The UPDATE locks the row until commit, so n is contiguous and n committed means n-1 committed.
         """
         given = {"session": self.pk, "kind": kind, "payload": Jsonb(payload)}
-        return SessionEvent.of(statements.first(_RECORD, given), kind, payload)
+        *_, [recorded] = statements.together(*changes, (_RECORD, given))
+        return SessionEvent.of(recorded, kind, payload)
 
     def see(self, n: int | None) -> Session | None:
         """Its owner has seen it up to event n (None: all there is); the row as it is now. None: nothing new was seen."""
@@ -195,7 +200,7 @@ _LISTED = f"""{_COLUMNS}, EXISTS (
         SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL
     )"""
 _OWN = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s"  # noqa: S608
-_LOCK = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE"  # noqa: S608
+LOCK = f"SELECT {_COLUMNS} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE"  # noqa: S608
 _RECORD = f"""
     WITH session AS (
         UPDATE chat_session SET

@@ -7,7 +7,7 @@ from django.db import models
 
 from chat.models import statements
 from chat.models.message import ChatMessage
-from chat.models.session import Session
+from chat.models.session import LOCK, Session, SessionEvent
 from chat.states import LIVE
 
 
@@ -22,7 +22,8 @@ class Standing(NamedTuple):
     is_untitled: bool
 
 
-_IN_PROGRESS = """
+# Of the run that is given.
+STANDING = """
     SELECT turn.id, array_agg(run.status), bool_and(run.announced_at IS NOT NULL),
         EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id),
         EXISTS (SELECT FROM chat_session AS session WHERE session.id = turn.session_id AND session.title = '')
@@ -31,37 +32,66 @@ _IN_PROGRESS = """
     GROUP BY turn.id
 """
 _LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
-_BLOCKING = f"""
-    SELECT CASE
+# The turn that must end before a reply to the answer of `run` can start: its own, or the one that waits for.
+_BLOCKER = f"""
+    CASE
         WHEN run.status IN ({_LIVE}) THEN turn.id
         WHEN above.ended_at IS NULL THEN above.id
     END
+"""
+_BLOCKING = f"""
+    SELECT {_BLOCKER}
     FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     WHERE run.message_id = %(answer)s
 """  # noqa: S608  no values
-
+_TIP = f"""
+    SELECT {_BLOCKER}, message.id, message.session_id, message.parent_id, message.role
+    FROM chat_session AS session JOIN chat_chatmessage AS message ON message.id = session.leaf_id
+    LEFT JOIN chat_run AS run ON run.message_id = message.id LEFT JOIN chat_turn AS turn ON turn.id = run.turn_id
+    LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+    WHERE session.id = %(session)s
+"""  # noqa: S608  no values
 _END = "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id"
+
+
+class Tip(NamedTuple):
+    """Of a locked session: the newest message of its current branch, and the turn a reply to that has to wait for."""
+
+    session: Session
+    message: ChatMessage
+    blocker: "Turn | None"
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
     # Mutators
 
-    def end(self, pk: Any) -> None:
-        """Its last run is announced. The caller holds the session's lock."""
-        statements.first(_END, {"turn": pk})
+    def end(self, pk: Any, session: Session, payload: dict[str, Any]) -> SessionEvent:
+        """Its last run is announced. Returns `overall_stop` with this payload, to be published.
+
+        The caller holds the session's lock.
+        """
+        return session.record("overall_stop", payload, (_END, {"turn": pk}))
+
+    def lock_tip(self, session_id: Any) -> Tip:
+        """The session, locked (SessionQuerySet.lock), and where its current branch ends."""
+        given = {"session": session_id}
+        locked, tips = statements.together((LOCK, given), (_TIP, given))
+        session = Session.objects.locked(locked)
+        if not tips:
+            return Tip(session, session.root, None)
+        blocker, *place = tips[0]
+        return Tip(session, ChatMessage.objects.placed(place), self._named(blocker))
 
     # Queries
-
-    def in_progress_of(self, run_id: Any) -> Standing | None:
-        """The turn of that run; None if it has ended."""
-        row = statements.first(_IN_PROGRESS, {"run": run_id})
-        return Standing(*row) if row else None
 
     def blocking(self, answer_id: Any) -> "Turn | None":
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
         row = statements.first(_BLOCKING, {"answer": answer_id})
-        return self.select_related("after").get(pk=row[0]) if row and row[0] else None
+        return self._named(row[0]) if row else None
+
+    def _named(self, pk: Any) -> "Turn | None":
+        return self.select_related("after").get(pk=pk) if pk else None
 
 
 class Turn(models.Model):

@@ -97,11 +97,10 @@ def announce(run_id: Any) -> None:
     session is locked first, as everywhere, so two runs that end together decide one after the other.
     """
     with transaction.atomic():
-        session_id = Run.objects.announce(run_id)
-        if session_id is None:
+        announced = Run.objects.announce(run_id)
+        if announced is None:
             return  # deleted meanwhile: nobody is left to tell
-        # Read after the lock, so that of two runs that end together the second sees the first.
-        turn = Turn.objects.in_progress_of(run_id)
+        session_id, turn = announced
         if turn is not None and turn.is_announced:
             _end_turn(session_id, turn)
 
@@ -115,9 +114,8 @@ def overall_stop_reason(statuses: Iterable[str]) -> StopReason:
 
 
 def _end_turn(session_id: UUID, turn: Standing) -> None:
-    Turn.objects.end(turn.id)
-    reason = overall_stop_reason(turn.statuses)
-    events.tell(Session(pk=session_id), "overall_stop", {"turn": str(turn.id), "stop_reason": reason})
+    payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
+    events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
     if turn.is_untitled:
         titles.ask_on_commit(turn.id)
     if turn.has_followers:
