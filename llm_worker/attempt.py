@@ -14,7 +14,6 @@ from redis.exceptions import RedisError
 from chat.log.outlet import StaleAttempt
 from chat.log.publisher import Publisher
 from chat.metrics import counted
-from chat.models import Run
 from chat.packets import Blocks
 from chat.protocol import Error, RunAddress, Snapshot, run_error
 from chat.revocation import is_revoked
@@ -38,6 +37,7 @@ from llm_worker.saving import announce, finish, patiently, put_back
 from llm_worker.sent import Recorder
 from llm_worker.state import RunState
 from llm_worker.step import Models
+from llm_worker.taking import Taken
 from llm_worker.taking_up import documents_of
 
 logger = logging.getLogger(__name__)
@@ -60,14 +60,15 @@ class Services:
 
 
 class Attempt:
-    """Belongs to the event loop. `run` was claimed by this process, and is leased since `leased_at` or later."""
+    """Belongs to the event loop. The run was claimed by this process, and is leased since `leased_at` or later."""
 
-    def __init__(self, run: Run, services: Services, leased_at: float) -> None:
-        self.run = run
+    def __init__(self, taken: Taken, services: Services, leased_at: float) -> None:
+        self.run = run = taken.run
+        self._brief = taken.brief
         self.leased_at = leased_at  # on the loop's clock; moved by every beat
         self._services = services
         self._loop = asyncio.get_running_loop()
-        self._began_at = self._loop.time()
+        self._began_at = leased_at
         self._state = RunState()
         self._sent = Recorder()
         ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
@@ -121,7 +122,7 @@ class Attempt:
             self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
         await self.check_revoked()
-        brief = await patiently(self._services.database, prepare, self.run)
+        brief = self._brief or await patiently(self._services.database, prepare, self.run)
         if self.run.attempt > 1:
             self._emitter.run_start(self.run.model)
         self._has_begun = True

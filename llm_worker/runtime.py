@@ -13,7 +13,6 @@ import uvloop
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.fault_points import reach
 from chat.log.pace import Pace
 from chat.log.publisher import Publisher
 from chat.models import Run
@@ -31,6 +30,7 @@ from llm_worker.keeping import SentRequests
 from llm_worker.lease import Leases
 from llm_worker.llm import LanguageModels
 from llm_worker.saving import patiently
+from llm_worker.taking import take
 from llm_worker.titling import title_session
 
 logger = logging.getLogger(__name__)
@@ -117,12 +117,11 @@ class Runtime:
                 return False
             # Before the claim, since the lease runs from some moment after this one.
             leased_at = self._loop.time()
-            run = await patiently(self._database, Run.objects.claim, run_id, self.owner)
-            if run is None:
+            taken = await patiently(self._database, take, run_id, self.owner)
+            if taken is None:
                 logger.debug("run %s is not ours to take", run_id)
                 return False
-            reach("after_claim")
-            await self._carry_out(Attempt(run, self._services, leased_at))
+            await self._carry_out(Attempt(taken, self._services, leased_at))
         return True
 
     async def _title(self, run_id: str) -> None:
