@@ -122,7 +122,9 @@ class Attempt:
             self._emitter.run_start(self.run.model)
         # A stop from before the process listened for this run.
         await self.check_revoked()
-        brief = self._brief or await patiently(self._services.database, prepare, self.run)
+        brief = self._brief
+        if brief is None:
+            brief = await patiently(self._services.database, prepare, self.run)
         if self.run.attempt > 1:
             self._emitter.run_start(self.run.model)
         self._has_begun = True
