@@ -29,6 +29,11 @@ def sources() -> list[Path]:
     ]
 
 
+def sources_of_the_page() -> list[Path]:
+    folder = ROOT / "chat" / "static"
+    return [path for kind in ("*.js", "*.css") for path in folder.rglob(kind)]
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -41,7 +46,8 @@ def test_there_are_sources() -> None:
 
 def test_a_file_fits_in_one_reading() -> None:
     lengths = {
-        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in sources()
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in sources() + sources_of_the_page()
     }
     assert {path: length for path, length in lengths.items() if length > LINES_IN_A_FILE} == {}
 
