@@ -171,7 +171,7 @@ async def while_scrolled(page: Page, devtools: CDPSession, url: str) -> Figures:
         await page.mouse.wheel(0, -3_000)
         await asyncio.sleep(0.05)
     await finish(figures, page, devtools, before)
-    figures.characters = len(await page.locator("#conversation").inner_text())
+    figures.characters = len(await page.locator("#conversation").text_content() or "")
     return figures
 
 
