@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chat import compressing
-from chat.admin.compressions import TURNS, CompressionRows, compressions_per_turns
+from chat.admin.compressions import TURNS, compressions_per_turns
 from chat.admin.object_actions import ObjectActions
 from chat.admin.reading import ToRead
 from chat.admin.searching import Found
@@ -26,6 +26,8 @@ from chat.portable.markdown import as_markdown
 from chat.portable.writing import as_json
 from chat.runs.cancelling import cancel_run
 
+# Of the newest; the others are in their list.
+COMPRESSIONS: Final = 20
 TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
 
 
@@ -40,7 +42,6 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
     said = ("pk", "session_id")
     around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
     search_help_text = "A user's name, words of a title or a text, the id of a session or of anything in it."
-    inlines = (CompressionRows,)
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
 
@@ -52,8 +53,12 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         session = self.get_object(request, object_id)
-        tree = tree_of(session, _uuid(request.GET.get("at"))) if session else None
-        return super().change_view(request, object_id, form_url, {"tree": tree, **(extra_context or {})})
+        told: dict[str, Any] = {}
+        if session:
+            told["tree"] = tree_of(session, _uuid(request.GET.get("at")))
+            if request.user.has_perm("chat.view_compression"):
+                told["latest_compressions"] = session.compressions.order_by("-created_at")[:COMPRESSIONS]
+        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "compressions"]

@@ -24,6 +24,14 @@ def scene(running_stack: Stack) -> Scene:
 
 
 @pytest.fixture
+def tester(browser: Browser, stack: Stack, scene: Scene) -> Iterator[Reader]:
+    """Runs axe, which tries inline styles of its own: those are refused."""
+    with admin_scene.staff(browser, stack) as reader:
+        yield reader
+        assert reader.strangers == []
+
+
+@pytest.fixture
 def staff(browser: Browser, stack: Stack, scene: Scene) -> Iterator[Reader]:
     with admin_scene.staff(browser, stack) as reader:
         yield reader
@@ -31,8 +39,8 @@ def staff(browser: Browser, stack: Stack, scene: Scene) -> Iterator[Reader]:
         assert reader.complaints == []
 
 
-def test_our_pages_can_be_read_by_everybody(staff: Reader, stack: Stack, scene: Scene) -> None:
-    page = staff.page
+def test_our_pages_can_be_read_by_everybody(tester: Reader, stack: Stack, scene: Scene) -> None:
+    page = tester.page
     for name in OURS:
         admin_scene.visit(page, stack, scene.pages[name])
         admin_scene.open_some(page, name)
