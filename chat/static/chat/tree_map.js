@@ -24,8 +24,12 @@ export class TreeMap {
     this.actions = actions;
     /** @type {Layout} */
     this.layout = laidOut([]);
+    /** @type {Map<string, Place>} */
+    this.places = new Map();
     /** @type {Map<string, HTMLButtonElement>} */
     this.marks = new Map();
+    /** @type {Place[]} what was drawn last */
+    this.seen = [];
     /** @type {string|null} the one in the Tab order */
     this.at = null;
     this.lines = document.createElementNS(SVG, "svg");
@@ -41,10 +45,14 @@ export class TreeMap {
   show(nodes) {
     const isFirst = this.layout.places.length === 0;
     this.layout = laidOut(nodes);
+    this.places = new Map(this.layout.places.map((place) => [place.node.id, place]));
     if (!this.#place(this.at)) this.at = this.layout.leaf?.node.id ?? null;
+    // Those that stay keep the focus.
+    for (const [id, mark] of this.marks) this.places.has(id) ? this.#dress(mark, this.places.get(id)) : this.marks.delete(id);
     this.ground.style.width = `${this.layout.width}px`;
     this.ground.style.height = `${this.layout.height}px`;
-    this.#drawLines();
+    this.lines.setAttribute("viewBox", `0 0 ${this.layout.width} ${this.layout.height}`);
+    this.seen = [];
     if (isFirst) this.#bringIntoSight(this.layout.leaf);
     this.#draw();
   }
@@ -56,7 +64,7 @@ export class TreeMap {
 
   /** @param {string|null} id */
   #place(id) {
-    return this.layout.places.find(({ node }) => node.id === id) ?? null;
+    return this.places.get(id ?? "") ?? null;
   }
 
   #drawSoon() {
@@ -69,8 +77,11 @@ export class TreeMap {
   #draw() {
     const { scrollTop, clientHeight } = this.element;
     const seen = between(this.layout.places, scrollTop - MARGIN_PX, scrollTop + clientHeight + MARGIN_PX);
-    // The one that has, or would get, the focus stays in the page wherever it is.
     const kept = this.#place(this.at);
+    if (seen[0] === this.seen[0] && seen.at(-1) === this.seen.at(-1) && this.marks.has(this.at)) return;
+    this.seen = seen;
+    this.#drawLines(seen);
+    // The one that has, or would get, the focus stays in the page wherever it is.
     const shown = kept && !seen.includes(kept) ? [...seen, kept] : seen;
     setChildren(this.items, shown.filter(({ node }) => node.role !== "root").map((place) => this.#mark(place)));
     const ids = new Set(shown.map(({ node }) => node.id));
@@ -80,15 +91,19 @@ export class TreeMap {
   /** @param {Place} place */
   #mark(place) {
     const { id } = place.node;
-    const mark = this.marks.get(id) ?? this.#newMark(id);
-    const isHere = place.node.id === this.layout.leaf?.node.id;
+    return this.marks.get(id) ?? this.#dress(this.#newMark(id), place);
+  }
+
+  /** @param {HTMLButtonElement} mark @param {Place} place */
+  #dress(mark, place) {
+    const { id } = place.node;
     mark.className = lookOf(place);
     mark.style.left = `${place.x}px`;
     mark.style.top = `${place.y}px`;
     mark.tabIndex = id === this.at ? 0 : -1;
     mark.setAttribute("aria-label", nameOf(place));
     mark.setAttribute("aria-level", String(Math.round(place.y / STEP_Y) - 1));
-    mark.setAttribute("aria-selected", String(isHere));
+    mark.setAttribute("aria-selected", String(id === this.layout.leaf?.node.id));
     return mark;
   }
 
@@ -142,13 +157,11 @@ export class TreeMap {
     if (isBeside) this.element.scrollLeft = place.x - clientWidth / 2;
   }
 
-  /** Two paths, however many lines: those of the current branch lie over the others. */
-  #drawLines() {
-    const { places, width, height } = this.layout;
+  /** Three paths, however many lines: those of the current branch lie over the others. @param {Place[]} places */
+  #drawLines(places) {
     const drawn = places.filter(({ parent }) => parent);
-    this.lines.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.lines.replaceChildren(
-      ...places.slice(0, 1).map(begin),
+      ...places.filter(({ parent }) => !parent).map(begin),
       path(drawn.filter((place) => place.node.role === "summary"), "summaries"),
       path(drawn.filter((place) => !place.isCurrent && place.node.role !== "summary"), "others"),
       path(drawn.filter((place) => place.isCurrent), "current"),
