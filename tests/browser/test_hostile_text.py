@@ -31,7 +31,7 @@ ELEMENTS = """
 """
 ATTRIBUTES = """
     accent align aria-hidden aria-label checked class d depth disabled display displaystyle fence form height href
-    linethickness lspace mathbackground mathcolor maxsize minsize movablelimits notation rel rspace scriptlevel separator
+    linethickness lspace mathbackground mathcolor maxsize minsize movablelimits notation rel role rspace scriptlevel separator
     start stretchy style symmetric tabindex target title type viewBox voffset width
 """
 
