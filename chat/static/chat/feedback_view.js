@@ -23,13 +23,15 @@ export class FeedbackView {
     this.message = undefined;
     /** @type {Feedback} */
     this.feedback = null;
+    this.isGivenHere = false;
   }
 
   /** @param {Message} message */
   show(message) {
     if (message === this.message) return;
-    // Read again after it was given here, it is the same; of an older read, ours is newer.
-    if (message.id !== this.message?.id || message.feedback) this.feedback = message.feedback ?? null;
+    if (message.id !== this.message?.id) this.isGivenHere = false;
+    // A read that began before it was given here is older than what the reader sees.
+    if (!this.isGivenHere) this.feedback = message.feedback ?? null;
     this.message = message;
     this.#showPressed();
   }
@@ -74,6 +76,7 @@ export class FeedbackView {
   /** @param {Feedback} feedback */
   async #say(feedback) {
     const before = this.feedback;
+    this.isGivenHere = true;
     this.feedback = feedback;
     this.#showPressed();
     const isAccepted = await this.give(this.message.id, feedback);
