@@ -218,7 +218,7 @@ def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: R
     expect(models).to_have_attribute("aria-label", "Models: alpha")
     reader.page.keyboard.press("Escape")
     reader.send("And on the sea?")
-    reader.sees_echo("And on the sea?", index=2)
+    reader.sees_echo("And on the sea?", index=1)
     assert "You are Sailor." in stack.upstream.requests[-1].messages[0]["content"]
     reader.page.get_by_role("button", name="New chat").click()
     expect(agents).to_have_attribute("aria-label", "Agent: No agent")
