@@ -109,8 +109,8 @@ def test_offline_is_said_and_healed(reader: Reader) -> None:
 
 
 def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> None:
-    reader.send("Plan the garden")
-    reader.sees_echo("Plan the garden")
+    reader.send("Water the plants")
+    reader.sees_echo("Water the plants")
     address = reader.page.url
     reader.context.clear_cookies(name="sessionid")
     reader.page.locator("#new-chat").click()
@@ -120,7 +120,7 @@ def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> N
     reader.page.get_by_label("Username").fill("alice")
     reader.page.get_by_label("Password").fill("alice")
     reader.page.get_by_role("button", name="Log in").click()
-    reader.sees_echo("Plan the garden")
+    reader.sees_echo("Water the plants")
     assert reader.page.url == address
 
 
