@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 from chat.tokens import count_tokens
 from chat.transcript import Call, Entry, Round
-from llm_worker.context import Budget, build_context
-from llm_worker.framing import Framing
-from llm_worker.message import LanguageModelInput
-from llm_worker.prefix import digests
-from llm_worker.tokens import estimate
-from llm_worker.wire import wire_messages
+from llm_worker.request.context import Budget, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.message import LanguageModelInput
+from llm_worker.request.prefix import digests
+from llm_worker.request.tokens import estimate
+from llm_worker.request.wire import wire_messages
 
 LENGTHS = (10, 100, 1_000, 10_000)
 GOAL_LENGTH, GOAL_MS = 1_000, 20.0

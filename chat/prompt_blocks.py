@@ -2,7 +2,7 @@
 
 A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
 request begins with the bytes of the one before. What is for one turn only (additional_context) is never stored.
-Project documents are stored by the worker (llm_worker/project.py): its model decides whether they are shown.
+Project documents are stored by the worker (llm_worker/loading/project.py): its model decides whether they are shown.
 """
 
 from chat import dynamic_context

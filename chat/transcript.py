@@ -1,7 +1,7 @@
 """Entry: the canonical value of one message between the database and the model. Pure.
 
 Rows never travel into the loop: the worker loads a branch as entries, decides over entries, and only
-llm_worker/llm.py turns them into the bare dicts the SDK takes. New fields of a message go here first.
+llm_worker/upstream/llm.py turns them into the bare dicts the SDK takes. New fields of a message go here first.
 """
 
 from collections.abc import Mapping

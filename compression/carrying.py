@@ -24,10 +24,10 @@ from chat.tokens import count_tokens
 from compression.measuring import Case, case_of
 from compression.spending import spent
 from compression.summarise import Metered, Refused, Summarised, compress_chat_history
-from llm_worker.database import Database
-from llm_worker.deltas import ModelFailed
-from llm_worker.llm import LanguageModels
-from llm_worker.saving import patiently
+from llm_worker.alive.database import Database
+from llm_worker.alive.saving import patiently
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 

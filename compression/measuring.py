@@ -21,15 +21,15 @@ from compression.plan import (
 )
 from compression.prompt import said
 from compression.summarise import Work, shown_tokens
-from llm_worker.branch import Branch, load_branch
-from llm_worker.context import request_budget
-from llm_worker.deltas import ModelFailed
-from llm_worker.prepare import framing_of
-from llm_worker.project import ShownProject, shown_project
-from llm_worker.replay import Replay
-from llm_worker.served import model_of
-from llm_worker.tokens import estimate, exactly
+from llm_worker.loading.branch import Branch, load_branch
+from llm_worker.loading.prepare import framing_of
+from llm_worker.loading.project import ShownProject, shown_project
+from llm_worker.request.context import request_budget
+from llm_worker.request.replay import Replay
+from llm_worker.request.tokens import estimate, exactly
 from llm_worker.tools import offered, schema_tokens
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.served import model_of
 
 # Of the window of history, for the summary; and never more than this.
 SUMMARY_SHARE = 8

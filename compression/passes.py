@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compression.prompt import Frame
-from llm_worker.message import TOKENS_PER_MESSAGE, Message, TokensOf, total
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf, total
 
 # Where not everything fits, what stays verbatim may take this part of the room: it only shows what matters.
 RECENT_SHARE = 0.25

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chat.transcript import Entry
-from llm_worker.message import total
-from llm_worker.replay import Replay
+from llm_worker.request.message import total
+from llm_worker.request.replay import Replay
 
 
 @dataclass(frozen=True, slots=True)

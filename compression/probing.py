@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compression.summarise import Models
-from llm_worker.framing import SUMMARY
-from llm_worker.llm import Model, Request
-from llm_worker.message import TOKENS_PER_MESSAGE, Message, TokensOf
-from llm_worker.sanitise import clean
-from llm_worker.shortening import shorten
-from llm_worker.think import ThinkSplitter
+from llm_worker.request.framing import SUMMARY
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
+from llm_worker.request.shortening import shorten
+from llm_worker.stream.sanitise import clean
+from llm_worker.stream.think import ThinkSplitter
+from llm_worker.upstream.llm import Model, Request
 
 ASK = """\
 You examine what somebody remembers of a conversation. Read it. Then write {count} questions about facts, decisions, names \

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chat.transcript import Entry
-from llm_worker.message import Message
-from llm_worker.replay import Replay
+from llm_worker.request.message import Message
+from llm_worker.request.replay import Replay
 
 INSTRUCTIONS = """\
 You write the summary that will stand in for the beginning of a long conversation between a user and an assistant, \

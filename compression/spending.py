@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from chat.compressing import Spent
 from chat.models import ModelConfig
-from llm_worker.deltas import Usage
+from llm_worker.upstream.deltas import Usage
 
 PER = 1_000_000
 

@@ -10,13 +10,13 @@ from typing import Final, Protocol
 from chat.tokens import count_tokens
 from compression.passes import NoRoom, next_pass
 from compression.prompt import Frame
-from llm_worker.completion import Completion
-from llm_worker.deltas import ModelFailed, Usage
-from llm_worker.framing import SUMMARY_TOKENS
-from llm_worker.llm import Model, Request
-from llm_worker.message import TOKENS_PER_MESSAGE, Message, TokensOf
-from llm_worker.sanitise import clean
-from llm_worker.think import ThinkSplitter
+from llm_worker.request.framing import SUMMARY_TOKENS
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
+from llm_worker.stream.sanitise import clean
+from llm_worker.stream.think import ThinkSplitter
+from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.deltas import ModelFailed, Usage
+from llm_worker.upstream.llm import Model, Request
 
 # A summary that gains less is written again soon, for nothing.
 SMALLEST_GAIN: Final = 0.1
@@ -25,7 +25,7 @@ MOST_PASSES: Final = 200
 
 
 class Models(Protocol):
-    """llm_worker.llm.LanguageModels, or whatever else answers."""
+    """llm_worker.upstream.llm.LanguageModels, or whatever else answers."""
 
     async def complete(self, request: Request) -> Completion: ...
 

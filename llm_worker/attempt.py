@@ -19,26 +19,26 @@ from chat.protocol import Error, RunAddress, Snapshot, run_error
 from chat.revocation import is_revoked
 from chat.runs import ending
 from chat.states import Status
-from llm_worker.account import Account
+from llm_worker.after.fullness import Fullness
+from llm_worker.after.keeping import SentRequests
+from llm_worker.after.sent import Recorder
+from llm_worker.alive.checkpoint import Checkpoint
+from llm_worker.alive.database import Database
+from llm_worker.alive.saving import announce, finish, patiently, put_back
 from llm_worker.brief import Brief
-from llm_worker.checkpoint import Checkpoint
-from llm_worker.database import Database
-from llm_worker.deltas import ModelFailed
-from llm_worker.documents import Numbering
+from llm_worker.calling.hosting import Means
+from llm_worker.calling.round_store import Rounds
 from llm_worker.emitter import Emitter
-from llm_worker.fullness import Fullness
-from llm_worker.hosting import Means
-from llm_worker.keeping import SentRequests
-from llm_worker.llm import Request
+from llm_worker.loading.prepare import left_and_cited, may_go_on, opening, prepare
+from llm_worker.loading.taking import Taken
+from llm_worker.loading.taking_up import documents_of
 from llm_worker.loop import run_llm_loop
-from llm_worker.prepare import left_and_cited, may_go_on, opening, prepare
-from llm_worker.round_store import Rounds
-from llm_worker.saving import announce, finish, patiently, put_back
-from llm_worker.sent import Recorder
+from llm_worker.request.account import Account
 from llm_worker.state import RunState
 from llm_worker.step import Models
-from llm_worker.taking import Taken
-from llm_worker.taking_up import documents_of
+from llm_worker.stream.documents import Numbering
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.llm import Request
 
 logger = logging.getLogger(__name__)
 

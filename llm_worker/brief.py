@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from chat.rebuilding import ShownRound
 from chat.transcript import Document, Entry
-from llm_worker.deltas import Usage
-from llm_worker.framing import Framing
-from llm_worker.llm import Model
+from llm_worker.request.framing import Framing
 from llm_worker.tools.tool import Tool
+from llm_worker.upstream.deltas import Usage
+from llm_worker.upstream.llm import Model
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from functools import partial
 
 from chat.tokens import count_tokens
 from chat.transcript import Round
-from llm_worker.account import Account
 from llm_worker.brief import Brief
-from llm_worker.context import Context, ContextTooLong, build_context, request_budget
-from llm_worker.deltas import ModelFailed
-from llm_worker.llm import Request, ToolChoice
-from llm_worker.message import Message
-from llm_worker.reminders import reminder
-from llm_worker.tokens import estimate, exactly
+from llm_worker.request.account import Account
+from llm_worker.request.context import Context, ContextTooLong, build_context, request_budget
+from llm_worker.request.message import Message
+from llm_worker.request.reminders import reminder
+from llm_worker.request.tokens import estimate, exactly
 from llm_worker.tools import schema_tokens, schemas
 from llm_worker.tools.tool import Tool
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.llm import Request, ToolChoice
 
 
 @dataclass(frozen=True)

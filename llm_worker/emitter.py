@@ -13,11 +13,11 @@ from typing import Protocol
 from chat import protocol as p
 from chat.packets import Blocks, Placed
 from chat.transcript import Document
-from llm_worker.assemble import Asked
-from llm_worker.citations import Citations
-from llm_worker.sanitise import Sanitiser
 from llm_worker.state import RunState
-from llm_worker.think import Kind, ThinkSplitter
+from llm_worker.stream.assemble import Asked
+from llm_worker.stream.citations import Citations
+from llm_worker.stream.sanitise import Sanitiser
+from llm_worker.stream.think import Kind, ThinkSplitter
 
 
 class Outlet(Protocol):

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from llm_worker.brief import Brief
-from llm_worker.calls import Planned, planned
+from llm_worker.calling.calls import Planned, planned
+from llm_worker.calling.hosting import Hosting, Means
+from llm_worker.calling.tool_round import execute
 from llm_worker.cycle import cycle_of, going_on
-from llm_worker.deltas import ModelFailed
 from llm_worker.emitter import Emitter
-from llm_worker.hosting import Hosting, Means
+from llm_worker.loading.taking_up import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
 from llm_worker.step import Step, new_call_id, run_llm_step
-from llm_worker.taking_up import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
-from llm_worker.text_calls import TextCalls
-from llm_worker.tool_round import execute
+from llm_worker.stream.text_calls import TextCalls
 from llm_worker.tools.tool import Tool
+from llm_worker.upstream.deltas import ModelFailed
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 

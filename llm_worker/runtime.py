@@ -21,17 +21,17 @@ from chat.revocation import RevocationListener
 from chat.runs.certificates import new_owner
 from chat.runs.enqueueing import UNREACHABLE, enqueue
 from chat.tokens import count_tokens
+from llm_worker.after.keeping import SentRequests
+from llm_worker.after.titling import title_session
+from llm_worker.alive.certificate import Certificate
+from llm_worker.alive.checkpoints import Checkpoints
+from llm_worker.alive.database import Database
+from llm_worker.alive.drain import Drain
+from llm_worker.alive.lease import Leases
+from llm_worker.alive.saving import patiently
 from llm_worker.attempt import Attempt, Services
-from llm_worker.certificate import Certificate
-from llm_worker.checkpoints import Checkpoints
-from llm_worker.database import Database
-from llm_worker.drain import Drain
-from llm_worker.keeping import SentRequests
-from llm_worker.lease import Leases
-from llm_worker.llm import LanguageModels
-from llm_worker.saving import patiently
-from llm_worker.taking import take
-from llm_worker.titling import title_session
+from llm_worker.loading.taking import take
+from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 

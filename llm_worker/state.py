@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chat.transcript import Round
-from llm_worker.deltas import Usage
+from llm_worker.upstream.deltas import Usage
 
 
 @dataclass

@@ -6,11 +6,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
-from llm_worker.assemble import Asked, Assembler
-from llm_worker.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.emitter import Emitter
-from llm_worker.llm import Request
-from llm_worker.transcribe import Answer
+from llm_worker.stream.assemble import Asked, Assembler
+from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from llm_worker.upstream.llm import Request
+from llm_worker.upstream.transcribe import Answer
 
 
 class Models(Protocol):

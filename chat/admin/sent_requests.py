@@ -15,13 +15,13 @@ from chat.admin.reading import ToRead
 from chat.admin.searching import Found
 from chat.models import ChatMessage, Run, SentRequest, Session, Turn
 
-# What stands for what (llm_worker/message.py).
+# What stands for what (llm_worker/request/message.py).
 LETTERS: Final = {
     "S": "system prompt", "SUM": "summary", "U": "question", "A": "answer", "TC": "tool calls",
     "TR": "tool response", "CA": "agent prompt", "P": "project documents", "D": "dynamic context",
     "N": "files no longer shown", "F": "attached files", "R": "reminder",
 }  # fmt: skip
-# Why something of the branch is not in a request (llm_worker/account.py).
+# Why something of the branch is not in a request (llm_worker/request/account.py).
 WHY: Final = {
     "summary": "covered by a summary, which is sent instead",
     "summary_too_long": "the summary itself: it leaves no room in this model's window",

@@ -18,7 +18,7 @@ from chat.models.turn import STANDING, Standing, Turn
 from chat.protocol import DEFAULT_QUEUE
 from chat.states import LIVE, TERMINAL, Status, sources
 
-# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease.py).
+# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/alive/lease.py).
 LEASE_S = 10
 # What an upstream reports of a run.
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from llm_worker.deltas import ModelFailed
 from llm_worker.prompts import prompt
-from llm_worker.system_prompt import with_guidance
+from llm_worker.request.system_prompt import with_guidance
 from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+from llm_worker.upstream.deltas import ModelFailed
 
 # Inferences: three rounds of calls, and the report.
 CYCLES = 4

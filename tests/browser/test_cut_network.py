@@ -25,7 +25,7 @@ SHOWN = """(number) => [...document.querySelectorAll("article.answer .body")].ma
   .filter((text) => text.includes(` ${number}-`))"""
 # Drawn anew from what is stored.
 DRAWN = """async (texts) => {
-  const { MarkdownView } = await import("/static/chat/markdown.js");
+  const { MarkdownView } = await import("/static/chat/markdown/markdown.js");
   return texts.map((text) => {
     const element = document.createElement("div");
     new MarkdownView(element).show(text);

@@ -38,8 +38,8 @@ ATTRIBUTES = """
 # Renders each text after every character (long ones after some), as if every packet were one character long. Returns
 # what should not be there.
 RENDER = """async ({corpus, allowed}) => {
-  const { MarkdownView } = await import("/static/chat/markdown.js");
-  const { loadHighlighter } = await import("/static/chat/highlighting.js");
+  const { MarkdownView } = await import("/static/chat/markdown/markdown.js");
+  const { loadHighlighter } = await import("/static/chat/markdown/highlighting.js");
   await Promise.all([loadHighlighter(), import("temml")]);
   const found = [];
   document.addEventListener("securitypolicyviolation", ({ blockedURI }) => found.push(`policy: ${blockedURI}`));

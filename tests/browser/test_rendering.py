@@ -33,8 +33,8 @@ def tide(hour: int) -> str:
 
 # Shows a growing text and tells how many nodes each step added, at most, and whether what was there stayed.
 GROW = """async ({ text, step }) => {
-  const { MarkdownView } = await import("/static/chat/markdown.js");
-  const { loadHighlighter } = await import("/static/chat/highlighting.js");
+  const { MarkdownView } = await import("/static/chat/markdown/markdown.js");
+  const { loadHighlighter } = await import("/static/chat/markdown/highlighting.js");
   await Promise.all([loadHighlighter(), import("temml")]);
   const element = document.createElement("div");
   document.querySelector("#scroller").append(element);

@@ -13,8 +13,8 @@ from compression.plan import (
     get_messages_to_summarize,
     measured,
 )
-from llm_worker.message import total
-from llm_worker.replay import Replay
+from llm_worker.request.message import total
+from llm_worker.request.replay import Replay
 from tests.compression.branches import SENT_AT, branches, tokens_of
 
 REPLAY = Replay(tokens_of)

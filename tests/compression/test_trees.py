@@ -16,12 +16,12 @@ from compression.carrying import begin, of
 from compression.prompt import MARKER
 from compression.spending import spent
 from compression.summarise import Refused, compress_chat_history
-from llm_worker.branch import load_branch
-from llm_worker.completion import Completion
-from llm_worker.context import Budget, build_context
-from llm_worker.framing import Framing
-from llm_worker.llm import Request
-from llm_worker.tokens import estimate
+from llm_worker.loading.branch import load_branch
+from llm_worker.request.context import Budget, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.tokens import estimate
+from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.llm import Request
 from tests.compression.conftest import Talk
 from tests.llm_worker.test_context_laws import paired
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from chat.transcript import Block, Call, Document, Entry, Image, Round, TextFile
-from llm_worker.context import Budget, Context, build_context
-from llm_worker.framing import Framing
-from llm_worker.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
-from llm_worker.replay import GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.context import Budget, Context, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
+from llm_worker.request.replay import GONE_TOKENS, SENT_AT_TOKENS
 
 # Of a response in history; this alone has no price of its own.
 GONE_COSTS = GONE_TOKENS + TOKENS_PER_MESSAGE

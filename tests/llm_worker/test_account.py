@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chat.transcript import Call, Document, Entry, Image, Round, TextFile
+from llm_worker.after.sent import Recorder
 from llm_worker.brief import Brief
 from llm_worker.cycle import cycle_of
-from llm_worker.framing import Framing
-from llm_worker.llm import Model
-from llm_worker.sent import Recorder
+from llm_worker.request.framing import Framing
+from llm_worker.upstream.llm import Model
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 PICTURE = Image("p", "moon.png", "data:image/png;base64,AAAA", 10, 10)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.arguments import arguments_of
-from llm_worker.assemble import Asked, Assembler
-from llm_worker.chunks import deltas_of
-from llm_worker.deltas import NO_INDEX, ToolCallDelta
+from llm_worker.calling.arguments import arguments_of
+from llm_worker.stream.assemble import Asked, Assembler
+from llm_worker.upstream.chunks import deltas_of
+from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 from tests.upstream_steps import numbered, pieces
 
 NO = NO_INDEX

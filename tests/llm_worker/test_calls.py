@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chat.transcript import Document
-from llm_worker.assemble import Asked
-from llm_worker.calls import MAX_CALLS, Done, Planned, after_a_loss, planned
+from llm_worker.calling.calls import MAX_CALLS, Done, Planned, after_a_loss, planned
+from llm_worker.stream.assemble import Asked
 from llm_worker.tools.tool import Outcome, Work
 
 

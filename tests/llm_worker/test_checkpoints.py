@@ -8,7 +8,7 @@ from chat.protocol import Packet, Snapshot, decode_log_entry
 from chat.redis_client import sync_redis
 from chat.states import Status
 from chat.stream import read_now, run_log
-from llm_worker.saving import Held, save
+from llm_worker.alive.saving import Held, save
 from tests.llm_worker.outcomes import ended, overall_stops, wait_for_text
 
 

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chat.transcript import Document
-from llm_worker.citations import Citations
-from llm_worker.code_spans import CodeSpans
+from llm_worker.stream.citations import Citations
+from llm_worker.stream.code_spans import CodeSpans
 
 DOCUMENTS = {
     1: Document(1, "one", "One", url="https://one.example/a_(b)"),

@@ -6,11 +6,11 @@ import pytest
 
 from chat.tokens import count_tokens
 from chat.transcript import Block, Call, Entry, Round
-from llm_worker.context import Budget, ContextTooLong, build_context, request_budget
-from llm_worker.framing import Framing
-from llm_worker.history import MOST_LISTED
-from llm_worker.message import arguments_json
-from llm_worker.replay import GONE, dated
+from llm_worker.request.context import Budget, ContextTooLong, build_context, request_budget
+from llm_worker.request.framing import Framing
+from llm_worker.request.history import MOST_LISTED
+from llm_worker.request.message import arguments_json
+from llm_worker.request.replay import GONE, dated
 from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.transcript import Block, Call, Document, Entry, Image, Round, TextFile
-from llm_worker.context import Budget, Context, ContextTooLong, build_context
-from llm_worker.framing import Framing
-from llm_worker.message import Message, total
+from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.message import Message, total
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 # Current blocks may come from the branch and from the framing.

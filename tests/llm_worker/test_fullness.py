@@ -9,11 +9,11 @@ from chat.compressing import ask_after
 from chat.models import ChatMessage, Compression, ModelConfig
 from chat.states import Status
 from chat.transcript import Block, Entry
+from llm_worker.after.fullness import SLACK_SHARE, SLACK_TOKENS, Fullness
 from llm_worker.brief import Brief
 from llm_worker.cycle import cycle_of
-from llm_worker.framing import Framing
-from llm_worker.fullness import SLACK_SHARE, SLACK_TOKENS, Fullness
-from llm_worker.llm import Model
+from llm_worker.request.framing import Framing
+from llm_worker.upstream.llm import Model
 from tests.llm_worker.outcomes import ended
 
 THEN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

@@ -12,10 +12,10 @@ from chat import prefix_memory
 from chat.models import Run, SentRequest, ToolCall
 from chat.prefix_memory import Memory
 from chat.redis_client import sync_redis
-from llm_worker.keeping import SentBy, save_sent_requests
-from llm_worker.message import LanguageModelInput, Message
-from llm_worker.sent import Recorder
-from llm_worker.wire import wire_messages
+from llm_worker.after.keeping import SentBy, save_sent_requests
+from llm_worker.after.sent import Recorder
+from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.wire import wire_messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -103,9 +103,11 @@ def test_the_share_reaches_across_turns_of_a_session_and_a_model(ask: Ask) -> No
 
 def test_each_request_says_its_share_in_the_log(ask: Ask, caplog: Any) -> None:
     [run] = ask()
-    with caplog.at_level(logging.INFO, "llm_worker.keeping"):
+    with caplog.at_level(logging.INFO, "llm_worker.after.keeping"):
         save(run, request("One?"), request("One?", "T1"))
-    assert [record.getMessage() for record in caplog.records if record.name == "llm_worker.keeping"] == [
+    assert [
+        record.getMessage() for record in caplog.records if record.name == "llm_worker.after.keeping"
+    ] == [
         f"run {run.pk} cycle 1: 20 tokens, prefix share 0.000",
         f"run {run.pk} cycle 2: 30 tokens, prefix share 0.667",
     ]

@@ -9,7 +9,7 @@ from chat.models import Run
 from chat.runs.certificates import Lock, connect
 from chat.runs.sweeping import dead
 from chat.states import Status
-from llm_worker import lease
+from llm_worker.alive import lease
 from tests.llm_worker.outcomes import ended, wait_for_text
 
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from llm_worker.completion import Completion
-from llm_worker.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
-from llm_worker.llm import LanguageModels, Model, Request
-from llm_worker.message import Message
+from llm_worker.request.message import Message
+from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
+from llm_worker.upstream.llm import LanguageModels, Model, Request
 from tests.upstream import Upstream
 
 QUESTION = [Message("S", "Be brief."), Message("U", "Why?")]

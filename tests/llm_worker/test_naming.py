@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_worker.naming import fallback_title, title_in, title_messages
+from llm_worker.after.naming import fallback_title, title_in, title_messages
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 
 from chat.tokens import count_tokens
 from chat.transcript import Block, Call, Entry
-from llm_worker.context import Budget, build_context
-from llm_worker.framing import Framing
-from llm_worker.message import LanguageModelInput, Message, total
-from llm_worker.prefix import common, digests, share, share_of
-from llm_worker.tokens import estimate
+from llm_worker.request.context import Budget, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.message import LanguageModelInput, Message, total
+from llm_worker.request.prefix import common, digests, share, share_of
+from llm_worker.request.tokens import estimate
 from tests.llm_worker.notation import SENT_AT, built
 
 TURNS = 20

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_worker.prompts import prompt
-from llm_worker.reminders import reminder
+from llm_worker.request.reminders import reminder
 
 OUT = prompt("out_of_cycles")
 CITE = prompt("cite")

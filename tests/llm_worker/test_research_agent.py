@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from llm_worker.deltas import ModelFailed
 from llm_worker.tools import TOOLS
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import CYCLES, ResearchAgent
 from llm_worker.tools.tool import Outcome, Tool, ToolFailed
 from llm_worker.tools.web_search import WebSearch
+from llm_worker.upstream.deltas import ModelFailed
 
 
 @dataclass

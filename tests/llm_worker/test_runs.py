@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from chat.models import ChatMessage, ModelConfig, Run, SystemPrompt
 from chat.states import Status
-from llm_worker.branch import load_branch
+from llm_worker.loading.branch import load_branch
 from tests.llm_worker.outcomes import ended, overall_stops
 
 # Answers

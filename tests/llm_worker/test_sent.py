@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from chat.transcript import Call, Image
-from llm_worker import prefix
-from llm_worker.message import LanguageModelInput, Message
-from llm_worker.sent import Recorder
-from llm_worker.wire import wire_messages
+from llm_worker.after.sent import Recorder
+from llm_worker.request import prefix
+from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.wire import wire_messages
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TOOL = UUID(int=1)

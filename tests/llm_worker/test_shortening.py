@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from chat.tokens import count_tokens
 from chat.transcript import Call, Entry, Round
-from llm_worker.context import REMINDER_TOKENS, Budget, ContextTooLong, build_context
-from llm_worker.framing import Framing
-from llm_worker.message import Message
-from llm_worker.shortening import LATER_TOKENS, SHORTEST_TOKENS, allowances, shorten
+from llm_worker.request.context import REMINDER_TOKENS, Budget, ContextTooLong, build_context
+from llm_worker.request.framing import Framing
+from llm_worker.request.message import Message
+from llm_worker.request.shortening import LATER_TOKENS, SHORTEST_TOKENS, allowances, shorten
 from tests.llm_worker.notation import SENT_AT
 
 NOTE = re.compile(r"\n\n\[… (\d+) tokens left out here …\]\n\n")

@@ -10,8 +10,8 @@ from chat import summaries
 from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, PromptBlock, Role
 from chat.states import Status
 from knowledge.models import File
-from llm_worker.branch import load_branch
-from llm_worker.framing import SUMMARY
+from llm_worker.loading.branch import load_branch
+from llm_worker.request.framing import SUMMARY
 from tests.llm_worker.outcomes import ended
 
 

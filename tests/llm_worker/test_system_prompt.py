@@ -10,7 +10,7 @@ import pytest
 from chat.prompts import default_system_prompt
 from chat.tokens import count_tokens
 from llm_worker.prompts import prompt
-from llm_worker.system_prompt import AgentPrompt, system_prompts
+from llm_worker.request.system_prompt import AgentPrompt, system_prompts
 from llm_worker.tools import TOOLS
 
 BEGAN_AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.text_calls import LONGEST_CALL, TextCalls
+from llm_worker.stream.text_calls import LONGEST_CALL, TextCalls
 
 OFFERED = {
     "find": {

@@ -9,7 +9,7 @@ import pytest
 from chat import titles
 from chat.models import ModelConfig, Run, SessionEvent
 from chat.states import Status
-from llm_worker import titling
+from llm_worker.after import titling
 from tests.llm_worker.outcomes import ended
 
 QUESTION = "Why are there two tides a day, and not just one?"

@@ -3,9 +3,9 @@
 import pytest
 
 from chat.tokens import count_tokens
-from llm_worker import tokens
-from llm_worker.replay import GONE, GONE_TOKENS, SENT_AT_TOKENS
-from llm_worker.shortening import NOTE_TOKENS
+from llm_worker.request import tokens
+from llm_worker.request.replay import GONE, GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.shortening import NOTE_TOKENS
 
 
 def test_what_is_stored_is_not_counted_again():

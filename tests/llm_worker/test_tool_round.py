@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from chat.transcript import Document
-from llm_worker import tool_round
-from llm_worker.calls import Done, Planned
-from llm_worker.tool_round import execute
+from llm_worker.calling import tool_round
+from llm_worker.calling.calls import Done, Planned
+from llm_worker.calling.tool_round import execute
 from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
 
 # Generous: only a test that fails waits for it.

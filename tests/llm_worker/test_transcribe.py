@@ -4,15 +4,17 @@ import json
 
 from chat.models import ModelConfig
 from chat.states import Status
-from llm_worker.context import Message
-from llm_worker.llm import LanguageModels, Model, Request
+from llm_worker.request.context import Message
+from llm_worker.upstream.llm import LanguageModels, Model, Request
 from tests.llm_worker.outcomes import ended
 
 KEY = "sk-never-to-be-seen"
 
 
 def logged(caplog, kind: str) -> list[dict]:
-    said = [record.getMessage() for record in caplog.records if record.name == "llm_worker.transcribe"]
+    said = [
+        record.getMessage() for record in caplog.records if record.name == "llm_worker.upstream.transcribe"
+    ]
     return [json.loads(line.removeprefix(f"{kind} ")) for line in said if line.startswith(f"{kind} ")]
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from chat.transcript import Call, Entry, Image
-from llm_worker.images import image_tokens
-from llm_worker.message import Message
-from llm_worker.replay import SENT_AT_TOKENS, Replay
-from llm_worker.wire import wire_messages
+from llm_worker.request.images import image_tokens
+from llm_worker.request.message import Message
+from llm_worker.request.replay import SENT_AT_TOKENS, Replay
+from llm_worker.request.wire import wire_messages
 from tests.llm_worker.notation import SENT_AT
 
 PHOTO = Image("i", "photo\n1.png", "data:image/png;base64,AAAA", 640, 480)

@@ -30,7 +30,7 @@ from chat.stream import (
     run_log,
 )
 from chat.turn_request import TurnRequest
-from llm_worker.lease import extend
+from llm_worker.alive.lease import extend
 from tests.faults.recorded import Database, load
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State

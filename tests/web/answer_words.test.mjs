@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { duration } from "../../chat/static/chat/durations.js";
-import { about, outcomeInWords, stepsInWords } from "../../chat/static/chat/tool_words.js";
-import { rowsOf } from "../../chat/static/chat/usage.js";
+import { duration } from "../../chat/static/chat/elements/durations.js";
+import { about, outcomeInWords, stepsInWords } from "../../chat/static/chat/tools/tool_words.js";
+import { rowsOf } from "../../chat/static/chat/answer/usage.js";
 
 const call = (name, more = {}) => ({
   id: name, tab: 0, name, given: {}, writing: "", output: "", ref: null, documents: [], status: "completed", durationMs: null, report: "", inside: [], ...more,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PAGE, isConnected } from "../../chat/static/chat/branch_pages.js";
-import { emptyState, fold } from "../../chat/static/chat/session_state.js";
+import { PAGE, isConnected } from "../../chat/static/chat/state/branch_pages.js";
+import { emptyState, fold } from "../../chat/static/chat/state/session_state.js";
 
 /** Messages `from`…`to` of a branch: each hangs on the one before it. */
 const run = (from, to, name = "m") =>

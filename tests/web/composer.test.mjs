@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaningOf } from "../../chat/static/chat/composer_keys.js";
-import { Drafts } from "../../chat/static/chat/drafts.js";
-import { chosen, withPick } from "../../chat/static/chat/model_choice.js";
-import { EMPTY, isEmpty, joined, preview, wholeText } from "../../chat/static/chat/pasted.js";
-import { waiting, withdrawable } from "../../chat/static/chat/queue.js";
-import { emptyState } from "../../chat/static/chat/session_state.js";
+import { meaningOf } from "../../chat/static/chat/composer/composer_keys.js";
+import { Drafts } from "../../chat/static/chat/composer/drafts.js";
+import { chosen, withPick } from "../../chat/static/chat/composer/model_choice.js";
+import { EMPTY, isEmpty, joined, preview, wholeText } from "../../chat/static/chat/composer/pasted.js";
+import { waiting, withdrawable } from "../../chat/static/chat/conversation/queue.js";
+import { emptyState } from "../../chat/static/chat/state/session_state.js";
 
 // Keys
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { GrowingTokens } from "../../chat/static/chat/growing_tokens.js";
-import { marked } from "../../chat/static/chat/markdown_rules.js";
-import { showable } from "../../chat/static/chat/unfinished.js";
+import { GrowingTokens } from "../../chat/static/chat/markdown/growing_tokens.js";
+import { marked } from "../../chat/static/chat/markdown/markdown_rules.js";
+import { showable } from "../../chat/static/chat/markdown/unfinished.js";
 
 /** Everything models write, in an order that brings neighbours together that could be mistaken for one another. */
 const RICH = `# Head **bold** text

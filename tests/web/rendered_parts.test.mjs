@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
-import { linesOf, plainLines } from "../../chat/static/chat/highlighted_lines.js";
-import { completedTex } from "../../chat/static/chat/unfinished_tex.js";
+import { linesOf, plainLines } from "../../chat/static/chat/markdown/highlighted_lines.js";
+import { completedTex } from "../../chat/static/chat/markdown/unfinished_tex.js";
 
 const CODES = {
   python: 'def f(x: int = 1) -> str:\n    """Two\n    lines."""\n    return f"{x} <b>&amp;</b>"\n',

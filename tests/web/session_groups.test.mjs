@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grouped } from "../../chat/static/chat/session_groups.js";
+import { grouped } from "../../chat/static/chat/sessions/session_groups.js";
 
 const NOW = new Date(2026, 2, 31, 0, 30); // half past midnight, two days after clocks went forward in Europe
 

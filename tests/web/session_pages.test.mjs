@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING, withNews, withOlder, without } from "../../chat/static/chat/session_pages.js";
+import { NOTHING, withNews, withOlder, without } from "../../chat/static/chat/sessions/session_pages.js";
 
 const at = (id, minute, more = {}) => ({ id, updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, n: 1, ...more });
 const ids = (pages) => pages.sessions.map(({ id }) => id).join(" ");

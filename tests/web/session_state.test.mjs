@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { emptyState, fold, isLive, subscription } from "../../chat/static/chat/session_state.js";
+import { emptyState, fold, isLive, subscription } from "../../chat/static/chat/state/session_state.js";
 import { MESSAGE, RUN, SESSION, messageAfter, readAfter, recordedRun, subscribed, turnStarted } from "./recorded.mjs";
 
 const PACKETS = recordedRun();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { askedPause, ownPause } from "../../chat/static/chat/socket.js";
+import { askedPause, ownPause } from "../../chat/static/chat/server/socket.js";
 
 test("a server that restarts says when to come back", () => {
   assert.equal(askedPause("restart; retry_after_s=0.42"), 420);

@@ -41,8 +41,8 @@ def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
 def test_the_head_announces_what_the_page_imports_at_once_and_nothing_else() -> None:
     announced = modules()
     assert all(finders.find(address) for address in announced)
-    assert {"chat/page.js", "chat/element.js", "vendor/marked.js"} <= set(announced)
-    assert not {"chat/tree_panel.js", "vendor/d3-hierarchy.js", "chat/types.js"} & set(announced)
+    assert {"chat/page.js", "chat/elements/element.js", "vendor/marked.js"} <= set(announced)
+    assert not {"chat/tree/tree_panel.js", "vendor/d3-hierarchy.js", "chat/types.js"} & set(announced)
 
 
 def test_lock_file_names_versions_and_no_registry() -> None:

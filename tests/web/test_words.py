@@ -32,12 +32,12 @@ def said(module: str, table: str) -> dict[str, str]:
 
 
 def test_every_refusal_has_words() -> None:
-    words = said("refusal_words.js", "REFUSALS")
+    words = said("answer/refusal_words.js", "REFUSALS")
     assert set(words) - ITS_OWN == set(REFUSALS)
     assert all(text.endswith((".", "!")) for text in words.values())
 
 
 def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
-    words = said("run_error_words.js", "RUN_ERRORS")
+    words = said("answer/run_error_words.js", "RUN_ERRORS")
     assert set(words) == set(RUN_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupsOf, textAfter } from "../../chat/static/chat/tool_rounds.js";
-import { emptyState, fold } from "../../chat/static/chat/session_state.js";
+import { groupsOf, textAfter } from "../../chat/static/chat/state/tool_rounds.js";
+import { emptyState, fold } from "../../chat/static/chat/state/session_state.js";
 import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./recorded.mjs";
 
 const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({ turn_index, tab_index, sub_turn_index, model_index: 0 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { between, laidOut, stepped } from "../../chat/static/chat/tree_layout.js";
+import { between, laidOut, stepped } from "../../chat/static/chat/tree/tree_layout.js";
 
 /** `u1<root a1<u1 …`, the latest child of a message being the last one named. */
 function nodes(text) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { byModel } from "../../chat/static/chat/usage_table.js";
+import { byModel } from "../../chat/static/chat/settings/usage_table.js";
 
 const day = (model, runs, cost) => ({ model, runs, prompt_tokens: 10 * runs, completion_tokens: runs, cost });
 

@@ -1,30 +1,30 @@
 /** Wires the parts of the page to each other. The address's fragment says which session is open. */
 
-import * as api from "./api.js";
-import { attachAccountMenu } from "./account_menu.js";
-import { Answering } from "./answering.js";
-import { Chats } from "./chats.js";
-import { Compressing } from "./compressing.js";
-import { Composer } from "./composer.js";
-import { Connection } from "./connection.js";
-import { Conversation } from "./conversation.js";
-import { decorate } from "./decorate.js";
-import { Drafts } from "./drafts.js";
-import { FileDoor } from "./file_door.js";
+import * as api from "./server/api.js";
+import { attachAccountMenu } from "./frame/account_menu.js";
+import { Answering } from "./composer/answering.js";
+import { Chats } from "./sessions/chats.js";
+import { Compressing } from "./frame/compressing.js";
+import { Composer } from "./composer/composer.js";
+import { Connection } from "./frame/connection.js";
+import { Conversation } from "./conversation/conversation.js";
+import { decorate } from "./elements/decorate.js";
+import { Drafts } from "./composer/drafts.js";
+import { FileDoor } from "./composer/file_door.js";
 import { t } from "./i18n.js";
-import { LiveSession } from "./live_session.js";
-import { toLogin } from "./login_again.js";
-import { attachMenu } from "./menu.js";
-import { Notice } from "./notice.js";
-import { Sending } from "./sending.js";
-import { SessionActions } from "./session_actions.js";
-import { titleOf } from "./session_list.js";
-import { isLive } from "./session_state.js";
-import { Sidebar } from "./sidebar.js";
-import { Socket } from "./socket.js";
-import { Stopping } from "./stopping.js";
-import { TreeToggle } from "./tree_toggle.js";
-import { TurnActions } from "./turn_actions.js";
+import { LiveSession } from "./server/live_session.js";
+import { toLogin } from "./frame/login_again.js";
+import { attachMenu } from "./elements/menu.js";
+import { Notice } from "./elements/notice.js";
+import { Sending } from "./composer/sending.js";
+import { SessionActions } from "./sessions/session_actions.js";
+import { titleOf } from "./sessions/session_list.js";
+import { isLive } from "./state/session_state.js";
+import { Sidebar } from "./frame/sidebar.js";
+import { Socket } from "./server/socket.js";
+import { Stopping } from "./composer/stopping.js";
+import { TreeToggle } from "./tree/tree_toggle.js";
+import { TurnActions } from "./conversation/turn_actions.js";
 
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
@@ -83,7 +83,7 @@ class Page {
         assume: (id, fields) => this.sessions.store.assume(id, fields),
         attempt: (action) => this.#attempt(action),
         offered: (models) => (part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo)),
-        manage: () => import("./agents_dialog.js").then((agents) => agents.openAgents((error) => this.#failed(error))),
+        manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents((error) => this.#failed(error))),
         failed: (error) => this.#failed(error),
       },
     );

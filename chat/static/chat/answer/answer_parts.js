@@ -1,0 +1,75 @@
+/** What an answer says, in the order it came: text, timelines of tools, and its last text with what it cites. */
+
+import { citationChip } from "../markdown/citation_chip.js";
+import { h, setChildren } from "../elements/element.js";
+import { MarkdownView } from "../markdown/markdown.js";
+import { ReasoningView } from "./reasoning_view.js";
+import { SourcesView } from "./sources_view.js";
+import { StepsView } from "../tools/steps_view.js";
+import { groupsOf, textAfter } from "../state/tool_rounds.js";
+import { documentsOf } from "../tools/tool_words.js";
+
+/** @import {Answer, Round, Source} from "../types.js" */
+
+export class AnswerParts {
+  /** @param {import("../tools/call_view.js").ReadWhole} readWhole */
+  constructor(readWhole) {
+    this.readWhole = readWhole;
+    this.reasoning = new ReasoningView();
+    this.body = h("div", { class: "markdown body" });
+    this.sources = new SourcesView();
+    this.element = h("div", { class: "parts" });
+    this.text = this.#markdown(this.body);
+    /** @type {{narration: MarkdownView, steps: StepsView}[]} */
+    this.groups = [];
+    /** @type {{citations: Source[], rounds: Round[]}|undefined} what that was made of */
+    this.cited = undefined;
+    /** @type {Source[]} what is cited, with what is known of it */
+    this.known = [];
+    /** @type {Map<number, Source>} what tools have found */
+    this.found = new Map();
+  }
+
+  /** @param {Answer} answer @param {boolean} isLive */
+  show(answer, isLive) {
+    const { text, reasoning, reasoningMs, rounds } = answer;
+    const last = textAfter(text, rounds);
+    const citations = this.#citations(answer);
+    this.#showGroups(rounds, citations);
+    this.reasoning.show({ text: reasoning, ms: reasoningMs, isThinking: isLive && reasoningMs === null && !last });
+    this.text.show(last, { isLive, citations });
+    this.sources.show(citations);
+  }
+
+  /** @param {HTMLElement} element */
+  #markdown(element) {
+    return new MarkdownView(element, { citation: (source) => citationChip(source, () => this.found.get(source.number) ?? source) });
+  }
+
+  /** The same list while nothing changes: views then have nothing to do. @param {Answer} answer @returns {Source[]} */
+  #citations({ citations, rounds }) {
+    if (citations === this.cited?.citations && rounds === this.cited.rounds) return this.known;
+    this.cited = { citations, rounds };
+    this.found = new Map(documentsOf(rounds.flatMap(({ calls }) => calls)).map((source) => [source.number, source]));
+    const known = citations.map((source) => ({ ...this.found.get(source.number), ...source })).sort((a, b) => a.number - b.number);
+    if (JSON.stringify(known) !== JSON.stringify(this.known)) this.known = known;
+    return this.known;
+  }
+
+  /** @param {Round[]} rounds @param {Source[]} citations */
+  #showGroups(rounds, citations) {
+    const groups = groupsOf(rounds);
+    this.groups = groups.map((_, i) => this.groups[i] ?? this.#group());
+    groups.forEach(({ textBefore, rounds: together }, i) => {
+      this.groups[i].narration.element.hidden = !textBefore.trim();
+      this.groups[i].narration.show(textBefore, { citations });
+      this.groups[i].steps.show(together);
+    });
+    const before = this.groups.flatMap(({ narration, steps }) => [narration.element, steps.element]);
+    setChildren(this.element, [...before, this.reasoning.element, this.body, this.sources.element]);
+  }
+
+  #group() {
+    return { narration: this.#markdown(h("div", { class: "markdown narration" })), steps: new StepsView(this.readWhole) };
+  }
+}

@@ -1,0 +1,97 @@
+/** One answer on the screen: who answers and how far it is, what it says, why it failed, what can be done with it. */
+
+import { expected, isTerminal, shownBy } from "../state/answer.js";
+import { AnswerFooter } from "./answer_footer.js";
+import { AnswerParts } from "./answer_parts.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { ProblemView } from "./problem_view.js";
+import { runErrorInWords, statusInWords } from "./words.js";
+
+/** @import {Answer, Message} from "../types.js" */
+
+/**
+ * @typedef {object} Shown
+ * @property {Message} message
+ * @property {Answer|undefined} answer  what its run wrote since the message was read
+ * @property {boolean} isInColumns
+ * @property {boolean} isCurrent  of several side by side: the one the conversation goes on from
+ */
+
+/**
+ * @typedef {object} AnswerActions
+ * @property {(id: string) => void} select
+ * @property {(message: Message, model?: string) => void} regenerate  model left out: the one that answered
+ * @property {(run: string) => void} stopRun
+ * @property {(text: string) => void} announce
+ * @property {() => string[]} models  those that may be asked
+ * @property {(run: string) => Promise<import("./usage.js").RunRead>} readRun
+ * @property {(message: string, call: string) => Promise<string>} readToolOutput  all of it; empty: it was refused
+ * @property {(message: string, feedback: import("./feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
+ */
+
+export class AnswerView {
+  /** @param {AnswerActions} actions */
+  constructor(actions) {
+    this.actions = actions;
+    this.model = h("span", { class: "model" });
+    this.status = h("span", { class: "status" });
+    this.parts = new AnswerParts((call) => actions.readToolOutput(this.shown.message.id, call));
+    this.footer = new AnswerFooter(actions);
+    this.problem = new ProblemView({ again: () => actions.regenerate(this.shown.message), others: () => this.footer.others() });
+    this.element = h(
+      "article",
+      { class: "message answer" },
+      h("header", {}, this.model, this.status),
+      this.parts.element,
+      this.problem.element,
+      this.footer.element,
+      this.footer.comment,
+    );
+    /** @type {Shown|undefined} */
+    this.shown = undefined;
+    this.isLive = false;
+  }
+
+  /** @param {Shown} shown */
+  update(shown) {
+    const before = this.shown;
+    if (before && isSame(before, shown)) return;
+    const wasLive = this.isLive;
+    this.shown = shown;
+    this.now = shown.answer ?? fromMessage(shown.message);
+    this.isLive = !this.now.ended;
+    this.#showHead();
+    this.parts.show(this.now, this.isLive);
+    this.footer.show(shown, this.now, this.isLive);
+    this.problem.show(this.now.error, this.now.ended);
+    if (wasLive && !this.isLive) this.actions.announce(this.#spoken());
+  }
+
+  #showHead() {
+    const { model } = this.now;
+    this.model.textContent = model || t("Answer");
+    this.status.textContent = statusInWords(this.now);
+    this.element.setAttribute("aria-label", model ? t("Answer by %(model)s", { model }) : t("Answer"));
+    this.element.setAttribute("aria-busy", String(this.isLive));
+    this.element.classList.toggle("live", this.isLive);
+    this.element.classList.toggle("current", this.shown.isInColumns && this.shown.isCurrent);
+  }
+
+  #spoken() {
+    const { error, model } = this.now;
+    return `${model}: ${this.parts.body.textContent} ${error ? runErrorInWords(error) : statusInWords(this.now)}`;
+  }
+}
+
+/** @param {Shown} one @param {Shown} other */
+function isSame(one, other) {
+  return one.message === other.message && one.answer === other.answer && one.isInColumns === other.isInColumns && one.isCurrent === other.isCurrent;
+}
+
+/** @param {Message} message @returns {Answer} */
+function fromMessage(message) {
+  const { model = "", run = "", status = "completed" } = message;
+  const { id } = message;
+  return { ...expected({ id: run, message: id, model, model_index: 0 }), ...shownBy(message), model, status, ended: isTerminal(status) };
+}

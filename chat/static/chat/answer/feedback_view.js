@@ -1,0 +1,98 @@
+/** What the reader thought of an answer: a thumb up or down, and why. Pressed again, it is taken back. */
+
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+
+/** @import {Message} from "../types.js" */
+/** @typedef {{is_positive: boolean|null, text: string}|null} Feedback */
+
+const LONGEST_TEXT = 2_000;
+
+export class FeedbackView {
+  /** @param {(message: string, feedback: Feedback) => Promise<boolean>} give null: taken back; resolves to: was it accepted */
+  constructor(give) {
+    this.give = give;
+    this.good = this.#thumb("thumbUp", t("Good answer"), true);
+    this.bad = this.#thumb("thumbDown", t("Bad answer"), false);
+    this.element = h("span", { class: "feedback", role: "group", "aria-label": t("Your opinion") }, this.good, this.bad);
+    this.comment = h("div", { class: "comment", hidden: true });
+    /** @type {HTMLTextAreaElement|undefined} made when it is first wanted */
+    this.field = undefined;
+    /** @type {Message|undefined} */
+    this.message = undefined;
+    /** @type {Feedback} */
+    this.feedback = null;
+    this.isGivenHere = false;
+  }
+
+  /** @param {Message} message */
+  show(message) {
+    if (message === this.message) return;
+    if (message.id !== this.message?.id) this.isGivenHere = false;
+    // A read that began before it was given here is older than what the reader sees.
+    if (!this.isGivenHere) this.feedback = message.feedback ?? null;
+    this.message = message;
+    this.#showPressed();
+  }
+
+  /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {boolean} isPositive */
+  #thumb(name, label, isPositive) {
+    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "aria-pressed": "false", onclick: () => this.#press(isPositive) }, icon(name));
+  }
+
+  /** @param {boolean} isPositive */
+  async #press(isPositive) {
+    const isTakenBack = this.feedback?.is_positive === isPositive;
+    const isAccepted = await this.#say(isTakenBack ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" });
+    if (!isAccepted || isTakenBack) return this.#close();
+    this.field ??= this.#made();
+    this.field.value = this.feedback?.text ?? "";
+    this.comment.hidden = false;
+    this.field.focus();
+    this.comment.scrollIntoView({ block: "nearest" });
+  }
+
+  #made() {
+    const field = h("textarea", { rows: 2, maxLength: LONGEST_TEXT, placeholder: t("What was good, what was wrong? (optional)"), "aria-label": t("Your comment") });
+    const close = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Close"));
+    const save = h("button", { type: "submit", class: "small primary" }, t("Save comment"));
+    const form = h("form", { onsubmit: (/** @type {Event} */ event) => this.#save(event) }, field, h("div", { class: "row" }, close, save));
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.#close();
+    });
+    this.comment.append(form);
+    return field;
+  }
+
+  /** @param {Event} event */
+  async #save(event) {
+    event.preventDefault();
+    if (await this.#say({ is_positive: this.feedback?.is_positive ?? null, text: this.field.value.trim() })) this.#close();
+  }
+
+  /** @param {Feedback} feedback */
+  async #say(feedback) {
+    const before = this.feedback;
+    this.isGivenHere = true;
+    this.feedback = feedback;
+    this.#showPressed();
+    const isAccepted = await this.give(this.message.id, feedback);
+    if (!isAccepted) this.feedback = before;
+    this.#showPressed();
+    return isAccepted;
+  }
+
+  #close() {
+    const hadFocus = this.comment.contains(document.activeElement);
+    this.comment.hidden = true;
+    if (hadFocus) (this.feedback?.is_positive === false ? this.bad : this.good).focus();
+  }
+
+  #showPressed() {
+    this.good.setAttribute("aria-pressed", String(this.feedback?.is_positive === true));
+    this.bad.setAttribute("aria-pressed", String(this.feedback?.is_positive === false));
+  }
+}

@@ -1,0 +1,30 @@
+/** Why an answer failed, and what can be done about it. */
+
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { openMenu } from "../elements/menu.js";
+import { runErrorInWords } from "./words.js";
+
+/** @import {RunError} from "../types.js" */
+
+export class ProblemView {
+  /** @param {{again: () => void, others: () => import("../elements/menu.js").MenuItem[]}} actions others: other models to ask */
+  constructor(actions) {
+    this.actions = actions;
+    this.text = h("p");
+    this.again = h("button", { type: "button", class: "small", onclick: actions.again }, t("Try again"));
+    this.other = h("button", { type: "button", class: "small", onclick: () => openMenu(this.other, actions.others()) }, t("Another model"));
+    const row = h("div", { class: "row" }, this.again, this.other);
+    this.element = h("div", { class: "problem", hidden: true }, icon("warning"), this.text, row);
+  }
+
+  /** @param {RunError|null} error @param {boolean} isOver nothing more comes: trying again is possible */
+  show(error, isOver) {
+    this.element.hidden = !error;
+    if (!error) return;
+    this.text.textContent = runErrorInWords(error);
+    this.again.hidden = !isOver || !error.retryable;
+    this.other.hidden = !isOver || this.actions.others().length === 0;
+  }
+}

@@ -1,0 +1,63 @@
+/** Codes of refused requests in the reader's words: what happened and what to do now. */
+
+import { t } from "../i18n.js";
+
+/** What the page itself got wrong: nothing a reader could do differently. */
+const OURS = () => t("The page sent something the server does not take. Reload the page and try again.");
+
+/** @type {Record<string, () => string>} */
+export const REFUSALS = {
+  invalid_json: OURS,
+  json_too_deep: OURS,
+  invalid_encoding: OURS,
+  invalid_type: OURS,
+  invalid_id: OURS,
+  invalid_pagination: OURS,
+  invalid_cursor: OURS,
+  unknown_type: OURS,
+  unsupported_frame: OURS,
+  unknown_field: OURS,
+  invalid_value: () => t("The server does not accept this value. Change it and try again."),
+  invalid_characters: () => t("The text holds characters that cannot be stored. Remove them and send it again."),
+  field_required: () => t("Something is missing. Fill it in and try again."),
+  body_too_large: () => t("This is too large to be sent. Shorten it, or attach it as a file."),
+
+  not_authenticated: () => t("You are logged out. Log in again."),
+  invalid_credentials: () => t("The user name or the password is wrong. Try again."),
+  permission_denied: () => t("You may not do this. Ask whoever runs this server."),
+  csrf_failed: () => t("This page is too old to be trusted. Reload it and try again."),
+  rate_limited: () => t("Too many attempts. Wait a moment and try again."),
+
+  not_found: () => t("It is not there any more. Reload the page."),
+  session_not_found: () => t("This chat does not exist (any more). Pick another one, or start a new chat."),
+  message_not_found: () => t("This message does not exist (any more). Reload the page."),
+  parent_not_found: () => t("The message this one belongs to does not exist (any more). Reload the page."),
+  turn_not_found: () => t("This answer does not exist (any more). Reload the page."),
+  run_not_found: () => t("This answer does not exist (any more). Reload the page."),
+  file_not_found: () => t("A file does not exist (any more). Remove it from the message and send it again."),
+  file_processing: () => t("A file is still being read. Send the message again in a moment."),
+  file_failed: () => t("A file could not be read. Remove it from the message and send it again."),
+  agent_not_found: () => t("This agent does not exist (any more). Pick another one."),
+  project_not_found: () => t("This project does not exist (any more). Pick another one."),
+  knowledge_base_not_found: () => t("This knowledge base does not exist (any more). Pick another one."),
+  share_not_found: () => t("This link does not work (any more). Ask for a new one."),
+  token_not_found: () => t("This token does not exist (any more). Reload the page."),
+  too_many_shares: () => t("This chat has too many links. Revoke one first."),
+
+  message_empty: () => t("There is nothing to send. Write something first."),
+  message_too_long: () => t("This message is too long. Shorten it, or attach it as a file."),
+  models_invalid: () => t("A picked model is not available (any more). Pick again."),
+  tool_unknown: () => t("This model cannot use the tool that was asked for. Pick another model."),
+  role_order: () => t("This message cannot be put there. Reload the page."),
+  parent_in_progress: () => t("The answer above is still being written. Wait for it, or stop it."),
+  turn_in_progress: () => t("The latest answer is still being written. Wait for it, or stop it."),
+  not_waiting: () => t("This question is being answered already: it cannot be taken back. Stop the answer instead."),
+  idempotency_mismatch: () => t("This message was already sent with another content. Send it again."),
+  too_many_runs: () => t("Too many answers are being written at once. Wait for one to end, or stop one."),
+  queue_full: () => t("Too many answers are waiting for a model. Try again in a moment."),
+  stream_unavailable: () => t("Answers cannot be delivered right now. Try again in a moment."),
+
+  // The page's own
+  unreachable: () => t("The server cannot be reached. Check your connection and try again."),
+  unreadable: () => t("The server sent something unexpected. Try again in a moment."),
+};

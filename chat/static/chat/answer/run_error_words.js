@@ -1,0 +1,22 @@
+/** Codes of failed answers in the reader's words: what happened and what to do now. */
+
+import { t } from "../i18n.js";
+
+/** @type {Record<string, () => string>} */
+export const RUN_ERRORS = {
+  context_too_long: () => t("This conversation no longer fits the model. Start a new chat, edit an earlier message, or try a model with a larger window."),
+  empty_response: () => t("The model returned an empty answer. Try again, or with another model."),
+  model_refusal: () => t("The model declined to answer. Ask in another way, or try another model."),
+  model_not_configured: () => t("This model is not available any more. Try another one."),
+  tool_unknown: () => t("The model cannot use the tool that was asked for. Try another model."),
+  upstream_auth: () => t("The model server refused its key. Try another model; whoever runs this server has to fix it."),
+  upstream_rejected: () => t("The model server rejected the request. Try another model, or edit your message."),
+  upstream_rate_limited: () => t("The model server is busy. Try again in a moment, or with another model."),
+  upstream_unavailable: () => t("The model server could not be reached. Try again in a moment, or with another model."),
+  upstream_timeout: () => t("The model server did not answer in time. Try again, or with another model."),
+  upstream_interrupted: () => t("The model server broke off in the middle of the answer. What came is kept; try again."),
+  upstream_malformed: () => t("The model server sent something that is not an answer. Try again, or with another model."),
+  deadline_exceeded: () => t("The answer took longer than allowed. What came is kept; try again, or ask for less at once."),
+  worker_lost: () => t("The answer was interrupted too often. What came is kept; try again."),
+  internal_error: () => t("Something went wrong on our side. Try again; if it stays, tell whoever runs this server."),
+};

@@ -1,0 +1,63 @@
+/** What an answer took, as rows for people. Pure. */
+
+import { duration, tenths, whole } from "../elements/durations.js";
+import { language, t, tn } from "../i18n.js";
+
+/**
+ * @typedef {object} RunRead  a run as REST tells of it, as far as it is shown
+ * @property {string} model
+ * @property {{prompt_tokens: number|null, completion_tokens: number|null, cached_tokens: number|null, reasoning_tokens: number|null}} usage
+ * @property {number|null} [cost]
+ * @property {number|null} time_to_first_token_ms
+ * @property {number} cycles
+ * @property {number} [attempt]
+ * @property {string|null} [claimed_at]
+ * @property {string|null} [ended_at]
+ */
+
+/** Below that, a rate says nothing. */
+const SHORTEST_MS = 50;
+const COST_DIGITS = 2;
+
+/** @param {RunRead} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
+export function rowsOf(run, toolsMs = 0) {
+  const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens } = run.usage;
+  const writing = writingMs(run, toolsMs);
+  const rate = completion_tokens && writing !== null && writing >= SHORTEST_MS ? completion_tokens / (writing / 1000) : null;
+  return given([
+    [t("Model"), run.model],
+    [t("Tokens read"), tokens(prompt_tokens, cached_tokens, t("cached"))],
+    [t("Tokens written"), tokens(completion_tokens, reasoning_tokens, t("reasoning"))],
+    [t("First token after"), run.time_to_first_token_ms === null ? null : duration(run.time_to_first_token_ms)],
+    [t("Speed"), rate === null ? null : t("%(rate)s tokens per second", { rate: rate < 10 ? tenths(rate) : whole(rate) })],
+    [t("Took"), workedMs(run) === null ? null : duration(workedMs(run))],
+    [t("Model calls"), run.cycles > 1 ? whole(run.cycles) : null],
+    [t("Attempts"), (run.attempt ?? 1) > 1 ? tn("%(count)s, after an interruption", "%(count)s, after interruptions", run.attempt) : null],
+    [t("Cost"), run.cost === null || run.cost === undefined ? null : cost(run.cost)],
+  ]);
+}
+
+/** @param {[string, string|null][]} rows */
+const given = (rows) => /** @type {[string, string][]} */ (rows.filter(([, value]) => value !== null));
+
+/** @param {number|null} count @param {number|null} part @param {string} name of the part */
+function tokens(count, part, name) {
+  if (count === null) return null;
+  return part ? t("%(count)s (%(part)s %(name)s)", { count: whole(count), part: whole(part), name }) : whole(count);
+}
+
+/** @param {RunRead} run */
+function workedMs({ claimed_at, ended_at }) {
+  return claimed_at && ended_at ? Math.max(0, Date.parse(ended_at) - Date.parse(claimed_at)) : null;
+}
+
+/** From the first token to the end, tools left out. @param {RunRead} run @param {number} toolsMs */
+function writingMs(run, toolsMs) {
+  const worked = workedMs(run);
+  return worked === null || run.time_to_first_token_ms === null ? null : worked - run.time_to_first_token_ms - toolsMs;
+}
+
+/** In the currency of the models' prices; small sums keep their first digits. @param {number} sum */
+function cost(sum) {
+  return sum === 0 ? "0" : sum.toLocaleString(language, { minimumSignificantDigits: 1, maximumSignificantDigits: COST_DIGITS });
+}

@@ -1,0 +1,107 @@
+/** Which agent the open chat has, or the next new one will have. */
+
+import { h } from "../elements/element.js";
+import { foldsAway } from "../elements/fold.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { readAgents } from "../server/sessions_api.js";
+
+/** @import {Agent} from "../types.js" */
+
+export class AgentPicker {
+  /**
+   * @param {HTMLDetailsElement} details
+   * @param {object} page
+   * @param {(agent: Agent|null) => void} page.choose
+   * @param {() => void} page.changed  the agents themselves are others now
+   * @param {() => void} page.manage  opens where agents are made
+   * @param {(error: Error) => void} page.failed
+   */
+  constructor(details, page) {
+    this.details = details;
+    this.page = page;
+    this.summary = details.querySelector("summary");
+    this.name = h("span", { class: "name" });
+    this.summary.append(icon("agent"), this.name, icon("chevronDown"));
+    this.list = details.querySelector("fieldset");
+    /** @type {Agent[]} */
+    this.agents = [];
+    /** @type {string|null} */
+    this.chosen = null;
+    foldsAway(details, () => this.read());
+    // Where agents are made and changed; `close` does not bubble.
+    document.addEventListener("close", (event) => /** @type {Element} */ (event.target).querySelector(".agents") && this.read(), true);
+    this.#show();
+    details.hidden = false;
+  }
+
+  /** The one that is chosen; null: none, or one that is not there any more. */
+  get agent() {
+    return this.agents.find(({ id }) => id === this.chosen) ?? null;
+  }
+
+  /** Again each time it opens: agents are made, changed and deleted elsewhere. */
+  async read() {
+    try {
+      this.agents = await readAgents();
+    } catch (error) {
+      this.page.failed(error);
+      return;
+    }
+    this.#show();
+    this.page.changed();
+  }
+
+  /** @param {string|null} id of the session's agent */
+  show(id) {
+    if (this.chosen === id) return;
+    this.chosen = id;
+    this.#show();
+  }
+
+  #show() {
+    const name = this.agent?.name ?? t("No agent");
+    this.name.textContent = this.agent ? name : t("Agent");
+    this.summary.title = t("Agent: %(name)s", { name });
+    this.summary.setAttribute("aria-label", this.summary.title);
+    this.details.classList.toggle("chosen", this.agent !== null);
+    const focused = this.#focusedValue();
+    this.list.replaceChildren(
+      h("legend", {}, t("Who answers in this chat")),
+      this.#row(null),
+      ...this.agents.map((agent) => this.#row(agent)),
+      this.#manage(),
+    );
+    if (focused !== null) this.#radios().find(({ value }) => value === focused)?.focus();
+  }
+
+  /** @param {Agent|null} agent */
+  #row(agent) {
+    const radio = h("input", {
+      type: "radio",
+      name: "agent",
+      value: agent?.id ?? "",
+      checked: (agent?.id ?? null) === (this.agent?.id ?? null),
+      onchange: () => this.page.choose(agent),
+    });
+    return h("label", {}, radio, h("span", {}, agent?.name ?? t("No agent")));
+  }
+
+  #manage() {
+    const open = () => {
+      this.details.open = false;
+      this.page.manage();
+    };
+    return h("button", { type: "button", class: "quiet", onclick: open }, t("Agents…"));
+  }
+
+  #radios() {
+    return [...this.list.querySelectorAll("input")];
+  }
+
+  /** Rows are made anew; the focus stays on the same one. */
+  #focusedValue() {
+    const focused = document.activeElement;
+    return this.list.contains(focused) && focused instanceof HTMLInputElement ? focused.value : null;
+  }
+}

@@ -1,0 +1,93 @@
+/** Who answers in the open chat, or in the next new one, and what a message does that is sent meanwhile. */
+
+import { AgentPicker } from "./agent_picker.js";
+import { readModels } from "../server/api.js";
+import { ModelPicker } from "./model_picker.js";
+import { changeSession } from "../server/sessions_api.js";
+
+/** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
+
+export class Answering {
+  /**
+   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement}} parts
+   * @param {object} page
+   * @param {() => Session|undefined} page.session  the open one, as far as it is known
+   * @param {() => boolean} page.isNew  no chat is open: the next message begins one
+   * @param {(id: string, fields: Partial<Session>) => void} page.assume
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {(models: Model[]) => void} page.offered
+   * @param {() => void} page.manage
+   * @param {(error: Error) => void} page.failed
+   */
+  constructor(parts, page) {
+    this.page = page;
+    this.picker = new ModelPicker(parts.models);
+    this.agents = new AgentPicker(parts.agents, {
+      choose: (agent) => this.#choose(agent),
+      changed: () => this.show(),
+      manage: page.manage,
+      failed: page.failed,
+    });
+    /** The agent of the next new chat. @type {string|null} */
+    this.forNew = null;
+    /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
+    this.ready = Promise.all([this.#readModels(), this.agents.read()]);
+  }
+
+  /** Names; empty before they are known: the server's own choice. */
+  get models() {
+    return this.picker.picked;
+  }
+
+  /** All that may be asked, by name. */
+  get offered() {
+    return this.picker.models.map(({ name }) => name);
+  }
+
+  /** @returns {WhileAnswering} */
+  get mode() {
+    return this.page.session()?.while_answering ?? "enqueue";
+  }
+
+  /** Whenever the open session is another, or has another agent. */
+  show() {
+    if (!this.page.isNew()) this.forNew = null;
+    this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
+    this.picker.useAgent(this.agents.agent);
+  }
+
+  /** @param {WhileAnswering} mode */
+  chooseMode(mode) {
+    return this.#change({ while_answering: mode });
+  }
+
+  /** @param {Agent|null} agent */
+  #choose(agent) {
+    if (this.page.isNew()) {
+      this.forNew = agent?.id ?? null;
+      this.show();
+    } else {
+      this.#change({ agent: agent?.id ?? null });
+    }
+  }
+
+  /** Shown at once, and taken back if the server does not take it. @param {{agent?: string|null, while_answering?: WhileAnswering}} fields */
+  async #change(fields) {
+    const session = this.page.session();
+    if (!session) return;
+    const before = { agent: session.agent, while_answering: session.while_answering };
+    this.page.assume(session.id, fields);
+    const isTaken = await this.page.attempt(() => changeSession(session.id, fields));
+    if (!isTaken) this.page.assume(session.id, before);
+  }
+
+  async #readModels() {
+    try {
+      const models = await readModels();
+      this.picker.offer(models);
+      this.page.offered(models);
+    } catch (error) {
+      this.page.failed(error);
+    }
+  }
+}

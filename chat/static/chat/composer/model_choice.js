@@ -1,0 +1,35 @@
+/** Which models answer: what was picked, else the agent's own, else what was picked without an agent. Pure. */
+
+/** @import {Agent, Model} from "../types.js" */
+
+export const MOST = 4;
+
+/** @typedef {Record<string, string[]>} Picks  names by the agent they were picked with; "" without one */
+
+/**
+ * @param {Model[]} models those offered
+ * @param {Agent|null} agent
+ * @param {Picks} picks
+ * @returns {string[]} in the order offered; never empty where models are offered
+ */
+export function chosen(models, agent, picks) {
+  const offered = (/** @type {string[]|undefined} */ names) =>
+    models.map(({ name }) => name).filter((name) => names?.includes(name)).slice(0, MOST);
+  const wishes = [...(agent ? [picks[agent.id], agent.models] : []), picks[""]].map(offered);
+  const standard = models.find((model) => model.is_default) ?? models[0];
+  return wishes.find((names) => names.length > 0) ?? (standard ? [standard.name] : []);
+}
+
+/**
+ * A new choice. Picking what an agent has anyway keeps nothing, so that the agent may change its models later.
+ * @param {Picks} picks @param {Agent|null} agent @param {string[]} names
+ * @returns {Picks}
+ */
+export function withPick(picks, agent, names) {
+  const { [agent?.id ?? ""]: _replaced, ...others } = picks;
+  const isAgents = agent !== null && isSame(names, agent.models);
+  return names.length === 0 || isAgents ? others : { ...others, [agent?.id ?? ""]: names };
+}
+
+/** @param {string[]} one @param {string[]} other */
+export const isSame = (one, other) => one.length === other.length && one.every((name) => other.includes(name));

@@ -1,0 +1,124 @@
+/** Which one to four models answer next; remembered by the browser, apart for each agent. */
+
+import { h } from "../elements/element.js";
+import { foldsAway } from "../elements/fold.js";
+import { t, tn } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { MOST, chosen, isSame, withPick } from "./model_choice.js";
+
+/** @import {Agent, Model} from "../types.js" */
+/** @import {Picks} from "./model_choice.js" */
+
+const KEPT_AS = "turnwire.models";
+/** From so many on they can be filtered. */
+const MANY = 8;
+
+export class ModelPicker {
+  /** @param {HTMLDetailsElement} details */
+  constructor(details) {
+    this.details = details;
+    this.summary = details.querySelector("summary");
+    this.name = h("span", { class: "name" });
+    this.summary.append(icon("model"), this.name, icon("chevronDown"));
+    this.list = details.querySelector("fieldset");
+    /** @type {Model[]} */
+    this.models = [];
+    /** @type {Agent|null} */
+    this.agent = null;
+    /** @type {HTMLInputElement[]} */
+    this.boxes = [];
+    this.picks = kept();
+    this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#filter() });
+    foldsAway(details, () => this.#opened());
+    addEventListener("storage", ({ key }) => key === KEPT_AS && this.#reread());
+  }
+
+  /** @param {Model[]} models */
+  offer(models) {
+    this.models = models;
+    this.details.hidden = models.length === 0;
+    this.boxes = models.map(({ name }) => h("input", { type: "checkbox", value: name, onchange: () => this.#picked() }));
+    const rows = this.boxes.map((box) => h("label", {}, box, h("span", {}, box.value)));
+    this.own = h("p", { class: "own" });
+    const legend = h("legend", {}, t("Up to %(count)s answer side by side", { count: MOST }));
+    this.list.replaceChildren(legend, models.length >= MANY ? this.filter : "", ...rows, this.own);
+    this.#show();
+  }
+
+  /** The session's agent: it may have models of its own. @param {Agent|null} agent */
+  useAgent(agent) {
+    if (agent?.id === this.agent?.id && isSame(agent?.models ?? [], this.agent?.models ?? [])) return;
+    this.agent = agent;
+    this.#show();
+  }
+
+  /** Names, in the order offered; never empty once models are offered. */
+  get picked() {
+    return chosen(this.models, this.agent, this.picks);
+  }
+
+  #picked() {
+    const names = this.boxes.filter((box) => box.checked).map((box) => box.value);
+    this.picks = withPick(this.picks, this.agent, names);
+    localStorage.setItem(KEPT_AS, JSON.stringify(this.picks));
+    this.#show();
+  }
+
+  #reread() {
+    this.picks = kept();
+    this.#show();
+  }
+
+  #show() {
+    const { picked } = this;
+    const names = picked.join(", ");
+    this.name.textContent = picked.length > 1 ? tn("%(count)s model", "%(count)s models", picked.length) : (picked[0] ?? "");
+    this.summary.title = names;
+    this.summary.setAttribute("aria-label", t("Models: %(names)s", { names }));
+    for (const box of this.boxes) {
+      box.checked = picked.includes(box.value);
+      box.disabled = !box.checked && picked.length >= MOST;
+    }
+    if (this.own) this.#showOwn();
+  }
+
+  /** Whose choice it is, where an agent has its own. */
+  #showOwn() {
+    const own = this.agent?.models ?? [];
+    this.own.hidden = own.length === 0;
+    if (own.length === 0) return;
+    const { name } = this.agent;
+    const isOwn = !Object.hasOwn(this.picks, this.agent.id);
+    const back = h("button", { type: "button", class: "quiet", onclick: () => this.#backToOwn() }, t("Use the models of %(name)s", { name }));
+    this.own.replaceChildren(isOwn ? t("The models of %(name)s", { name }) : back);
+  }
+
+  #backToOwn() {
+    this.picks = withPick(this.picks, this.agent, this.agent.models);
+    localStorage.setItem(KEPT_AS, JSON.stringify(this.picks));
+    this.#show();
+    this.summary.focus();
+  }
+
+  #opened() {
+    this.filter.value = "";
+    this.#filter();
+    if (this.models.length >= MANY) this.filter.focus();
+  }
+
+  #filter() {
+    const wanted = this.filter.value.trim().toLowerCase();
+    for (const box of this.boxes) box.parentElement.hidden = !box.value.toLowerCase().includes(wanted);
+  }
+}
+
+/** @returns {Picks} */
+function kept() {
+  try {
+    const picks = JSON.parse(localStorage.getItem(KEPT_AS) ?? "{}");
+    if (Array.isArray(picks)) return { "": picks }; // as it was kept before there were agents
+    return picks && typeof picks === "object" ? picks : {};
+  } catch {
+    return {};
+  }
+}

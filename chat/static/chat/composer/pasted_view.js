@@ -1,0 +1,52 @@
+/** Long pasted texts as chips above the field: seen, unfolded into the field, or taken away. */
+
+import { h } from "../elements/element.js";
+import { language, t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { preview } from "./pasted.js";
+
+export class PastedView {
+  /**
+   * @param {HTMLElement} list
+   * @param {{changed: () => void, unfold: (text: string) => void}} listener
+   */
+  constructor(list, listener) {
+    this.list = list;
+    this.listener = listener;
+    /** @type {string[]} */
+    this.texts = [];
+  }
+
+  /** @param {string} text */
+  add(text) {
+    this.show([...this.texts, text]);
+    this.listener.changed();
+  }
+
+  /** @param {string[]} texts */
+  show(texts) {
+    this.texts = texts;
+    this.list.hidden = texts.length === 0;
+    this.list.replaceChildren(...texts.map((text, i) => this.#chip(text, i)));
+  }
+
+  /** @param {string} text @param {number} i */
+  #chip(text, i) {
+    const size = t("Pasted text, %(count)s characters", { count: text.length.toLocaleString(language) });
+    const unfold = () => {
+      this.#remove(i);
+      this.listener.unfold(text);
+    };
+    const face = h("span", { class: "face" }, h("span", {}, size), h("small", {}, preview(text)));
+    const open = h("button", { type: "button", class: "unfold", title: t("Put it into the field"), onclick: unfold }, icon("file"), face);
+    const label = t("Remove: %(what)s", { what: size });
+    const remove = h("button", { type: "button", class: "icon-button", "aria-label": label, title: t("Remove"), onclick: () => this.#remove(i) }, icon("close"));
+    return h("li", { class: "chip" }, open, remove);
+  }
+
+  /** @param {number} i */
+  #remove(i) {
+    this.show(this.texts.filter((_, at) => at !== i));
+    this.listener.changed();
+  }
+}

@@ -1,0 +1,77 @@
+/** A message on its way from the composer to the server, and a waiting question on its way back. */
+
+import { withdrawable } from "../conversation/queue.js";
+import { beginSession, withdraw } from "../server/sessions_api.js";
+
+/** @import {Message, Session, SessionState} from "../types.js" */
+
+const TITLE_CHARACTERS = 60;
+
+export class Sending {
+  /**
+   * @param {object} page
+   * @param {() => import("../server/live_session.js").LiveSession|null} page.live
+   * @param {import("./answering.js").Answering} page.answering
+   * @param {import("../conversation/turn_actions.js").TurnActions} page.turn
+   * @param {boolean} page.isNamedLater  a model names chats after the first answer
+   * @param {(session: Session, beginning: string) => void} page.begun
+   * @param {(session: string|null, text: string) => void} page.giveBack
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {() => void} page.changed
+   */
+  constructor(page) {
+    this.page = page;
+    /** Until the server has it: the text, and the chat and the end of the branch it was sent to. */
+    this.pending = /** @type {{text: string, session: string|null, after: string|undefined}|null} */ (null);
+  }
+
+  /** What is on its way and not yet on the branch. @param {SessionState|null} state */
+  textFor(state) {
+    if (!this.pending || this.pending.session !== (state?.session ?? null)) return null;
+    const isSeen = state?.branch && state.branch.at(-1)?.id !== this.pending.after;
+    return isSeen ? null : this.pending.text;
+  }
+
+  /** @param {string} text @returns {Promise<boolean>} was it accepted */
+  async send(text) {
+    const state = this.page.live()?.state;
+    this.pending = { text, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
+    this.page.changed();
+    await this.page.answering.ready;
+    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text));
+    this.pending = null;
+    this.page.changed();
+    return isAccepted;
+  }
+
+  /** The newest question, while it waits for the answer above; its text can be written on. @param {Message} question */
+  withdraw(question) {
+    const live = this.page.live();
+    return this.page.attempt(async () => {
+      await withdraw(question.id);
+      this.page.giveBack(live.state.session, question.text);
+      await live.read();
+    });
+  }
+
+  /** @returns {boolean} false: nothing waits */
+  withdrawLatest() {
+    const state = this.page.live()?.state;
+    const found = state ? withdrawable(state) : null;
+    if (found) this.withdraw(found.question);
+    return found !== null;
+  }
+
+  /** The first message makes the session, so looking at an empty page leaves nothing behind. @param {string} text */
+  async #ensureSession(text) {
+    if (this.page.live()) return true;
+    const { forNew } = this.page.answering;
+    return this.page.attempt(async () => {
+      const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
+      const title = this.page.isNamedLater ? "" : beginning;
+      const session = await beginSession({ title, ...(forNew ? { agent: forNew } : {}) });
+      this.pending.session = session.id;
+      this.page.begun(session, beginning);
+    });
+  }
+}

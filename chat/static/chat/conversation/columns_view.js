@@ -1,0 +1,41 @@
+/** Several models' answers side by side; where there is no room for that, one at a time, to swipe or to pick by name. */
+
+import { h, setChildren } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** @typedef {{element: HTMLElement, model: string, isCurrent: boolean}} Column */
+
+export class ColumnsView {
+  constructor() {
+    this.tabs = h("div", { class: "column-tabs", role: "group", "aria-label": t("Answers") });
+    this.columns = h("div", { class: "columns" });
+    this.element = h("div", { class: "side-by-side" }, this.tabs, this.columns);
+    this.names = "";
+    this.columns.addEventListener("scroll", () => this.#mark(), { passive: true });
+  }
+
+  /** @param {Column[]} columns in the order in which the models were picked */
+  show(columns) {
+    setChildren(this.columns, columns.map(({ element }) => element));
+    this.element.dataset.count = String(columns.length);
+    const names = JSON.stringify(columns.map(({ model, isCurrent }) => [model, isCurrent]));
+    if (names === this.names) return;
+    this.names = names;
+    this.tabs.replaceChildren(...columns.map((column) => this.#tab(column)));
+    this.#mark();
+  }
+
+  /** @param {Column} column */
+  #tab({ element, model, isCurrent }) {
+    const go = () => this.columns.scrollTo({ left: element.offsetLeft - this.columns.offsetLeft, behavior: "smooth" });
+    return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: go }, model);
+  }
+
+  /** Which column is in sight. */
+  #mark() {
+    const { scrollLeft, clientWidth, scrollWidth } = this.columns;
+    const share = scrollWidth > clientWidth ? scrollLeft / (scrollWidth - clientWidth) : 0;
+    const at = Math.round(share * (this.tabs.children.length - 1));
+    [...this.tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", String(i === at)));
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The branch on the screen. Draws at most once per animation frame, only messages that changed, and of many new ones
+ * the newest first.
+ */
+
+import { AnswerView } from "../answer/answer_view.js";
+import { ColumnsView } from "./columns_view.js";
+import { h, setChildren } from "../elements/element.js";
+import { Following } from "./following.js";
+import { OlderMessages } from "./older_messages.js";
+import { Pace } from "../elements/pace.js";
+import { QueueView } from "./queue_view.js";
+import { answerTo } from "../state/session_state.js";
+import { SummaryView } from "./summary_view.js";
+import { UserMessage } from "./user_message.js";
+
+/** @import {Message, SessionState} from "../types.js" */
+
+/** How long one drawing makes views of messages that had none; the rest is for the next frame. */
+const NEW_VIEWS_MS = 12;
+
+export class Conversation {
+  /**
+   * @param {HTMLElement} scroller
+   * @param {HTMLElement} list
+   * @param {any} actions see UserMessage and AnswerView
+   */
+  constructor(scroller, list, actions) {
+    this.scroller = scroller;
+    this.list = list;
+    this.actions = actions;
+    /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
+    this.views = new Map();
+    this.summary = new SummaryView();
+    this.queue = new QueueView(actions.withdraw);
+    this.columns = new ColumnsView();
+    this.pendingText = h("div", { class: "said" });
+    this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
+    this.following = new Following(scroller, list);
+    this.older = new OlderMessages(scroller, () => actions.readOlder());
+    this.pace = new Pace();
+    /** Who is to be brought into sight. @type {string|null} */
+    this.wanted = null;
+  }
+
+  /** @param {() => {state: SessionState|null, pending: string|null}} read asked when it is time to draw */
+  drawSoon(read) {
+    this.pace.drawSoon(() => {
+      const isComplete = this.#draw(read());
+      if (!isComplete) this.drawSoon(read);
+    });
+  }
+
+  /** Another session: nothing is reused, and it opens at its end. */
+  clear() {
+    this.wanted = null;
+    this.views.clear();
+    this.list.replaceChildren();
+    this.goToEnd();
+  }
+
+  /** From the next drawing on, wherever the reader is now. */
+  goToEnd() {
+    this.following.start();
+  }
+
+  /**
+   * Bring a message of the branch into sight, and the focus to it; one that is far above as soon as it was read.
+   * @param {string} id @returns {boolean} whether it is in sight now
+   */
+  reveal(id) {
+    const view = this.views.get(id);
+    this.wanted = view ? null : id;
+    if (!view) {
+      this.actions.readOlder();
+      return false;
+    }
+    this.following.stop();
+    view.element.tabIndex = -1;
+    view.element.scrollIntoView();
+    view.element.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** The newest question opens its editor. @returns {boolean} false: there is none on the screen */
+  editLast() {
+    const view = [...this.views.values()].filter((one) => one instanceof UserMessage).sort(lowest)[0];
+    view?.edit();
+    return view !== undefined;
+  }
+
+  /** @param {{state: SessionState|null, pending: string|null}} shown @returns {boolean} whether all is drawn */
+  #draw({ state, pending }) {
+    const known = state?.branch ?? [];
+    const { elements, first } = state ? this.#elements(state, known) : { elements: [], first: 0 };
+    const hasOlder = first > 0 || Boolean(state?.hasOlder);
+    if (hasOlder) elements.unshift(this.older.element);
+    if (pending !== null) {
+      this.pendingText.textContent = pending;
+      elements.push(this.pending);
+    }
+    this.older.begin(known[first]?.id);
+    setChildren(this.list, elements);
+    this.older.done(known[first]?.id, hasOlder && first === 0);
+    if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
+    return first === 0;
+  }
+
+  /** @param {SessionState} state @param {Message[]} known @returns {{elements: Element[], first: number}} from which message on */
+  #elements(state, known) {
+    const tip = known.at(-1);
+    const isInColumns = state.alongside.length > 0;
+    const shownIds = new Set([...known, ...state.alongside].map(({ id }) => id));
+    for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
+    const elements = this.#newestShown(known, (message) => this.#shown(state, message, message === tip && isInColumns, true));
+    this.queue.show(state, (id) => this.views.get(id)?.element);
+    if (tip && isInColumns) {
+      this.columns.show(this.#columns(state, tip, elements.pop()));
+      elements.push(this.columns.element);
+    }
+    const first = known.length - elements.length;
+    return { elements: this.#withSummary(state, known.slice(first), elements), first };
+  }
+
+  /**
+   * From the newest upwards, as far as there is time for those that were never shown.
+   * @param {Message[]} known @param {(message: Message) => Element} show
+   */
+  #newestShown(known, show) {
+    const until = performance.now() + NEW_VIEWS_MS;
+    /** @type {Element[]} */
+    const newestFirst = [];
+    for (const message of known.toReversed()) {
+      const isNew = !this.views.has(message.id);
+      if (isNew && newestFirst.length > 0 && performance.now() > until) break;
+      newestFirst.push(show(message));
+    }
+    return newestFirst.reverse();
+  }
+
+  /** Right above the first message that is sent word for word. @param {SessionState} state @param {Message[]} branch @param {Element[]} elements */
+  #withSummary({ summary }, branch, elements) {
+    const covered = summary ? branch.findIndex(({ id }) => id === summary.last_summarized_message) + 1 : 0;
+    if (covered === 0) return elements;
+    this.summary.show(summary);
+    return [...elements.slice(0, covered), this.summary.element, ...elements.slice(covered)];
+  }
+
+  /**
+   * In the order in which the models were picked, which does not change with the choice.
+   * @param {SessionState} state @param {Message} tip @param {Element} tipElement
+   */
+  #columns(state, tip, tipElement) {
+    const order = (/** @type {Message} */ message) => (tip.siblings ?? []).indexOf(message.id);
+    const column = (/** @type {Message} */ message, /** @type {Element} */ element, /** @type {boolean} */ isCurrent) => ({
+      at: order(message),
+      element: /** @type {HTMLElement} */ (element),
+      model: message.model ?? "",
+      isCurrent,
+    });
+    const mates = state.alongside.map((mate) => column(mate, this.#shown(state, mate, true, false), false));
+    return [column(tip, tipElement, true), ...mates].sort((a, b) => a.at - b.at);
+  }
+
+  /** @param {SessionState} state @param {Message} message @param {boolean} isInColumns @param {boolean} isCurrent */
+  #shown(state, message, isInColumns, isCurrent) {
+    let view = this.views.get(message.id);
+    if (!view) {
+      view = message.role === "user" ? new UserMessage(this.actions) : new AnswerView(this.actions);
+      this.views.set(message.id, view);
+    }
+    if (message.role === "user") view.update(message);
+    else view.update({ message, answer: answerTo(state, message), isInColumns, isCurrent });
+    return view.element;
+  }
+}
+
+/** The lower of two on the page first. @param {UserMessage} one @param {UserMessage} other */
+function lowest(one, other) {
+  return one.element.compareDocumentPosition(other.element) & Node.DOCUMENT_POSITION_FOLLOWING ? 1 : -1;
+}

@@ -1,0 +1,42 @@
+/** Above the first message while there are older ones: asks for them before the reader gets there. */
+
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** How far above what is seen the next page is asked for. */
+const AHEAD = "1500px";
+
+export class OlderMessages {
+  /** @param {HTMLElement} scroller @param {() => void} ask */
+  constructor(scroller, ask) {
+    this.scroller = scroller;
+    this.element = h("p", { class: "older" }, t("Earlier messages are being read…"));
+    this.observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && ask(),
+      { root: scroller, rootMargin: `${AHEAD} 0px` },
+    );
+    /** @type {string|null} */
+    this.first = null;
+  }
+
+  /**
+   * What stands at the top changes: call before, and `done` after.
+   * @param {string|undefined} first the first message now
+   */
+  begin(first) {
+    if (first === this.first) return;
+    // At the very top a browser keeps the top in place instead of what is seen.
+    if (this.scroller.scrollTop === 0) this.scroller.scrollTop = 1;
+    this.height = this.scroller.scrollHeight;
+  }
+
+  /** @param {string|undefined} first @param {boolean} hasOlder */
+  done(first, hasOlder) {
+    if (first === this.first) return;
+    this.first = first ?? null;
+    if (!CSS.supports("overflow-anchor", "auto")) this.scroller.scrollTop += this.scroller.scrollHeight - this.height;
+    // Observed anew, it tells again whether it is near.
+    this.observer.disconnect();
+    if (hasOlder) this.observer.observe(this.element);
+  }
+}

@@ -1,0 +1,62 @@
+/** A question being changed in place. Enter sends, Shift+Enter breaks the line, Escape leaves it as it was. */
+
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** Where fingers type, Enter is for the line: there is a button. */
+const hasKeyboard = () => matchMedia("(hover: hover)").matches;
+
+export class QuestionEditor {
+  /**
+   * @param {string} text
+   * @param {{send: (text: string) => Promise<boolean>, closed: () => void}} listener send resolves to: was it accepted
+   */
+  constructor(text, listener) {
+    this.text = text;
+    this.listener = listener;
+    this.field = h("textarea", { value: text, rows: 1, "aria-label": t("Edit your message") });
+    this.send = h("button", { type: "submit", class: "primary small" }, t("Send"));
+    const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
+    const hint = h("span", { class: "hint" }, t("The answers so far stay: you can go back to them."));
+    this.element = h("form", { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("div", { class: "row" }, hint, cancel, this.send));
+    this.element.addEventListener("keydown", (event) => this.#key(event));
+    this.field.addEventListener("input", () => this.#show());
+  }
+
+  focus() {
+    this.field.focus();
+    this.field.setSelectionRange(this.text.length, this.text.length);
+  }
+
+  #show() {
+    this.send.disabled = this.isSending || !this.field.value.trim();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.key === "Escape") {
+      // Not also a stop of what is being answered.
+      event.stopPropagation();
+      this.#close();
+    }
+    // isComposing: Enter then belongs to the input method.
+    if (event.key === "Enter" && event.target === this.field && !event.shiftKey && !event.isComposing && hasKeyboard()) this.#submit(event);
+  }
+
+  /** @param {Event} event */
+  async #submit(event) {
+    event.preventDefault();
+    if (this.isSending || !this.field.value.trim()) return;
+    this.isSending = true;
+    this.#show();
+    const isSent = await this.listener.send(this.field.value);
+    this.isSending = false;
+    this.#show();
+    if (isSent) this.#close();
+  }
+
+  #close() {
+    this.element.remove();
+    this.listener.closed();
+  }
+}

@@ -1,0 +1,107 @@
+/** What a reader can do to a conversation. Each answers whether the server accepted it; failures are reported. */
+
+import * as api from "../server/api.js";
+
+/** @import {Message} from "../types.js" */
+
+export class TurnActions {
+  /**
+   * @param {object} page
+   * @param {() => import("../server/live_session.js").LiveSession|null} page.live
+   * @param {() => string[]} page.models  the picked ones
+   * @param {() => string[]} page.offered  those that may be asked
+   * @param {(error: Error) => void} page.failed
+   */
+  constructor(page) {
+    this.page = page;
+    /**
+     * The newest text sent without an answer and its id: sent again, it is the same message.
+     * @type {{key: string, id: string}|null}
+     */
+    this.unconfirmed = null;
+  }
+
+  /** @param {string} text @param {string|null} [parent] left out: the end of the current branch @param {string[]} [files] ids */
+  send(text, parent, files = []) {
+    const live = this.page.live();
+    const placed = parent === undefined ? {} : { parent };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}) };
+    const key = JSON.stringify([live?.state.session, body]);
+    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
+    return this.#attempt(async () => {
+      await api.startTurn(live.state.session, { ...body, client_message_id: this.unconfirmed.id });
+      this.unconfirmed = null;
+      await live.read();
+    });
+  }
+
+  /** A message is edited by sending another one to the same parent, with the same files. @param {Message} message @param {string} text */
+  edit(message, text) {
+    const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
+    return this.send(text, isFirst ? null : message.parent, (message.files ?? []).map(({ id }) => id));
+  }
+
+  /** @param {Message} answer @param {string} [model] left out: the one that answered, if it still may be asked */
+  regenerate(answer, model = answer.model) {
+    const models = this.page.offered().includes(model) ? { models: [model] } : this.#models();
+    return this.#attempt(async () => {
+      await api.regenerate(answer.parent, models);
+      await this.page.live()?.read();
+    });
+  }
+
+  /** @param {string} id a message that becomes current, with the path to it */
+  select(id) {
+    return this.#attempt(async () => {
+      await api.select(id);
+      await this.page.live()?.read();
+    });
+  }
+
+  /** By the socket, which is there already; by REST while it is not. @param {string} run */
+  stopRun(run) {
+    return this.#attempt(async () => {
+      if (!this.page.live()?.socket.send({ type: "stop", run })) await api.cancelRun(run);
+    });
+  }
+
+  /** @param {string} message @param {import("../answer/feedback_view.js").Feedback} feedback null: taken back */
+  giveFeedback(message, feedback) {
+    return this.#attempt(() => (feedback ? api.putFeedback(message, feedback) : api.deleteFeedback(message)));
+  }
+
+  /** What a tool gave, in full; empty if it cannot be read. @param {string} message @param {string} call */
+  async readToolOutput(message, call) {
+    let output = "";
+    await this.#attempt(async () => {
+      const read = await api.readMessage(this.page.live()?.state.session, message);
+      output = allCalls(read.tool_calls).find(({ id }) => id === call)?.response ?? "";
+    });
+    return output;
+  }
+
+  /** Before the models are known, the server's own choice. */
+  #models() {
+    const models = this.page.models();
+    return models.length ? { models } : {};
+  }
+
+  /** @param {() => Promise<any>} action */
+  async #attempt(action) {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.page.failed(error);
+      return false;
+    }
+  }
+}
+
+/** @param {any[]} [calls] @returns {any[]} those inside others, too */
+const allCalls = (calls = []) => calls.flatMap((call) => [call, ...allCalls(call.children)]);
+
+/** crypto.randomUUID exists on secure origins only; a plain address in a home network is not one. */
+function randomId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,57 @@
+/** What the user said: exactly as typed, and editable in place. */
+
+import { copyButton } from "../elements/copy_button.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { QuestionEditor } from "./question_editor.js";
+import { SiblingSwitch } from "./sibling_switch.js";
+
+/** @import {Message} from "../types.js" */
+
+export class UserMessage {
+  /** @param {{select: (id: string) => void, edit: (message: Message, text: string) => Promise<boolean>}} actions */
+  constructor(actions) {
+    this.actions = actions;
+    /** @type {Message|undefined} */
+    this.message = undefined;
+    this.text = h("div", { class: "said" });
+    this.files = h("ul", { class: "said-files", hidden: true, "aria-label": t("Files") });
+    this.switch = new SiblingSwitch(actions.select);
+    const label = t("Edit");
+    this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
+    this.copy = copyButton(t("Copy"), () => this.message.text);
+    this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
+    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files, this.text, this.footer);
+  }
+
+  /** @param {Message} message */
+  update(message) {
+    if (message === this.message) return;
+    this.message = message;
+    this.text.textContent = message.text;
+    this.switch.show(message);
+    const files = message.files ?? [];
+    this.files.hidden = files.length === 0;
+    this.files.replaceChildren(...files.map(({ name }) => h("li", {}, icon("file"), name)));
+  }
+
+  /** Opens the editor, with the caret at the end. */
+  edit() {
+    this.editor ??= new QuestionEditor(this.message.text, {
+      send: (text) => this.actions.edit(this.message, text),
+      closed: () => this.#closed(),
+    });
+    this.text.hidden = this.footer.hidden = true;
+    this.element.append(this.editor.element);
+    this.element.classList.add("editing");
+    this.editor.focus();
+  }
+
+  #closed() {
+    this.editor = undefined;
+    this.element.classList.remove("editing");
+    this.text.hidden = this.footer.hidden = false;
+    this.editButton.focus();
+  }
+}

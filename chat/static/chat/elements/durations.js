@@ -1,0 +1,22 @@
+/** How long something took, as people say it. */
+
+import { language, t } from "../i18n.js";
+
+const SECONDS_FROM_MS = 100;
+/** A tenth of a second is worth telling up to here. */
+const TENTHS_UNTIL_MS = 10_000;
+
+/** @param {number} ms @returns {string} "40 ms", "0.4 s", "12 s", "3 min 5 s" */
+export function duration(ms) {
+  if (ms < SECONDS_FROM_MS) return t("%(count)s ms", { count: Math.round(ms) });
+  if (ms < TENTHS_UNTIL_MS) return t("%(seconds)s s", { seconds: tenths(ms / 1000) });
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return t("%(seconds)s s", { seconds });
+  return t("%(minutes)s min %(seconds)s s", { minutes: Math.floor(seconds / 60), seconds: seconds % 60 });
+}
+
+/** @param {number} number */
+export const tenths = (number) => number.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+/** @param {number} number */
+export const whole = (number) => Math.round(number).toLocaleString(language);

@@ -1,0 +1,22 @@
+/** The menu under the user's name. Its dialogs are loaded when they are asked for. */
+
+import { t } from "../i18n.js";
+import { attachMenu } from "../elements/menu.js";
+import { importSession } from "../sessions/session_files.js";
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {object} page
+ * @param {HTMLFormElement} page.logout
+ * @param {(error: any) => void} page.failed
+ */
+export function attachAccountMenu(button, { logout, failed }) {
+  const isStaff = "staff" in button.dataset;
+  attachMenu(button, () => [
+    { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
+    { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
+    { label: t("Import a chat"), icon: "upload", action: () => importSession(failed) },
+    ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
+    { label: t("Log out"), icon: "logout", action: () => logout.submit() },
+  ]);
+}

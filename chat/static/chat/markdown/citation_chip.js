@@ -1,0 +1,80 @@
+/** The numbers in a text that stand for sources: a click opens the source, resting on one shows what it is. */
+
+import { cardParts, linked, titleOf } from "../answer/document_card.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** @import {Source} from "../types.js" */
+
+/** Long enough to move from the chip to its card, short enough not to linger. */
+const LINGER_MS = 150;
+const GAP_PX = 6;
+
+/** One for the page: at most one is open. @type {HTMLElement|undefined} */
+let card;
+/** What it says is about this one. @type {HTMLElement|undefined} */
+let about;
+let leaving = 0;
+
+/**
+ * @param {Source} source
+ * @param {() => Source} known  the same source with everything that is known of it by now
+ * @returns {HTMLElement}
+ */
+export function citationChip(source, known) {
+  const chip = linked(source, "citation-chip", document.createTextNode(String(source.number)));
+  chip.setAttribute("aria-label", t("Source %(number)s: %(title)s", { number: source.number, title: titleOf(source) }));
+  if (chip.tagName !== "A") Object.assign(chip, { tabIndex: 0, role: "note" });
+  const open = () => show(chip, known());
+  chip.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && open());
+  chip.addEventListener("pointerleave", leave);
+  chip.addEventListener("focus", open);
+  chip.addEventListener("blur", leave);
+  chip.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  return chip;
+}
+
+/** @param {HTMLElement} chip @param {Source} source */
+function show(chip, source) {
+  clearTimeout(leaving);
+  about = chip;
+  card ??= made();
+  card.replaceChildren(...cardParts(source));
+  if (!card.isConnected) document.body.append(card);
+  if (!card.matches(":popover-open")) card.showPopover();
+  place(card, chip.getBoundingClientRect());
+}
+
+function made() {
+  // It repeats what the chip's name and the list of sources say: screen readers have those.
+  const popover = h("div", { class: "source-card", popover: "manual", "aria-hidden": "true" });
+  popover.addEventListener("pointerenter", () => clearTimeout(leaving));
+  popover.addEventListener("pointerleave", leave);
+  addEventListener("scroll", follow, { capture: true, passive: true });
+  return popover;
+}
+
+/** A focus that came by key may have scrolled its chip into sight. */
+function follow() {
+  if (about && about === document.activeElement) place(card, about.getBoundingClientRect());
+  else hide();
+}
+
+function leave() {
+  clearTimeout(leaving);
+  leaving = setTimeout(hide, LINGER_MS);
+}
+
+function hide() {
+  clearTimeout(leaving);
+  if (card?.matches(":popover-open")) card.hidePopover();
+}
+
+/** Above the chip, below it where there is no room. @param {HTMLElement} popover @param {DOMRect} chip */
+function place(popover, chip) {
+  const { width, height } = popover.getBoundingClientRect();
+  const left = Math.max(GAP_PX, Math.min(chip.left + chip.width / 2 - width / 2, innerWidth - width - GAP_PX));
+  const above = chip.top - height - GAP_PX;
+  popover.style.left = `${left}px`;
+  popover.style.top = `${above > GAP_PX ? above : chip.bottom + GAP_PX}px`;
+}

@@ -1,0 +1,52 @@
+/** A block of code: its language, a button that copies it, the lines. */
+
+import { CodeLines } from "./code_lines.js";
+import { copied } from "../elements/clipboard.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+
+const CONFIRMED_MS = 1_500;
+
+export class CodeBlock {
+  /** @param {Element} pre fresh from the sanitiser, holds the code */
+  constructor(pre) {
+    this.label = h("span", { class: "language" });
+    this.button = h("button", { type: "button", class: "icon-button", onclick: () => this.#copy() });
+    this.code = h("code");
+    this.element = h(
+      "div",
+      { class: "code" },
+      h("div", { class: "code-head" }, this.label, this.button),
+      // Wide code is scrolled by keyboard, too.
+      h("pre", { tabIndex: 0 }, this.code),
+    );
+    this.lines = new CodeLines(this.code);
+    this.#offer("copy", t("Copy code"));
+    this.take(pre);
+  }
+
+  /** @param {Element} fresh */
+  take(fresh) {
+    if (fresh.nodeName !== "PRE") return false;
+    const language = /language-(\S+)/.exec(fresh.firstElementChild?.className ?? "")?.[1] ?? "";
+    this.text = fresh.textContent.replace(/\n$/, "");
+    const name = language || t("text");
+    if (this.label.textContent !== name) this.label.textContent = name;
+    this.lines.show(this.text, language.toLowerCase());
+    return true;
+  }
+
+  async #copy() {
+    const isDone = await copied(this.text);
+    this.#offer(isDone ? "check" : "copy", isDone ? t("Copied") : t("Could not copy"));
+    setTimeout(() => this.#offer("copy", t("Copy code")), CONFIRMED_MS);
+  }
+
+  /** @param {Parameters<typeof icon>[0]} name @param {string} label */
+  #offer(name, label) {
+    this.button.replaceChildren(icon(name));
+    this.button.setAttribute("aria-label", label);
+    this.button.title = label;
+  }
+}

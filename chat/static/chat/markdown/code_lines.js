@@ -1,0 +1,110 @@
+/**
+ * Code as coloured lines. While it grows, only its newest part is highlighted again: what stands before a line in
+ * which nothing is open is finished. A part is never larger than one frame can bear.
+ */
+
+import { h } from "../elements/element.js";
+import { plainLines } from "./highlighted_lines.js";
+import { highlighted, isHighlighterLoaded, loadHighlighter } from "./highlighting.js";
+
+/** @typedef {import("./highlighted_lines.js").Line} Line */
+
+const PART = 3_000;
+/** A string or comment longer than that stays without colour. */
+const LONGEST_PART = 24_000;
+/** More than that at once waits until the browser has time. */
+const AT_ONCE = 9_000;
+
+export class CodeLines {
+  /** @param {HTMLElement} element emptied and owned by this */
+  constructor(element) {
+    this.element = element;
+    this.element.replaceChildren();
+    this.text = "";
+    this.language = "";
+    this.#startOver();
+  }
+
+  /** @param {string} text @param {string} language */
+  show(text, language) {
+    if (language !== this.language || !text.startsWith(this.text)) this.#startOver();
+    [this.text, this.language] = [text, language];
+    if (text.length - this.finished > AT_ONCE || (language && !isHighlighterLoaded())) {
+      this.#drawn(plainLines(text.slice(this.finished)));
+      this.#paintLater();
+    } else {
+      while (this.#paintPart());
+    }
+  }
+
+  #startOver() {
+    /** How many characters, and lines, are as they will stay. */
+    this.finished = 0;
+    this.finishedLines = 0;
+    /** What the lines after them show. @type {string[]} */
+    this.shown = [];
+  }
+
+  async #paintLater() {
+    if (this.isWaiting || !this.language) return;
+    this.isWaiting = true;
+    await loadHighlighter();
+    await idle();
+    this.isWaiting = false;
+    if (isHighlighterLoaded() && this.#paintPart()) this.#paintLater();
+  }
+
+  /** @returns {boolean} whether there is more to paint */
+  #paintPart() {
+    for (let size = PART; ; size *= 2) {
+      const part = this.#part(size);
+      const isLast = this.finished + part.length === this.text.length;
+      const lines = (size <= LONGEST_PART && highlighted(part, this.language)) || plainLines(part);
+      if (isLast && part.length <= PART) return this.#drawn(lines);
+      const whole = lines.slice(0, -1).findLastIndex((line) => line.isWhole) + 1;
+      if (whole > 0) return this.#finish(lines.slice(0, whole));
+      if (isLast || size > LONGEST_PART) return this.#drawn(lines);
+    }
+  }
+
+  /** The next characters, to the end of a line. @param {number} size */
+  #part(size) {
+    const end = this.text.indexOf("\n", this.finished + size);
+    return this.text.slice(this.finished, end === -1 ? undefined : end + 1);
+  }
+
+  /** @param {Line[]} lines */
+  #finish(lines) {
+    lines.forEach((line, i) => this.#drawLine(i, line));
+    this.finished += lines.reduce((sum, { runs }) => sum + runs.reduce((length, [, text]) => length + text.length, 0), 0);
+    this.finishedLines += lines.length;
+    this.shown.splice(0, lines.length);
+    return this.finished < this.text.length;
+  }
+
+  /** These are all that follow the finished ones. @param {Line[]} lines */
+  #drawn(lines) {
+    const wanted = lines.at(-1)?.runs.length ? lines : lines.slice(0, -1);
+    wanted.forEach((line, i) => this.#drawLine(i, line));
+    this.shown.length = wanted.length;
+    while (this.element.children.length > this.finishedLines + wanted.length) this.element.lastElementChild.remove();
+    return false;
+  }
+
+  /** @param {number} i counted from the first that is not finished @param {Line} line */
+  #drawLine(i, { runs }) {
+    const key = JSON.stringify(runs);
+    if (this.shown[i] === key) return;
+    this.shown[i] = key;
+    const old = this.element.children[this.finishedLines + i];
+    const children = runs.map(([kind, text]) => (kind ? h("span", { class: kind }, text) : text));
+    if (old) old.replaceChildren(...children);
+    else this.element.append(h("span", { class: "line" }, ...children));
+  }
+}
+
+/** Resolves when the browser has nothing better to do. */
+function idle() {
+  const { requestIdleCallback } = window;
+  return new Promise((resolve) => (requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve)));
+}

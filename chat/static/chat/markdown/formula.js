@@ -1,0 +1,88 @@
+/**
+ * One formula, typeset as MathML by a module that is loaded with the first one. What cannot be typeset shows as it was
+ * written; one that is still being written keeps what it last showed until it can show more.
+ */
+
+import { h } from "../elements/element.js";
+import { sanitizedMath } from "./sanitized.js";
+import { completedTex } from "./unfinished_tex.js";
+
+const LONGEST = 8_000;
+/** Its limits: nothing may link, load or grow without end. */
+/** @type {import("temml").Options} */
+const OPTIONS = { throwOnError: true, trust: false, strict: false, maxSize: [30, 300], maxExpand: 500 };
+
+/** @type {typeof import("temml").default|null} */
+let temml = null;
+/** @type {Promise<void>|null} */
+let loading = null;
+
+/** Resolves when it is there, or cannot be had; then the next formula tries again. */
+function load() {
+  loading ??= import("temml").then(
+    (module) => {
+      temml = module.default;
+    },
+    () => {
+      loading = null;
+    },
+  );
+  return loading;
+}
+
+export class Formula {
+  /** @param {Element} fresh has the TeX as its text; `display`: on a line of its own; `open`: more will follow */
+  constructor(fresh) {
+    this.isBlock = fresh.nodeName === "DIV";
+    this.element = this.isBlock ? h("div", { tabIndex: 0 }) : h("span");
+    /** @type {string|undefined} */
+    this.tex = undefined;
+    this.isOpen = false;
+    this.isDisplayed = false;
+    this.take(fresh);
+  }
+
+  /** @param {Element} fresh */
+  take(fresh) {
+    if (!fresh.classList.contains("math") || (fresh.nodeName === "DIV") !== this.isBlock) return false;
+    const isOpen = fresh.classList.contains("open");
+    if (fresh.textContent === this.tex && isOpen === this.isOpen) return true;
+    [this.tex, this.isOpen, this.isDisplayed] = [fresh.textContent, isOpen, fresh.classList.contains("display")];
+    if (temml) this.#show();
+    else this.#showLater();
+    return true;
+  }
+
+  async #showLater() {
+    // Its place is taken, but TeX that is about to change is not shown.
+    this.#look("math loading", this.tex);
+    await load();
+    this.#show();
+  }
+
+  #show() {
+    const math = temml && typeset(this.isOpen ? completedTex(this.tex) : this.tex, this.isDisplayed);
+    if (math) this.#look(this.isDisplayed ? "math display" : "math", math);
+    else if (!this.isOpen || !temml) this.#look("math source", this.tex);
+  }
+
+  /** @param {string} name @param {Element|string} content */
+  #look(name, content) {
+    this.element.className = name;
+    this.element.replaceChildren(content);
+  }
+}
+
+/** @param {string} tex @param {boolean} displayMode @returns {Element|null} */
+function typeset(tex, displayMode) {
+  if (tex.length > LONGEST) return null;
+  const holder = document.createElement("span");
+  try {
+    temml.render(tex, holder, { ...OPTIONS, displayMode });
+  } catch {
+    // What is wrong with it is the model's affair; nesting without end overflows the stack.
+    return null;
+  }
+  const math = holder.querySelector("math");
+  return math && sanitizedMath(math);
+}

@@ -1,0 +1,81 @@
+/**
+ * Shows a growing Markdown text. The text is untrusted: raw HTML shows as text, pictures become links, and everything
+ * passes the sanitiser. Only blocks that changed are touched, and in them only what changed, so a frame costs what the
+ * paragraph being written costs.
+ */
+
+import { GrowingTokens } from "./growing_tokens.js";
+import { marked } from "./markdown_rules.js";
+import { patched } from "../elements/patch.js";
+import { Places } from "./places.js";
+import { sanitized } from "./sanitized.js";
+
+/** @import {Source} from "../types.js" */
+/** @typedef {{raw: string, html: string, nodes: ChildNode[]}} Block */
+
+/** @type {Source[]} */
+const NONE = [];
+
+export class MarkdownView {
+  /**
+   * @param {HTMLElement} element emptied and owned by this view
+   * @param {{citation?: (source: Source) => HTMLElement}} [makers] citation: the chip that stands for a cited source
+   */
+  constructor(element, { citation } = {}) {
+    this.element = element;
+    this.places = new Places(citation);
+    this.growing = new GrowingTokens();
+    /** @type {Block[]} */
+    this.blocks = [];
+    /** @type {string|undefined} */
+    this.text = undefined;
+    this.isLive = false;
+    this.links = this.growing.links;
+  }
+
+  /**
+   * @param {string} text the whole text so far
+   * @param {{isLive?: boolean, citations?: Source[]}} [more] isLive: it goes on, so nothing shows that may become
+   *   something else; citations: what `[1]` stands for
+   */
+  show(text, { isLive = false, citations = NONE } = {}) {
+    const areOthers = !isSame(citations, this.places.citations);
+    if (text === this.text && isLive === this.isLive && !areOthers) return;
+    [this.text, this.isLive, this.places.citations] = [text, isLive, citations];
+    const { from, tokens } = this.growing.read(text, isLive);
+    const isAnew = this.growing.links !== this.links;
+    this.links = this.growing.links;
+    if (areOthers) this.#citeAnew(from);
+    tokens.forEach((token, i) => this.#showBlock(from + i, token, isAnew || areOthers));
+    for (const block of this.blocks.splice(from + tokens.length)) block.nodes.forEach((node) => node.remove());
+  }
+
+  /** @param {number} until */
+  #citeAnew(until) {
+    for (const [i, { html }] of this.blocks.slice(0, until).entries()) if (html.includes('class="citation"')) this.#draw(i, html);
+  }
+
+  /** @param {number} i @param {{type: string, raw: string}} token @param {boolean} isAnew the same text may look different */
+  #showBlock(i, token, isAnew) {
+    const raw = token.type + token.raw;
+    this.blocks[i] ??= { raw: "", html: "", nodes: [] };
+    const block = this.blocks[i];
+    if (raw === block.raw && !isAnew) return;
+    block.raw = raw;
+    const html = marked.parser([/** @type {any} */ (token)]);
+    if (html !== block.html || isAnew) this.#draw(i, html);
+  }
+
+  /** @param {number} i @param {string} html */
+  #draw(i, html) {
+    const block = this.blocks[i];
+    const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
+    block.html = html;
+    block.nodes = patched({ parent: this.element, nodes: block.nodes, before }, [...sanitized(html).childNodes], this.places);
+  }
+}
+
+/** What is read again is another object. @param {Source[]} one @param {Source[]} other */
+function isSame(one, other) {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

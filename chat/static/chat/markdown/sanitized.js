@@ -1,0 +1,77 @@
+/**
+ * HTML made of a model's text, without anything that runs, loads or looks like the page's own. What is not listed
+ * here is dropped; addresses lead to other sites by http or mail only.
+ */
+
+import DOMPurify from "dompurify";
+
+import { t } from "../i18n.js";
+
+const ADDRESS = /^(?:https?|mailto):/i;
+
+const html = DOMPurify(window);
+html.setConfig({
+  ALLOWED_TAGS: (
+    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i input kbd li ol p pre s span strong sub sup table tbody td " +
+    "th thead tr ul"
+  ).split(" "),
+  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled"],
+  // Every other attribute's value would have to look like an address.
+  ADD_URI_SAFE_ATTR: ["align", "checked", "class", "disabled", "start", "title", "type"],
+  ALLOWED_URI_REGEXP: ADDRESS,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+});
+html.addHook("afterSanitizeAttributes", (node) => {
+  if (node.nodeName === "A" && node.hasAttribute("href")) {
+    // A link whose address is still being written has none.
+    if (!ADDRESS.test(node.getAttribute("href"))) node.removeAttribute("href");
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noopener noreferrer nofollow");
+  }
+  if (node.nodeName === "DIV" && node.className === "table") scrollable(node);
+  if (node.nodeName === "INPUT") node.setAttribute("disabled", "");
+  if (node.nodeName === "INPUT" && node.getAttribute("type") !== "checkbox") node.remove();
+});
+
+/** By keyboard, too: a wide table's frame. @param {Element} frame */
+function scrollable(frame) {
+  frame.setAttribute("tabindex", "0");
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", t("Table"));
+}
+
+/** @param {string} source @returns {DocumentFragment} */
+export function sanitized(source) {
+  return /** @type {any} */ (html.sanitize(source));
+}
+
+const MATHML =
+  "math maction menclose merror mfrac mi mlabeledtr mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms " +
+  "mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics";
+const MATH_ATTRIBUTES =
+  "accent accentunder class columnalign columnspan depth display displaystyle fence form height largeop linethickness " +
+  "lspace mathbackground mathcolor mathvariant maxsize minsize movablelimits notation rowspan rspace scriptlevel " +
+  "separator stretchy style symmetric voffset width";
+
+const math = DOMPurify(window);
+math.setConfig({
+  ALLOWED_TAGS: MATHML.split(" "),
+  ALLOWED_ATTR: MATH_ATTRIBUTES.split(" "),
+  ADD_URI_SAFE_ATTR: MATH_ATTRIBUTES.split(" "),
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  IN_PLACE: true,
+});
+// Colours and lengths; nothing that loads, covers or moves.
+const STYLE = /^(?:\s*(?:color|background-color|padding[a-z-]*|border[a-z-]*|font-[a-z]+|math-[a-z]+|display|text-align|width|height|min-width|vertical-align|margin[a-z-]*)\s*:[\w\s.#%(),+-]*(?:;|$))*$/i;
+math.addHook("uponSanitizeAttribute", (_node, data) => {
+  if (data.attrName === "style" && (!STYLE.test(data.attrValue) || /url|\d{4}/i.test(data.attrValue))) data.keepAttr = false;
+});
+
+/** Cleans a tree that is not in the page. @param {Element} root @returns {Element} the same */
+export function sanitizedMath(root) {
+  math.sanitize(root);
+  return root;
+}

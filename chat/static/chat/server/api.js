@@ -1,0 +1,110 @@
+/** The REST calls the page makes. Answers are parsed JSON; every failure is an ApiError. */
+
+/** @import {Message, Model, Session} from "../types.js" */
+
+export class ApiError extends Error {
+  /** @param {number} status 0: no answer arrived @param {string} code @param {string} message */
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** @returns {Promise<Model[]>} */
+export const readModels = () => call("GET", "models/");
+
+/** @param {string|null} page an address from `next`; null: the newest */
+export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
+/** @param {string} id */
+export const readSession = (id) => call("GET", `sessions/${id}/`);
+/** @param {string} title @returns {Promise<Session>} */
+export const createSession = (title) => call("POST", "sessions/", { title });
+/** @param {string} id @param {string} title */
+export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });
+/** @param {string} id */
+export const deleteSession = (id) => call("DELETE", `sessions/${id}/`);
+
+/** @param {string} session @param {number} limit @returns {Promise<Message[]>} the newest of the current branch, oldest first */
+export const readBranch = (session, limit) => call("GET", `sessions/${session}/messages/?limit=${limit}`);
+
+/** What stands above a message. @param {string} session @param {string} message @param {number} limit @returns {Promise<Message[]>} */
+export const readAbove = (session, message, limit) =>
+  call("GET", `sessions/${session}/messages/?before=${message}&limit=${limit}`);
+
+/** One message, wherever it is in the tree. @param {string} session @param {string} id @returns {Promise<Message>} */
+export async function readMessage(session, id) {
+  const newest = await call("GET", `sessions/${session}/messages/?leaf=${id}&limit=1`);
+  return newest[newest.length - 1];
+}
+
+/** @param {string} session @returns {Promise<import("../types.js").TreeNode[]>} every message, root and summaries too */
+export const readTree = (session) => call("GET", `sessions/${session}/tree/`);
+
+/** @param {string} id */
+export const readRun = (id) => call("GET", `runs/${id}/`);
+/** @param {string} session @param {object} body */
+export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
+/** @param {string} message @param {object} body */
+export const regenerate = (message, body) => call("POST", `messages/${message}/regenerations/`, body);
+/** @param {string} message */
+export const select = (message) => call("POST", `messages/${message}/selection/`);
+/** @param {string} message @param {{is_positive: boolean|null, text: string}} feedback */
+export const putFeedback = (message, feedback) => call("PUT", `messages/${message}/feedback/`, feedback);
+/** @param {string} message */
+export const deleteFeedback = (message) => call("DELETE", `messages/${message}/feedback/`);
+/** @param {string} session */
+export const compress = (session) => call("POST", `sessions/${session}/compression/`);
+
+/**
+ * @param {string} session
+ * @returns {Promise<{summary: import("../types.js").Summary|null, is_under_way: boolean}>} of the current branch
+ */
+export const readCompression = (session) => call("GET", `sessions/${session}/compression/`);
+/** @param {string} run */
+export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
+
+/** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
+export async function call(method, path, body) {
+  const response = await attempted(() =>
+    fetch(`/api/${path}`, {
+      method,
+      credentials: "same-origin",
+      headers: {
+        Accept: "application/json",
+        ...(method === "GET" ? {} : { "Content-Type": "application/json", "X-CSRFToken": csrfToken() }),
+      },
+      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
+    }),
+  );
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => /** @type {any} */ (null));
+  if (response.ok && answer !== null) return answer;
+  throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
+}
+
+/** @param {() => Promise<Response>} request */
+async function attempted(request) {
+  try {
+    return await request();
+  } catch {
+    throw new ApiError(0, "unreachable", "");
+  }
+}
+
+/** Not below /api/: the language is the page's. @param {string} language */
+export async function chooseLanguage(language) {
+  const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
+  const response = await attempted(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
+  if (!response.ok) throw new ApiError(response.status, "unreadable", response.statusText);
+}
+
+/** `next` carries the host the server believes in; the page only ever talks to its own. @param {string} address */
+function belowApi(address) {
+  const { pathname, search } = new URL(address, location.origin);
+  return (pathname + search).replace(/^\/api\//, "");
+}
+
+function csrfToken() {
+  return document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1] ?? "";
+}

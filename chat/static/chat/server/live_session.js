@@ -1,0 +1,157 @@
+/** Keeps one session's state true: reads it, subscribes to it, folds what arrives, does what the fold asks for. */
+
+import * as api from "./api.js";
+import { PAGE, isConnected } from "../state/branch_pages.js";
+import { emptyState, fold, subscription } from "../state/session_state.js";
+import { readTurnMates } from "../state/turn_mates.js";
+
+/** @import {Effect, SessionState} from "../types.js" */
+
+const RESUBSCRIBE_PAUSE_MS = 500;
+const READ_RETRY_MS = 2_000;
+/** The most that one call gives. */
+const LONGEST_READ = 1_000;
+// One turn; there is nothing older to summarise.
+const SHORTEST = 2;
+
+export class LiveSession {
+  /**
+   * @param {string} id
+   * @param {import("./socket.js").Socket} socket
+   * @param {{changed: () => void, sessionsChanged: () => void, failed: (error: Error) => void}} listener
+   */
+  constructor(id, socket, listener) {
+    /** @type {SessionState} */
+    this.state = emptyState(id);
+    this.socket = socket;
+    this.listener = listener;
+    /** @type {Promise<void>|null} */
+    this.reading = null;
+    this.mustRead = false;
+    this.readingOlder = false;
+    this.hasLookedForSummary = false;
+    /** @type {Set<ReturnType<typeof setTimeout>>} */
+    this.timers = new Set();
+    this.pausing = false;
+    this.isClosed = false;
+    // Connected: subscribe first and read then, so that nothing falls between the two. Otherwise show at once
+    // what there is; connecting will do both.
+    if (!this.subscribe()) this.read();
+  }
+
+  close() {
+    this.isClosed = true;
+    this.timers.forEach(clearTimeout);
+    this.socket.send({ type: "unsubscribe", session: this.state.session });
+  }
+
+  /** Called whenever the socket (re)connects, too. */
+  subscribe() {
+    return this.socket.send(subscription(this.state));
+  }
+
+  /** One object from the socket. @param {any} frame */
+  receive(frame) {
+    this.#fold(frame);
+  }
+
+  /** Read the branch by REST. Resolves when a read that began after this call has ended. */
+  read() {
+    this.mustRead = true;
+    this.reading ??= this.#readWhileWanted();
+    return this.reading;
+  }
+
+  async #readWhileWanted() {
+    while (this.mustRead && !this.isClosed) {
+      this.mustRead = false;
+      await this.#readOnce();
+    }
+    this.reading = null;
+  }
+
+  async #readOnce() {
+    const { session } = this.state;
+    try {
+      const { branch, isWhole } = await this.#readNewest(session);
+      const alongside = await readTurnMates(session, branch.at(-1));
+      this.#fold({ type: "read", session, branch, alongside, isWhole });
+      // From then on news of it come by themselves.
+      if (!this.hasLookedForSummary && branch.length > SHORTEST) this.readSummary();
+    } catch (error) {
+      if (this.isClosed) return;
+      this.listener.failed(error);
+      if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
+    }
+  }
+
+  /** Of a branch that left the known one far above its end, as much as was known. @param {string} session */
+  async #readNewest(session) {
+    const known = this.state.branch ?? [];
+    for (let limit = PAGE; ; limit = Math.min(known.length + PAGE, LONGEST_READ)) {
+      const branch = await api.readBranch(session, limit);
+      const isWhole = branch.length < limit;
+      if (isWhole || known.length < limit || limit === LONGEST_READ || isConnected(known, branch)) return { branch, isWhole };
+    }
+  }
+
+  /** The page above what is known, if there is one. */
+  async readOlder() {
+    const { session, branch, hasOlder } = this.state;
+    if (!hasOlder || this.readingOlder) return;
+    this.readingOlder = true;
+    try {
+      const first = branch[0].id;
+      this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
+    } catch (error) {
+      if (!this.isClosed) this.listener.failed(error);
+    }
+    this.readingOlder = false;
+  }
+
+  /** Of the current branch, and whether one is being written. */
+  async readSummary() {
+    const { session } = this.state;
+    try {
+      this.#fold({ type: "summary", session, ...(await api.readCompression(session)) });
+      this.hasLookedForSummary = true;
+    } catch (error) {
+      if (!this.isClosed) this.listener.failed(error);
+    }
+  }
+
+  /** @param {any} frame */
+  #fold(frame) {
+    if (this.isClosed) return;
+    const before = this.state;
+    const [after, effects] = fold(before, frame);
+    this.state = after;
+    effects.forEach((effect) => this.#carryOut(effect));
+    if (after !== before) this.listener.changed();
+  }
+
+  /** @param {Effect} effect */
+  #carryOut(effect) {
+    if (effect === "read") this.read();
+    if (effect === "sessions") this.listener.sessionsChanged();
+    if (effect === "summary") this.readSummary();
+    if (effect === "resubscribe") this.#resubscribe();
+  }
+
+  /** At most once per pause: until the reply is here, every further packet of a torn run reports the same gap. */
+  #resubscribe() {
+    if (this.pausing) return;
+    this.pausing = true;
+    this.subscribe();
+    this.#later(RESUBSCRIBE_PAUSE_MS, () => (this.pausing = false));
+  }
+
+  /** @param {number} ms @param {() => void} action */
+  #later(ms, action) {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      action();
+    }, ms);
+    this.timers.add(timer);
+  }
+}

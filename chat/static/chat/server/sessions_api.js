@@ -1,0 +1,35 @@
+/** The REST calls around sessions that only the list and the composer make. */
+
+import { call, readSessions } from "./api.js";
+
+/** @import {Agent, Session, WhileAnswering} from "../types.js" */
+
+/** The most the server gives at once. */
+export const LARGEST_PAGE = 200;
+
+/**
+ * @param {{limit: number, search?: string}} wanted
+ * @returns {Promise<{results: Session[], next: string|null}>} the newest
+ */
+export function readNewest({ limit, search = "" }) {
+  const query = new URLSearchParams({ limit: String(limit), ...(search ? { search } : {}) });
+  return call("GET", `sessions/?${query}`);
+}
+
+/** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
+export const readOlder = (next) => readSessions(next);
+
+/** @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
+export const beginSession = (fields) => call("POST", "sessions/", fields);
+
+/** @param {string} id @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
+export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
+
+/** @param {string} id @param {number} n the newest event that was shown */
+export const markSeen = (id, n) => call("PUT", `sessions/${id}/seen/`, { n });
+
+/** @param {string} question that waits @returns {Promise<Session>} */
+export const withdraw = (question) => call("POST", `messages/${question}/withdrawal/`);
+
+/** @returns {Promise<Agent[]>} */
+export const readAgents = () => call("GET", "agents/");

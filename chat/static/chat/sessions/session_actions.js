@@ -1,0 +1,52 @@
+/** What can be done with a whole session: in the bar's menu for the open one, in the list for any. */
+
+import * as api from "../server/api.js";
+import { ask, askTitle } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { exportSession } from "./session_files.js";
+import { titleOf } from "./session_list.js";
+
+/** @import {Session} from "../types.js" */
+/** @import {MenuItem} from "../elements/menu.js" */
+
+export class SessionActions {
+  /**
+   * @param {object} page
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
+   * @param {() => void} page.changed
+   * @param {(id: string) => void} page.removed
+   */
+  constructor(page) {
+    this.page = page;
+  }
+
+  /** @param {Session} session @returns {MenuItem[]} */
+  items(session) {
+    return [
+      { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
+      { label: t("Share"), icon: "share", action: () => this.share(session) },
+      { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
+      { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
+      { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
+    ];
+  }
+
+  /** @param {Session} session */
+  async rename(session) {
+    const title = await askTitle(t("Rename this chat"), session.title);
+    if (title && (await this.page.attempt(() => api.renameSession(session.id, title)))) this.page.changed();
+  }
+
+  /** @param {Session} session */
+  async share(session) {
+    await this.page.attempt(async () => (await import("../sharing/share_dialog.js")).shareSession(session));
+  }
+
+  /** @param {Session} session */
+  async remove(session) {
+    const what = h("p", {}, t("“%(title)s” and all its branches are deleted for good.", { title: titleOf(session) }));
+    if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
+    if (await this.page.attempt(() => api.deleteSession(session.id))) this.page.removed(session.id);
+  }
+}

@@ -1,0 +1,48 @@
+/** A chat as a file: taken out, and brought in again. */
+
+import { ApiError } from "../server/api.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { importFile } from "../server/shares_api.js";
+
+/** The browser downloads it. @param {{id: string}} session @param {"json"|"markdown"} kind */
+export function exportSession(session, kind) {
+  h("a", { href: `/api/sessions/${session.id}/export/?as=${kind}`, download: "" }).click();
+}
+
+/** Asks for a file, and opens the chat that was in it. @param {(error: any) => void} failed */
+export function importSession(failed) {
+  const field = h("input", { type: "file", accept: ".json,application/json", hidden: true });
+  field.addEventListener("change", async () => {
+    field.remove();
+    try {
+      location.hash = await imported(field.files[0]);
+    } catch (error) {
+      failed(error);
+    }
+  });
+  field.addEventListener("cancel", () => field.remove());
+  // Safari opens the chooser only for a field that is on the page.
+  document.body.append(field);
+  field.click();
+}
+
+/** @param {File} file @returns {Promise<string>} the new chat */
+async function imported(file) {
+  const given = parsed(await file.text());
+  try {
+    return (await importFile(given)).id;
+  } catch (error) {
+    if (error.status !== 400) throw error;
+    throw new ApiError(400, "", t("This file cannot be imported: %(why)s", { why: error.message }));
+  }
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(400, "", t("This is not a chat that was exported as JSON."));
+  }
+}

@@ -1,0 +1,158 @@
+/** The user's sessions on the screen: by the time of their last use, older ones as the list is scrolled. */
+
+import { h, setChildren } from "../elements/element.js";
+import { language, t } from "../i18n.js";
+import { onListKeys } from "./list_keys.js";
+import { grouped } from "./session_groups.js";
+import { SessionRow } from "./session_row.js";
+
+export { titleOf } from "./session_row.js";
+
+/** @import {Session} from "../types.js" */
+/** @import {MenuItem} from "../elements/menu.js" */
+/** @import {SessionGroup} from "./session_groups.js" */
+
+/** So far before its end the list is continued. */
+const AHEAD = "300px";
+
+/**
+ * @typedef {object} ListActions
+ * @property {(session: Session) => MenuItem[]} items
+ * @property {(session: Session, title: string) => void} rename
+ * @property {(session: Session) => void} remove
+ */
+
+export class SessionList {
+  /**
+   * @param {HTMLElement} nav what scrolls
+   * @param {import("./session_store.js").SessionStore} store
+   * @param {ListActions} actions
+   */
+  constructor(nav, store, actions) {
+    this.store = store;
+    this.actions = actions;
+    /** @type {Map<string, SessionRow>} */
+    this.rows = new Map();
+    /** @type {Map<string, {heading: HTMLElement, list: HTMLElement, element: HTMLElement}>} */
+    this.groups = new Map();
+    /** Where the Tab key comes in. @type {string|null} */
+    this.tabStop = null;
+    this.list = h("div", { class: "sessions" });
+    this.empty = h("p", { class: "empty" });
+    this.more = h("button", { type: "button", class: "quiet", onclick: () => store.extend() }, t("Show older chats"));
+    nav.append(this.list, this.empty, this.more);
+    onListKeys(this.list, { rename: (id) => this.rename(id), remove: (id) => this.#remove(id) });
+    this.list.addEventListener("focusin", (event) => this.#entered(event));
+    this.list.addEventListener("dblclick", (event) => this.rename(idOf(event.target)));
+    this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), { root: nav, rootMargin: AHEAD });
+  }
+
+  /** @param {string|null} open the id of the open session */
+  show(open) {
+    const { sessions, next } = this.store.shown;
+    const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+    const ids = new Set(sessions.map(({ id }) => id));
+    for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
+    this.#placeTabStop(open, sessions);
+    this.#draw(grouped(sessions, new Date()), open);
+    // Moving an element in the page takes the focus from it.
+    if (focused?.isConnected && document.activeElement !== focused) focused.focus();
+    this.empty.textContent = this.#emptiness(sessions);
+    this.#continue(next !== null);
+  }
+
+  /** In place. @param {string|null} id */
+  rename(id) {
+    this.rows.get(id)?.edit();
+  }
+
+  /** Into the list, from outside. */
+  focus() {
+    this.rows.get(this.tabStop)?.link.focus();
+  }
+
+  /** @param {SessionGroup[]} groups @param {string|null} open */
+  #draw(groups, open) {
+    const elements = groups.map((group) => {
+      const name = nameOf(group);
+      const shown = this.groups.get(name) ?? this.#newGroup(name);
+      setChildren(shown.list, group.sessions.map((session) => this.#row(session, open)));
+      return shown.element;
+    });
+    setChildren(this.list, elements);
+  }
+
+  /** @param {Session} session @param {string|null} open */
+  #row(session, open) {
+    let row = this.rows.get(session.id);
+    if (!row) this.rows.set(session.id, (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })));
+    row.update(session, { isOpen: session.id === open });
+    row.isTabStop = session.id === this.tabStop;
+    row.element.dataset.id = session.id;
+    return row.element;
+  }
+
+  /** Renaming happens in the row itself. @param {Session} session */
+  #items(session) {
+    const rename = { label: t("Rename"), icon: /** @type {const} */ ("edit"), action: () => this.rename(session.id) };
+    return [rename, ...this.actions.items(session).filter(({ label }) => label !== rename.label)];
+  }
+
+  /** @param {string} name */
+  #newGroup(name) {
+    const heading = h("h2", {}, name);
+    const list = h("ul", { "aria-label": name });
+    const group = { heading, list, element: h("section", {}, heading, list) };
+    this.groups.set(name, group);
+    return group;
+  }
+
+  /** @param {string|null} open @param {Session[]} sessions */
+  #placeTabStop(open, sessions) {
+    const isThere = sessions.some(({ id }) => id === this.tabStop);
+    const isOpenThere = sessions.some(({ id }) => id === open);
+    if (!isThere) this.tabStop = isOpenThere ? open : (sessions[0]?.id ?? null);
+  }
+
+  /** @param {FocusEvent} event */
+  #entered(event) {
+    const id = idOf(event.target);
+    if (!id || id === this.tabStop) return;
+    const before = this.rows.get(this.tabStop);
+    if (before) before.isTabStop = false;
+    this.tabStop = id;
+    const now = this.rows.get(id);
+    if (now) now.isTabStop = true;
+  }
+
+  /** @param {Session[]} sessions */
+  #emptiness(sessions) {
+    if (sessions.length > 0) return "";
+    return this.store.found ? t("No chat has this in its title or messages.") : "";
+  }
+
+  /** Observed anew each time: an observer speaks only when something changes. @param {boolean} hasMore */
+  #continue(hasMore) {
+    this.more.hidden = !hasMore;
+    this.observer.disconnect();
+    if (hasMore) this.observer.observe(this.more);
+  }
+
+  /** @param {string} id */
+  #remove(id) {
+    const session = this.rows.get(id)?.session;
+    if (session) this.actions.remove(session);
+  }
+}
+
+/** @param {SessionGroup} group */
+function nameOf({ kind, month }) {
+  if (kind === "today") return t("Today");
+  if (kind === "yesterday") return t("Yesterday");
+  if (kind === "week") return t("Previous 7 days");
+  if (kind === "thirty_days") return t("Previous 30 days");
+  return month.toLocaleDateString(language, { month: "long", year: "numeric" });
+}
+
+/** @param {EventTarget} target @returns {string|null} */
+const idOf = (target) => /** @type {HTMLElement} */ (target).closest("li")?.dataset.id ?? null;

@@ -1,0 +1,46 @@
+/** The part of the user's sessions that is loaded, newest first, and how news changes it. Pure. */
+
+/** @import {Session} from "../types.js" */
+
+/**
+ * @typedef {object} Pages
+ * @property {Session[]} sessions  newest first
+ * @property {string|null} next  where older ones are read; null: there are none
+ */
+
+/** @type {Pages} */
+export const NOTHING = { sessions: [], next: null };
+
+/** @param {Pages} pages @param {{results: Session[], next: string|null}} older */
+export function withOlder(pages, older) {
+  const known = new Set(pages.sessions.map(({ id }) => id));
+  return { sessions: [...pages.sessions, ...older.results.filter(({ id }) => !known.has(id))], next: older.next };
+}
+
+/**
+ * What is known of a session now. Older news than what is loaded changes nothing; what belongs below the loaded
+ * part stays there until it is read.
+ * @param {Pages} pages
+ * @param {Session} news
+ * @returns {Pages}
+ */
+export function withNews(pages, news) {
+  const before = pages.sessions.find(({ id }) => id === news.id);
+  if (before && (before.n ?? 0) > (news.n ?? 0)) return pages;
+  const session = { ...before, ...news };
+  const others = pages.sessions.filter(({ id }) => id !== news.id);
+  const found = others.findIndex((other) => isNewer(session, other));
+  const at = found === -1 ? others.length : found;
+  const isBelow = at === others.length && pages.next !== null;
+  return { ...pages, sessions: isBelow ? others : [...others.slice(0, at), session, ...others.slice(at)] };
+}
+
+/** @param {Pages} pages @param {string} id @returns {Pages} */
+export function without(pages, id) {
+  return { ...pages, sessions: pages.sessions.filter((session) => session.id !== id) };
+}
+
+/** @param {Session} one @param {Session} other */
+function isNewer(one, other) {
+  return one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at;
+}

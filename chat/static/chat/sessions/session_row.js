@@ -1,0 +1,83 @@
+/** One session in the list: its link with its marks, its menu, and its title edited in place. */
+
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { menuButton } from "../elements/menu.js";
+
+/** @import {Session} from "../types.js" */
+/** @import {MenuItem} from "../elements/menu.js" */
+
+const LONGEST_TITLE = 200;
+
+/** @param {{title: string}} session */
+export const titleOf = (session) => session.title || t("Untitled chat");
+
+export class SessionRow {
+  /** @param {{items: (session: Session) => MenuItem[], rename: (session: Session, title: string) => void}} actions */
+  constructor(actions) {
+    this.actions = actions;
+    this.title = h("span", { class: "title" });
+    this.mark = h("span", { class: "mark" });
+    this.match = h("span", { class: "match" });
+    this.link = h("a", {}, this.title, this.mark, this.match);
+    this.menu = menuButton("", () => actions.items(this.session));
+    this.element = h("li", { class: "session" }, this.link, this.menu);
+  }
+
+  /** @param {Session} session @param {{isOpen: boolean}} now */
+  update(session, { isOpen }) {
+    this.session = session;
+    const title = titleOf(session);
+    if (this.link.hash !== `#${session.id}`) this.link.href = `#${session.id}`;
+    this.title.textContent = this.link.title = title;
+    this.menu.title = t("Actions");
+    this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title }));
+    this.match.textContent = session.match ?? "";
+    this.match.hidden = !session.match;
+    this.#showMark(isOpen);
+    if (isOpen) this.link.setAttribute("aria-current", "page");
+    else this.link.removeAttribute("aria-current");
+  }
+
+  /** Only one row of the list is a stop of the Tab key; arrows lead to the others. @param {boolean} isStop */
+  set isTabStop(isStop) {
+    this.link.tabIndex = this.menu.tabIndex = isStop ? 0 : -1;
+  }
+
+  /** Enter keeps the new title, as does leaving the field; Escape keeps the old one. */
+  edit() {
+    if (this.element.classList.contains("editing")) return;
+    const field = h("input", { type: "text", maxLength: LONGEST_TITLE, value: this.session.title, "aria-label": t("Title") });
+    let isDone = false;
+    const done = (/** @type {boolean} */ isKept, /** @type {boolean} */ takesFocus) => {
+      if (isDone) return;
+      isDone = true; // removing a field that has the focus takes the focus away from it
+      field.remove();
+      this.element.classList.remove("editing");
+      const title = field.value.trim();
+      if (isKept && title && title !== this.session.title) this.actions.rename(this.session, title);
+      if (takesFocus) this.link.focus();
+    };
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation(); // arrows and Delete are the field's here
+      if (event.isComposing) return;
+      if (event.key === "Enter" || event.key === "Escape") done(event.key === "Enter", true);
+    });
+    field.addEventListener("blur", () => done(true, false));
+    this.element.classList.add("editing");
+    this.element.append(field);
+    field.select();
+    field.focus();
+  }
+
+  /** @param {boolean} isOpen what is open is being read */
+  #showMark(isOpen) {
+    const { is_answering: isAnswering, is_unread: isUnread } = this.session;
+    const kind = isAnswering ? "answering" : isUnread && !isOpen ? "unread" : "";
+    const words = { answering: t("being answered"), unread: t("new answer"), "": "" }[kind];
+    this.element.classList.toggle("unread", kind === "unread");
+    this.mark.className = `mark ${kind}`;
+    this.mark.title = words;
+    this.mark.replaceChildren(words && h("span", { class: "unseen" }, `(${words})`));
+  }
+}

@@ -1,0 +1,58 @@
+/** The field above the list: what is typed is searched in titles and messages. */
+
+import { t, tn } from "../i18n.js";
+
+const PAUSE_MS = 200;
+
+export class SessionSearch {
+  /**
+   * @param {{field: HTMLInputElement, status: HTMLElement}} parts status: where screen readers hear what was found
+   * @param {import("./session_store.js").SessionStore} store
+   * @param {() => void} toList
+   */
+  constructor({ field, status }, store, toList) {
+    this.field = field;
+    this.status = status;
+    this.store = store;
+    this.timer = 0;
+    field.addEventListener("input", () => this.#typed());
+    field.addEventListener("keydown", (event) => this.#key(event, toList));
+    addEventListener("keydown", (event) => this.#shortcut(event));
+  }
+
+  #typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#search(), this.field.value.trim() ? PAUSE_MS : 0);
+  }
+
+  async #search() {
+    await this.store.search(this.field.value.trim());
+    const { found } = this.store;
+    if (!found) this.status.textContent = "";
+    else if (found.next) this.status.textContent = t("More than %(count)s chats found", { count: found.sessions.length });
+    else this.status.textContent = tn("%(count)s chat found", "%(count)s chats found", found.sessions.length);
+  }
+
+  /** @param {KeyboardEvent} event @param {() => void} toList */
+  #key(event, toList) {
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      toList();
+    }
+    if (event.key === "Escape" && this.field.value) {
+      event.stopPropagation(); // it would close the drawer
+      this.field.value = "";
+      this.#typed();
+    }
+  }
+
+  /** Ctrl+K, as in most of the field. @param {KeyboardEvent} event */
+  #shortcut(event) {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    if (!this.field.checkVisibility()) return;
+    event.preventDefault();
+    this.field.select();
+    this.field.focus();
+  }
+}

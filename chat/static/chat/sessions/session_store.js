@@ -1,0 +1,163 @@
+/**
+ * The user's sessions as this page knows them: read a page at a time, searched, and kept true by what the socket
+ * says of all of them. Draws nothing.
+ */
+
+import * as api from "../server/api.js";
+import { NOTHING, withNews, withOlder, without } from "./session_pages.js";
+import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
+
+/** @import {Pages} from "./session_pages.js" */
+/** @import {Session} from "../types.js" */
+
+const PAGE = 50;
+
+export class SessionStore {
+  /** @param {{changed: () => void, failed: (error: Error) => void}} listener */
+  constructor(listener) {
+    this.listener = listener;
+    /** @type {Pages} */
+    this.pages = NOTHING;
+    /** What a search found; null: nothing is searched. @type {Pages|null} */
+    this.found = null;
+    this.searched = "";
+    /** Opened by their address, and not in the loaded part. @type {Map<string, Session>} */
+    this.others = new Map();
+    /** What chats begun on this page are called until they have a title: id → text. @type {Map<string, string>} */
+    this.beginnings = new Map();
+    /** News that arrived while pages were read: they may be newer than what is read. @type {any[]} */
+    this.newsWhileReading = [];
+    this.isReading = false;
+    this.mustRead = false;
+    this.isExtending = false;
+  }
+
+  /** What the list shows. @returns {Pages} */
+  get shown() {
+    const { sessions, next } = this.found ?? this.pages;
+    return { sessions: sessions.map((session) => this.#called(session)), next };
+  }
+
+  /** @param {string|null} id @returns {Session|undefined} */
+  get(id) {
+    const session = this.pages.sessions.find((one) => one.id === id) ?? this.others.get(id);
+    return session && this.#called(session);
+  }
+
+  /** As much as was loaded, again; once more if this is asked for meanwhile. */
+  async refresh() {
+    this.mustRead = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    while (this.mustRead) {
+      this.mustRead = false;
+      await this.#read();
+    }
+    this.isReading = false;
+    if (this.found) this.search(this.searched);
+  }
+
+  /** The next older ones of what is shown. */
+  async extend() {
+    const { next } = this.found ?? this.pages;
+    if (next === null || this.isExtending) return;
+    this.isExtending = true;
+    const page = await this.#attempt(() => readOlder(next));
+    this.isExtending = false;
+    // Meanwhile something else may be shown.
+    if (!page || (this.found ?? this.pages).next !== next) return;
+    if (this.found) this.found = withOlder(this.found, page);
+    else this.pages = withOlder(this.pages, page);
+    this.listener.changed();
+  }
+
+  /** @param {string} text empty: show all again */
+  async search(text) {
+    this.searched = text;
+    const page = text ? await this.#attempt(() => readNewest({ limit: PAGE, search: text })) : null;
+    if (this.searched !== text) return; // typed on meanwhile
+    this.found = page && { sessions: page.results, next: page.next };
+    this.listener.changed();
+  }
+
+  /** Read a session that is open and not in the loaded part; whoever opens it hears of a failure anyway. @param {string|null} id */
+  async learn(id) {
+    if (id === null || this.get(id)) return;
+    const session = await api.readSession(id).catch(() => /** @type {any} */ (null));
+    if (!session) return;
+    this.others.set(id, session);
+    this.listener.changed();
+  }
+
+  /** One object from the socket. @param {any} frame */
+  receive(frame) {
+    if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
+    if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
+    if (this.isReading) this.newsWhileReading.push(frame);
+    this.#fold(frame);
+    this.listener.changed();
+  }
+
+  /** On this page. @param {Session} session @param {string} beginning what it is called until it has a title */
+  begun(session, beginning) {
+    this.beginnings.set(session.id, beginning);
+    this.#put(session);
+    this.listener.changed();
+  }
+
+  /** Before the server has said so. @param {string} id @param {Partial<Session>} fields */
+  assume(id, fields) {
+    const session = this.get(id);
+    if (session) this.#put({ ...session, ...fields });
+    this.listener.changed();
+  }
+
+  /** @param {string} id */
+  remove(id) {
+    this.pages = without(this.pages, id);
+    this.found = this.found && without(this.found, id);
+    this.others.delete(id);
+    this.listener.changed();
+  }
+
+  async #read() {
+    this.newsWhileReading = [];
+    const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
+    const page = await this.#attempt(() => readNewest({ limit }));
+    if (!page) return;
+    this.pages = { sessions: page.results, next: page.next };
+    this.newsWhileReading.forEach((frame) => this.#fold(frame));
+    this.listener.changed();
+  }
+
+  /** @param {any} frame */
+  #fold(frame) {
+    if (frame.type === "session_deleted") return this.remove(frame.session);
+    const { type: _type, session: id, ...fields } = frame;
+    this.#put({ ...fields, id });
+  }
+
+  /** @param {Session} session */
+  #put(session) {
+    this.pages = withNews(this.pages, session);
+    if (this.others.has(session.id)) this.others.set(session.id, { ...this.others.get(session.id), ...session });
+    // What was found stays where it was found.
+    const inPlace = (/** @type {Session} */ one) => (one.id === session.id ? { ...one, ...session } : one);
+    this.found = this.found && { ...this.found, sessions: this.found.sessions.map(inPlace) };
+  }
+
+  /** @param {Session} session */
+  #called(session) {
+    return session.title ? session : { ...session, title: this.beginnings.get(session.id) ?? "" };
+  }
+
+  /** @template T @param {() => Promise<T>} read @returns {Promise<T|null>} */
+  async #attempt(read) {
+    try {
+      return await read();
+    } catch (error) {
+      this.listener.failed(error);
+      return null;
+    }
+  }
+}

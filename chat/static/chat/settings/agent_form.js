@@ -1,0 +1,120 @@
+/** The fields of one agent. Knows nothing of where agents are kept. */
+
+import { choice } from "../elements/choice.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** @import {Model} from "../types.js" */
+
+/**
+ * @typedef {object} AgentFields  as the server takes and gives them
+ * @property {string} name
+ * @property {string} prompt
+ * @property {boolean} replaces_system_prompt
+ * @property {string} reminder
+ * @property {string[]} tools
+ * @property {string[]} models
+ * @property {"moving"|"append_only"} context_layout
+ */
+
+/** @type {AgentFields} */
+export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], context_layout: "moving" };
+
+const MOST_MODELS = 4;
+
+export class AgentForm {
+  /** @param {AgentFields} agent @param {Model[]} models */
+  constructor(agent, models) {
+    this.agent = agent;
+    this.layout = agent.context_layout;
+    this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
+    this.prompt = h("textarea", { rows: 7, value: agent.prompt });
+    this.reminder = h("textarea", { rows: 2, value: agent.reminder });
+    this.replaces = h("input", { type: "checkbox", checked: agent.replaces_system_prompt });
+    this.tools = boxes(toolNames(), agent.tools);
+    this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
+    this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
+    this.#limitModels();
+    this.element = h("div", { class: "fields" }, ...this.#rows());
+    this.before = JSON.stringify(this.value);
+  }
+
+  /** @returns {AgentFields} */
+  get value() {
+    return {
+      name: this.name.value.trim(),
+      prompt: this.prompt.value,
+      replaces_system_prompt: this.replaces.checked,
+      reminder: this.reminder.value,
+      tools: checked(this.tools),
+      models: checked(this.models),
+      context_layout: this.layout,
+    };
+  }
+
+  get isChanged() {
+    return JSON.stringify(this.value) !== this.before;
+  }
+
+  #rows() {
+    return [
+      field(t("Name"), this.name),
+      field(t("Prompt"), this.prompt, t("Who the agent is and what it should do.")),
+      h("label", { class: "box" }, this.replaces, h("span", {}, t("Replaces the system prompt of this server"))),
+      field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
+      group(t("Tools"), this.tools, toolNames()),
+      group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
+      this.#layoutChoice(),
+    ];
+  }
+
+  #layoutChoice() {
+    /** @type {{value: AgentFields["context_layout"], label: string}[]} */
+    const layouts = [
+      { value: "moving", label: t("Newest last") },
+      { value: "append_only", label: t("Only appended to") },
+    ];
+    const picked = choice(t("Layout of the context"), layouts, this.layout, (value) => (this.layout = value));
+    const hint = t("“Newest last” tells the model the time and reminders right before it answers. “Only appended to” never changes what was sent, so that model servers can reuse all of it.");
+    picked.append(h("p", { class: "hint" }, hint));
+    return picked;
+  }
+
+  #limitModels() {
+    const isFull = checked(this.models).length >= MOST_MODELS;
+    for (const box of this.models) box.disabled = isFull && !box.checked;
+  }
+}
+
+/** Tools as the server names them, in the reader's words. @returns {Map<string, string>} */
+function toolNames() {
+  return new Map([
+    ["web_search", t("Web search")],
+    ["current_time", t("Date and time")],
+    ["research_agent", t("Research by a second agent")],
+  ]);
+}
+
+/** @param {Map<string, string>} names @param {string[]} picked */
+function boxes(names, picked) {
+  return [...names.keys()].map((value) => h("input", { type: "checkbox", value, checked: picked.includes(value) }));
+}
+
+/** @param {HTMLInputElement[]} inputs */
+const checked = (inputs) => inputs.filter((input) => input.checked).map(({ value }) => value);
+
+let made = 0;
+
+/** @param {string} label @param {HTMLElement} control @param {string} [hint] */
+function field(label, control, hint) {
+  control.id = `field-${(made += 1)}`;
+  const about = hint && h("small", { class: "hint", id: `${control.id}-hint` }, hint);
+  if (about) control.setAttribute("aria-describedby", about.id);
+  return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);
+}
+
+/** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */
+function group(label, inputs, names) {
+  const rows = inputs.map((input) => h("label", { class: "box" }, input, h("span", {}, names.get(input.value))));
+  return h("fieldset", { class: "group" }, h("legend", {}, label), ...rows);
+}

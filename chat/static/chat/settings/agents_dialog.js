@@ -1,0 +1,119 @@
+/** The reader's agents: a list, and one of them being made or changed. */
+
+import { AgentForm, NEW_AGENT } from "./agent_form.js";
+import * as api from "../server/api.js";
+import { ask, dialog, open } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { t } from "../i18n.js";
+import { inWords } from "../answer/words.js";
+
+/** @import {AgentFields} from "./agent_form.js" */
+/** @typedef {AgentFields & {id: string}} Agent */
+
+/** @param {(error: any) => void} failed */
+export function openAgents(failed) {
+  new AgentsDialog(failed).open();
+}
+
+class AgentsDialog {
+  /** @param {(error: any) => void} failed */
+  constructor(failed) {
+    /** @type {(error: any) => void} */
+    this.failed = failed;
+    /** @type {AgentForm|null} */
+    this.form = null;
+    this.place = h("div", { class: "agents" });
+    this.dialog = dialog(t("Agents"), { class: "large", isKept: true }, this.place);
+    this.dialog.addEventListener("cancel", (event) => this.#leave(event));
+  }
+
+  async open() {
+    open(this.dialog);
+    try {
+      this.models = await api.readModels();
+      await this.#list();
+    } catch (error) {
+      this.dialog.close();
+      this.failed(error);
+    }
+  }
+
+  async #list() {
+    this.form = null;
+    /** @type {Agent[]} */
+    const agents = await api.call("GET", "agents/");
+    const rows = agents.map((agent) => this.#row(agent));
+    const none = rows.length === 0 && h("p", { class: "hint" }, t("An agent is a prompt with tools and models of its own. Pick it in the composer."));
+    const create = h("button", { type: "button", class: "primary", onclick: () => this.#edit(null) }, icon("plus"), t("New agent"));
+    const list = h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows));
+    this.place.replaceChildren(list, h("div", { class: "row" }, create));
+    (rows[0]?.querySelector("button") ?? create).focus();
+  }
+
+  /** @param {Agent} agent */
+  #row(agent) {
+    const about = agent.prompt.trim().split("\n")[0];
+    const edit = h("button", { type: "button", class: "whole", onclick: () => this.#edit(agent) }, h("strong", {}, agent.name), h("span", { class: "hint" }, about));
+    const label = t("Delete %(name)s", { name: agent.name });
+    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(agent) }, icon("trash"));
+    return h("li", {}, icon("agent"), edit, away);
+  }
+
+  /** @param {Agent|null} agent null: a new one */
+  #edit(agent) {
+    const form = new AgentForm(agent ?? NEW_AGENT, this.models);
+    this.form = form;
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    const back = h("button", { type: "button", onclick: () => this.#back() }, t("Cancel"));
+    const save = h("button", { type: "submit", class: "primary" }, t("Save"));
+    const fields = h("div", { class: "sections" }, agent ? null : h("h3", {}, t("New agent")), form.element);
+    const onsubmit = (/** @type {Event} */ event) => this.#save(event, agent);
+    this.place.replaceChildren(h("form", { onsubmit }, fields, this.problem, h("div", { class: "row" }, back, save)));
+    form.name.focus();
+  }
+
+  /** @param {Event} event @param {Agent|null} agent */
+  #save(event, agent) {
+    event.preventDefault();
+    const body = this.form.value;
+    return this.#attempt(async () => {
+      if (agent) await api.call("PATCH", `agents/${agent.id}/`, body);
+      else await api.call("POST", "agents/", body);
+      await this.#list();
+    });
+  }
+
+  /** @param {Agent} agent */
+  async #remove(agent) {
+    const what = h("p", {}, t("Chats with “%(name)s” go on without it.", { name: agent.name }));
+    if (!(await ask(t("Delete this agent?"), { yes: t("Delete") }, what))) return;
+    await this.#attempt(async () => {
+      await api.call("DELETE", `agents/${agent.id}/`);
+      await this.#list();
+    });
+  }
+
+  /** Escape: from an agent back to the list, from the list away. @param {Event} event */
+  #leave(event) {
+    if (!this.form || event.target !== this.dialog) return;
+    event.preventDefault();
+    this.#back();
+  }
+
+  async #back() {
+    const isLost = this.form.isChanged && !(await ask(t("Discard the changes?"), { yes: t("Discard") }));
+    if (!isLost) await this.#attempt(() => this.#list());
+  }
+
+  /** @param {() => Promise<void>} action */
+  async #attempt(action) {
+    try {
+      await action();
+    } catch (error) {
+      if (!this.form) return this.failed(error);
+      this.problem.textContent = inWords(error);
+      this.problem.hidden = false;
+    }
+  }
+}

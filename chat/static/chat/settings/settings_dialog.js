@@ -1,0 +1,54 @@
+/** What the reader can choose: theme, language, the key that sends; tokens; what was used. */
+
+import * as api from "../server/api.js";
+import { choice } from "../elements/choice.js";
+import { dialog, open } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { language, t } from "../i18n.js";
+import * as preferences from "./preferences.js";
+import { TokensView } from "./tokens_view.js";
+import { usageTable } from "./usage_table.js";
+
+/** @typedef {(error: any) => void} Failed */
+
+/** @param {Failed} failed */
+export function openSettings(failed) {
+  /** @type {Failed} */
+  const failedAndAway = (error) => {
+    settings.close();
+    failed(error);
+  };
+  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, usageTable(failedAndAway)];
+  const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
+  open(settings);
+}
+
+function appearance() {
+  /** @type {{value: preferences.Theme, label: string, icon: SVGElement}[]} */
+  const themes = [
+    { value: "system", label: t("System"), icon: icon("settings") },
+    { value: "light", label: t("Light"), icon: icon("sun") },
+    { value: "dark", label: t("Dark"), icon: icon("moon") },
+  ];
+  return choice(t("Theme"), themes, preferences.theme(), preferences.setTheme);
+}
+
+/** Each in its own words. @param {Failed} failed */
+function languages(failed) {
+  const offered = [
+    { value: "en", label: "English" },
+    { value: "de", label: "Deutsch" },
+  ];
+  // The server writes half of the page, so all of it comes anew; drafts are kept.
+  return choice(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => location.reload(), failed));
+}
+
+function keyboard() {
+  /** @type {{value: preferences.SendKey, label: string}[]} */
+  const keys = [
+    { value: "enter", label: t("Enter") },
+    { value: "ctrl-enter", label: /Mac|iP/.test(navigator.platform) ? t("⌘ Enter") : t("Ctrl+Enter") },
+  ];
+  return choice(t("Send with"), keys, preferences.sendKey(), preferences.setSendKey);
+}

@@ -1,0 +1,134 @@
+/** One run's answer, folded from its packets. Pure: every function returns a new value or the one it was given. */
+
+import { cutShort, isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
+
+/** @import {Answer, Message, RunInfo} from "../types.js" */
+
+/** @type {Record<string, import("../types.js").Status>} */
+const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
+/** @type {Pick<Answer, "position"|"quiet">} */
+const NOT_WAITING = { position: null, quiet: false };
+/** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"ended">} */
+const NOTHING = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, ended: false };
+const TERMINAL = new Set(["completed", "failed", "stopped"]);
+
+/** @param {string|undefined} status */
+export const isTerminal = (status) => TERMINAL.has(status ?? "completed");
+
+/**
+ * An answer nothing has been received for: the next packet must be the first of any attempt.
+ * @param {RunInfo & {turn?: string}} info
+ * @returns {Answer}
+ */
+export function expected(info) {
+  return {
+    run: info.run ?? info.id ?? "",
+    turn: info.turn ?? null,
+    message: info.message,
+    model: info.model,
+    model_index: info.model_index ?? 0,
+    status: "queued",
+    ...nothingShown(0),
+  };
+}
+
+/**
+ * The answer after one packet. Old and repeated packets change nothing; null means packets are missing.
+ * @param {Answer} answer
+ * @param {{attempt: number, seq: number, placement?: any, obj: any}} packet
+ * @returns {Answer|null}
+ */
+export function withPacket(answer, packet) {
+  const { attempt, seq } = packet;
+  if (answer.ended || attempt < answer.attempt) return answer;
+  if (attempt > answer.attempt) {
+    // Only the first packet can open an attempt: what came before it has been forgotten by the server too.
+    return seq === 1 ? applied({ ...answer, ...nothingShown(attempt) }, packet) : null;
+  }
+  if (seq <= answer.seq) return answer;
+  return seq === answer.seq + 1 ? applied(answer, packet) : null;
+}
+
+/**
+ * @param {Answer} answer
+ * @param {{attempt: number}} reset
+ * @returns {Answer}
+ */
+export function withReset(answer, { attempt }) {
+  if (answer.ended || attempt < answer.attempt) return answer;
+  return { ...answer, ...nothingShown(attempt), status: "running" };
+}
+
+/**
+ * @param {Answer} answer
+ * @param {{attempt: number, seq: number, message: Message}} snapshot
+ * @returns {Answer}
+ */
+export function withSnapshot(answer, { attempt, seq, message }) {
+  const isOld = attempt < answer.attempt || (attempt === answer.attempt && seq < answer.seq);
+  // Not ended by it, even if the message is final: `stop` still follows, and ends it.
+  return answer.ended || isOld ? answer : { ...answer, ...nothingShown(attempt), seq, ...shownBy(message) };
+}
+
+/**
+ * The answer after its message was read by REST: the message wins if it is final or further along.
+ * @param {Answer|undefined} answer
+ * @param {Message} message
+ * @returns {Answer|undefined} undefined: a message that was final before we heard of its run
+ */
+export function withRead(answer, message) {
+  if (isTerminal(message.status)) {
+    return answer && { ...answer, ...shownBy(message), ...NOT_WAITING, ended: true };
+  }
+  const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
+  const known = answer ?? expected({ model: "", model_index: 0, ...message, message: message.id });
+  const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
+  if (known.ended || (answer && !isFurther)) return known;
+  return { ...known, ...nothingShown(attempt), seq, ...shownBy(message) };
+}
+
+/** @param {Answer} answer @param {any} packet @returns {Answer} */
+function applied(answer, packet) {
+  const { seq, obj } = packet;
+  const next = { ...answer, seq, ...NOT_WAITING };
+  if (isOfTools(packet)) {
+    // What was thought before a round belongs to it.
+    return { ...next, reasoning: "", reasoningMs: null, rounds: withToolPacket(answer.rounds, packet, answer) };
+  }
+  switch (obj.type) {
+    case "run_start":
+      return { ...next, model: obj.model, status: "running" };
+    case "reasoning_delta":
+      return { ...next, reasoning: answer.reasoning + obj.text };
+    case "reasoning_done":
+      return obj.duration_ms === undefined ? next : { ...next, reasoningMs: (answer.reasoningMs ?? 0) + obj.duration_ms };
+    case "message_delta":
+      return { ...next, text: answer.text + obj.text };
+    case "citation_info":
+      return { ...next, citations: [...answer.citations, obj] };
+    case "error":
+      return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
+    case "stop":
+      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: cutShort(answer.rounds), ended: true };
+    default:
+      return next; // a packet of a later release: it counts, and shows nothing
+  }
+}
+
+/** @param {number} attempt */
+function nothingShown(attempt) {
+  return { attempt, seq: 0, ...NOTHING, ...NOT_WAITING };
+}
+
+/** What a message shows by itself. @param {Message} message */
+export function shownBy(message) {
+  return {
+    status: message.status ?? "running",
+    text: message.text,
+    reasoning: message.reasoning ?? "",
+    reasoningMs: message.reasoning_ms ?? null,
+    rounds: roundsOf(message.tool_calls),
+    citations: message.citations ?? [],
+    error: message.error ?? null,
+  };
+}

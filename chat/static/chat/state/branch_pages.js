@@ -1,0 +1,44 @@
+/** A branch read in pages, newest first: how what is known and what was read fit together. Pure. */
+
+/** @import {Message, SessionState} from "../types.js" */
+
+/** @typedef {{branch: Message[], hasOlder: boolean}} Known  hasOlder: the server has messages above the first */
+
+/** How many messages one read asks for. */
+export const PAGE = 50;
+
+/**
+ * The newest page of the branch as it is now, below what was known above it.
+ * @param {Pick<SessionState, "branch"|"hasOlder">} state
+ * @param {Message[]} page
+ * @param {boolean} isWhole nothing stands above the page
+ * @returns {Known}
+ */
+export function withNewest({ branch, hasOlder }, page, isWhole) {
+  const above = isWhole ? [] : aboveOf(branch ?? [], page);
+  if (above.length === 0) return { branch: page, hasOlder: !isWhole };
+  return { branch: [...above, ...page], hasOlder };
+}
+
+/**
+ * The page that was read above `first`; null: the branch begins elsewhere by now.
+ * @param {Pick<SessionState, "branch">} state
+ * @param {string} first
+ * @param {Message[]} page
+ * @returns {Known|null}
+ */
+export function withOlder({ branch }, first, page) {
+  if (branch?.[0]?.id !== first) return null;
+  return { branch: [...page, ...branch], hasOlder: page.length >= PAGE };
+}
+
+/** Whether a page hangs on a known message, as one of the branch the reader is on does. @param {Message[]} branch @param {Message[]} page */
+export function isConnected(branch, page) {
+  return aboveOf(branch, page).length > 0 || branch[0]?.id === page[0]?.id;
+}
+
+/** @param {Message[]} branch @param {Message[]} page @returns {Message[]} */
+function aboveOf(branch, page) {
+  const at = branch.findIndex(({ id }) => id === page[0]?.parent);
+  return branch.slice(0, at + 1);
+}

@@ -1,0 +1,163 @@
+/**
+ * The tool rounds of an answer, folded from packets or read from a message. Pure.
+ *
+ * A round is what one inference asked for: the reasoning and the text before it, and its calls side by side. What an
+ * agent tool does inside is a list of its own calls, with the report it writes.
+ */
+
+/** @import {Round, ToolCall} from "../types.js" */
+
+const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_output", "section_end"]);
+
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs">} */
+const NOTHING_YET = { given: {}, writing: "", output: "", report: "", ref: null, durationMs: null };
+
+/** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} Said  by the answer so far; text: all of it */
+
+/** Whether a packet belongs to a round: a tool's, or anything from inside an agent tool. @param {{placement?: any, obj: any}} packet */
+export function isOfTools({ placement, obj }) {
+  if (isInside(placement)) return true;
+  return CALL_PACKETS.has(obj.type) && (obj.type !== "section_end" || obj.tool_call_id !== undefined);
+}
+
+/** @param {{sub_turn_index?: number|null}} [placement] */
+export const isInside = (placement) => (placement?.sub_turn_index ?? null) !== null;
+
+/** The text after the last round. @param {string} text all of it @param {Round[]} rounds */
+export function textAfter(text, rounds) {
+  return text.slice(rounds.reduce((length, { textBefore }) => length + textBefore.length, 0));
+}
+
+/**
+ * Rounds with nothing said between them, which show as one timeline.
+ * @param {Round[]} rounds
+ * @returns {{textBefore: string, rounds: Round[]}[]}
+ */
+export function groupsOf(rounds) {
+  /** @type {{textBefore: string, rounds: Round[]}[]} */
+  const groups = [];
+  for (const round of rounds) {
+    if (groups.length && !round.textBefore.trim()) groups.at(-1).rounds.push(round);
+    else groups.push({ textBefore: round.textBefore, rounds: [round] });
+  }
+  return groups;
+}
+
+/**
+ * @param {Round[]} rounds
+ * @param {{placement: any, obj: any}} packet of which isOfTools is true
+ * @param {Said} said reasoning: since the round before
+ * @returns {Round[]}
+ */
+export function withToolPacket(rounds, { placement, obj }, said) {
+  if (isInside(placement)) return withLastRound(rounds, (round) => inTab(round, placement, (call) => within(call, obj)));
+  const { turn_index, tab_index } = placement;
+  // A message that was read may be ahead of its packets, and knows its calls by their ids alone.
+  const isKnown = rounds.at(-1)?.calls.some(({ id }) => id === obj.tool_call_id);
+  const isNew = !isKnown && rounds.at(-1)?.turn_index !== turn_index;
+  const known = isNew ? [...rounds, begun(turn_index, rounds, said)] : rounds;
+  return withLastRound(known, (round) => ({ ...round, turn_index, calls: withCall(round.calls, obj, tab_index) }));
+}
+
+/** The run has ended: nobody will learn what came of the calls that go on. @param {Round[]} rounds @returns {Round[]} */
+export function cutShort(rounds) {
+  return rounds.map((round) => ({ ...round, calls: round.calls.map(cut) }));
+}
+
+/** @param {ToolCall} call @returns {ToolCall} */
+function cut(call) {
+  return { ...call, inside: call.inside.map(cut), status: call.status === "running" ? "unknown" : call.status };
+}
+
+/**
+ * @param {any[]} [calls] as a message has them
+ * @returns {Round[]}
+ */
+export function roundsOf(calls = []) {
+  /** @type {Map<number, Round>} */
+  const rounds = new Map();
+  for (const call of calls) {
+    const { turn_number, text_before = "", reasoning = "", reasoning_ms = null } = call;
+    /** @type {Round} */
+    const first = { turn_index: -1, textBefore: text_before, reasoning, reasoningMs: reasoning_ms, calls: [] };
+    const round = rounds.get(turn_number) ?? first;
+    round.calls.push(readCall(call));
+    rounds.set(turn_number, round);
+  }
+  return [...rounds.values()];
+}
+
+/** @param {any} call @returns {ToolCall} */
+function readCall({ tool_call_id, name, arguments: given, response, documents = [], status, duration_ms = null, tab_index, children = [] }) {
+  return {
+    ...newCall(tool_call_id, tab_index, name),
+    given,
+    output: response,
+    documents,
+    status: ["pending", "waiting"].includes(status) ? "running" : status,
+    durationMs: duration_ms,
+    inside: children.map(readCall),
+  };
+}
+
+/** @param {number} turn_index @param {Round[]} rounds @param {Said} said @returns {Round} */
+function begun(turn_index, rounds, { text, reasoning, reasoningMs }) {
+  return { turn_index, textBefore: textAfter(text, rounds), reasoning, reasoningMs, calls: [] };
+}
+
+/** @param {Round[]} rounds @param {(round: Round) => Round} change */
+function withLastRound(rounds, change) {
+  const last = rounds.at(-1);
+  return last ? [...rounds.slice(0, -1), change(last)] : rounds;
+}
+
+/** @param {Round} round @param {{tab_index: number}} placement @param {(call: ToolCall) => ToolCall} change */
+function inTab(round, { tab_index }, change) {
+  return { ...round, calls: round.calls.map((call) => (call.tab === tab_index ? change(call) : call)) };
+}
+
+/** What happens inside an agent's call. @param {ToolCall} call @param {any} obj @returns {ToolCall} */
+function within(call, obj) {
+  if (obj.type === "report_delta") return { ...call, report: call.report + obj.text };
+  return CALL_PACKETS.has(obj.type) ? { ...call, inside: withCall(call.inside, obj, -1) } : call;
+}
+
+/** @param {ToolCall[]} calls @param {any} obj @param {number} tab @returns {ToolCall[]} */
+function withCall(calls, obj, tab) {
+  if (obj.type === "tool_start") {
+    const call = newCall(obj.tool_call_id, tab, obj.name);
+    return [...calls.filter(({ id }) => id !== call.id), call];
+  }
+  return calls.map((call) => (call.id === obj.tool_call_id ? { ...call, ...told(call, obj) } : call));
+}
+
+/** What one packet says of a call. @param {ToolCall} call @param {any} obj @returns {Partial<ToolCall>} */
+function told(call, obj) {
+  switch (obj.type) {
+    case "tool_arguments_delta":
+      return { writing: call.writing + obj.text };
+    case "tool_arguments":
+      // Too long for one packet, they are what the pieces were.
+      return { given: obj.ref ? parsed(call.writing) : obj.arguments };
+    case "tool_output":
+      return { output: obj.output ?? "", documents: obj.documents ?? [], ref: obj.ref ?? null };
+    case "section_end":
+      return { status: obj.status ?? "completed", durationMs: obj.duration_ms ?? null };
+    default:
+      return {};
+  }
+}
+
+/** @param {string} text @returns {Record<string, any>} */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {}; // its beginning was missed: a read of the message tells
+  }
+}
+
+/** @param {string} id @param {number} tab @param {string} name @returns {ToolCall} */
+function newCall(id, tab, name) {
+  return { id, tab, name, status: "running", ...NOTHING_YET, documents: [], inside: [] };
+}

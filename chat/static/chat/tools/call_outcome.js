@@ -1,0 +1,66 @@
+/** What came of a tool call: documents as cards, a report as text, anything else as it is, JSON laid out. */
+
+import { documentCard } from "../answer/document_card.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { MarkdownView } from "../markdown/markdown.js";
+
+/** @import {ToolCall} from "../types.js" */
+
+export class CallOutcome {
+  /** @param {import("./call_view.js").ReadWhole} readWhole */
+  constructor(readWhole) {
+    this.readWhole = readWhole;
+    /** @type {ToolCall|undefined} */
+    this.call = undefined;
+    this.isWhole = false;
+    this.output = h("pre", { class: "output", role: "group", tabIndex: 0, "aria-label": t("Result") });
+    this.report = h("div", { class: "markdown report", role: "group", tabIndex: 0, "aria-label": t("Report") });
+    this.cards = h("ol", { class: "document-cards" });
+    this.more = h("button", { type: "button", class: "small", onclick: () => this.#showWhole() }, t("Show everything"));
+    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.cards);
+    this.text = new MarkdownView(this.report);
+  }
+
+  /** @param {ToolCall} call */
+  show(call) {
+    if (call === this.call) return;
+    const { documents, status, ref } = call;
+    const said = reportOf(call);
+    const output = said || documents.length ? "" : call.output;
+    this.report.hidden = !said;
+    if (said) this.text.show(said, { isLive: status === "running" });
+    this.output.hidden = !output;
+    if (output !== this.call?.output && !this.isWhole) this.output.textContent = laidOut(output);
+    this.more.hidden = !ref || !output || this.isWhole;
+    if (documents !== this.call?.documents) this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
+    this.cards.hidden = documents.length === 0;
+    this.call = call;
+  }
+
+  async #showWhole() {
+    this.more.disabled = true;
+    const text = await this.readWhole(this.call.ref ?? "");
+    this.more.disabled = false;
+    if (!text) return; // the reader has been told why
+    this.isWhole = this.more.hidden = true;
+    this.output.textContent = laidOut(text);
+    this.output.focus();
+  }
+}
+
+/** What an agent tool writes: as it is written, then what it gave back. @param {ToolCall} call */
+function reportOf({ report, inside, output, status, name }) {
+  const isAgent = inside.length > 0 || report !== "" || name === "research_agent";
+  return isAgent && (status === "completed" || status === "running") ? output || report : "";
+}
+
+/** @param {string} text */
+function laidOut(text) {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

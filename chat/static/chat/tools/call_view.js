@@ -1,0 +1,87 @@
+/** One tool call, folded: what was asked, what is done inside it, what came of it. */
+
+import { CallOutcome } from "./call_outcome.js";
+import { h, setChildren } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+import { about, outcomeInWords, title, wordsOf } from "./tool_words.js";
+
+/** @import {ToolCall} from "../types.js" */
+/** Longer, and the head may not have room for it. */
+const LONG = 32;
+
+/** @typedef {(ref: string) => Promise<string>} ReadWhole  what a call gave in full, of which only the beginning is shown */
+
+export class CallView {
+  /** @param {ToolCall} call @param {ReadWhole} readWhole @param {boolean} isOpen */
+  constructor(call, readWhole, isOpen) {
+    /** @type {ToolCall|undefined} */
+    this.call = undefined;
+    this.title = h("span", { class: "tool-title" });
+    this.about = h("span", { class: "hint" });
+    this.state = h("span", { class: "state" });
+    const head = h("summary", {}, icon(wordsOf(call.name).icon), h("span", { class: "tool-line" }, this.title, this.about), this.state, icon("chevronDown"));
+    this.given = h("pre", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") });
+    this.inside = h("div", { class: "inside" });
+    this.outcome = new CallOutcome(readWhole);
+    this.element = h("details", { class: "tool", open: isOpen, ontoggle: () => this.#showBody() }, head, this.given, this.inside, this.outcome.element);
+    this.element.dataset.tool = call.name;
+    this.calls = new Calls(this.inside, readWhole);
+  }
+
+  /** @param {ToolCall} call */
+  show(call) {
+    if (call === this.call) return;
+    this.call = call;
+    this.title.textContent = title(call);
+    this.about.textContent = about(call);
+    this.about.title = about(call);
+    this.state.textContent = outcomeInWords(call);
+    this.element.dataset.status = call.status;
+    this.#showBody();
+  }
+
+  #showBody() {
+    if (!this.element.open || !this.call) return;
+    const text = asked(this.call);
+    this.given.hidden = !text;
+    if (this.given.textContent !== text) this.given.textContent = text;
+    this.inside.hidden = this.call.inside.length === 0;
+    this.calls.show(this.call.inside);
+    this.outcome.show(this.call);
+  }
+}
+
+/** Calls that stand beside or below each other, each with its own view for as long as it is there. */
+export class Calls {
+  /** @param {HTMLElement} element @param {ReadWhole} readWhole */
+  constructor(element, readWhole) {
+    this.element = element;
+    this.readWhole = readWhole;
+    /** @type {Map<string, CallView>} */
+    this.views = new Map();
+  }
+
+  /** @param {ToolCall[]} calls */
+  show(calls) {
+    const isAlone = calls.length === 1;
+    const views = calls.map((call) => {
+      const view = this.views.get(call.id) ?? new CallView(call, this.readWhole, isAlone || call.name === "research_agent");
+      view.show(call);
+      return /** @type {const} */ ([call.id, view]);
+    });
+    this.views = new Map(views);
+    this.element.classList.toggle("parallel", !isAlone);
+    setChildren(this.element, views.map(([, { element }]) => element));
+  }
+}
+
+/** Its arguments; while they are being written, as far as they have come. @param {ToolCall} call */
+function asked(call) {
+  const { given, writing, status } = call;
+  const values = Object.values(given);
+  if (values.length === 0) return status === "running" ? writing : "";
+  if (values.length > 1 || typeof values[0] !== "string") return JSON.stringify(given, null, 2);
+  // Short ones are all in the head already.
+  return values[0] === about(call) && values[0].length < LONG ? "" : values[0];
+}

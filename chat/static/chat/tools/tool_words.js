@@ -1,0 +1,117 @@
+/** What tools do, in the reader's words: for the one line of a folded timeline, and for each call in it. Pure. */
+
+import { duration } from "../elements/durations.js";
+import { t, tn } from "../i18n.js";
+
+/** @import {IconName} from "../elements/icons.js" */
+/** @import {Round, ToolCall} from "../types.js" */
+
+const LONGEST_ABOUT = 120;
+
+/**
+ * @typedef {object} ToolWords
+ * @property {IconName} icon
+ * @property {() => string} doing
+ * @property {() => string} done
+ * @property {(given: Record<string, any>) => string} about  what it was called for
+ */
+
+/** @type {Record<string, ToolWords>} */
+const TOOLS = {
+  web_search: {
+    icon: "globe",
+    doing: () => t("Searching the web"),
+    done: () => t("Searched the web"),
+    about: ({ query, queries = [] }) => [query, ...[queries].flat()].filter(Boolean).join(" · "),
+  },
+  research_agent: {
+    icon: "agent",
+    doing: () => t("Researching"),
+    done: () => t("Researched"),
+    about: ({ question = "" }) => String(question),
+  },
+  current_time: {
+    icon: "clock",
+    doing: () => t("Looking at the clock"),
+    done: () => t("Looked at the clock"),
+    about: ({ timezone = "" }) => String(timezone),
+  },
+};
+
+/** @param {string} name @returns {ToolWords} */
+export function wordsOf(name) {
+  if (Object.hasOwn(TOOLS, name)) return TOOLS[name];
+  return { icon: "tool", doing: () => t("Using %(name)s", { name }), done: () => t("Used %(name)s", { name }), about: anything };
+}
+
+/** @param {ToolCall} call */
+export const title = (call) => (call.status === "running" ? wordsOf(call.name).doing() : wordsOf(call.name).done());
+
+/** What the call is about: its telling arguments, short. @param {ToolCall} call */
+export function about({ name, given }) {
+  const text = wordsOf(name).about(given).replace(/\s+/g, " ").trim();
+  return text.length > LONGEST_ABOUT ? `${text.slice(0, LONGEST_ABOUT)}…` : text;
+}
+
+/** How it stands or ended. @param {ToolCall} call */
+export function outcomeInWords({ status, durationMs }) {
+  if (status === "running") return t("running…");
+  const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
+  return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
+}
+
+/**
+ * The one line that stands for rounds while they are folded.
+ * @param {Round[]} rounds
+ */
+export function stepsInWords(rounds) {
+  const calls = rounds.flatMap((round) => round.calls);
+  const running = calls.filter(({ status }) => status === "running");
+  if (running.length) return doing(running);
+  const ended = [done(calls), ...found(calls), ...trouble(calls), ...time(rounds)];
+  return ended.join(" · ");
+}
+
+/** @param {ToolCall[]} running */
+function doing(running) {
+  const call = running.at(-1);
+  const names = new Set(running.map(({ name }) => name));
+  if (names.size > 1) return tn("Using one tool", "Using %(count)s tools", running.length) + "…";
+  return about(call) ? t("%(doing)s: %(about)s", { doing: title(call), about: about(call) }) : `${title(call)}…`;
+}
+
+/** @param {ToolCall[]} calls */
+function done(calls) {
+  const names = new Set(calls.map(({ name }) => name));
+  return names.size === 1 ? title(calls[0]) : t("Used %(count)s tools", { count: names.size });
+}
+
+/** @param {ToolCall[]} calls */
+function found(calls) {
+  const ids = new Set(documentsOf(calls).map(({ document_id }) => document_id));
+  return ids.size ? [tn("%(count)s source", "%(count)s sources", ids.size)] : [];
+}
+
+/** @param {ToolCall[]} calls */
+function trouble(calls) {
+  const failed = calls.filter(({ status }) => status === "failed" || status === "refused").length;
+  const stopped = calls.filter(({ status }) => status === "unknown").length;
+  return [failed && tn("%(count)s failed", "%(count)s failed", failed), stopped && t("stopped")].filter(Boolean);
+}
+
+/** Side by side, calls take as long as the slowest. @param {Round[]} rounds */
+function time(rounds) {
+  const slowest = rounds.map(({ calls }) => Math.max(...calls.map(({ durationMs }) => durationMs ?? NaN)));
+  const ms = slowest.reduce((sum, one) => sum + one, 0);
+  return Number.isNaN(ms) ? [] : [duration(ms)];
+}
+
+/** All that these calls have found, inside agents too. @param {ToolCall[]} calls @returns {import("../types.js").Source[]} */
+export function documentsOf(calls) {
+  return calls.flatMap((call) => [...call.documents, ...documentsOf(call.inside)]);
+}
+
+/** @param {Record<string, any>} given */
+function anything(given) {
+  return Object.values(given).flat().filter((value) => typeof value === "string").join(", ");
+}

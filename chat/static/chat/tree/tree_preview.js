@@ -1,0 +1,76 @@
+/** What a message on the map says: who, when, how it begins. Read when it is looked at, and kept. */
+
+import * as api from "../server/api.js";
+import { h } from "../elements/element.js";
+import { language, t } from "../i18n.js";
+
+/** @import {Message, SessionState} from "../types.js" */
+/** @import {Place} from "./tree_layout.js" */
+
+const LONGEST = 400;
+/** Passing over a mark on the way to another one reads nothing. */
+const PAUSE_MS = 120;
+
+export class TreePreview {
+  /** @param {() => SessionState} state of the session whose map it is */
+  constructor(state) {
+    this.state = state;
+    /** @type {Map<string, string>} */
+    this.texts = new Map();
+    this.who = h("strong");
+    this.when = h("time");
+    this.text = h("p");
+    this.hint = h("p", { class: "hint" }, t("Point at a message, or use the arrow keys. Enter goes there."));
+    this.card = h("div", { hidden: true }, h("header", {}, this.who, this.when), this.text);
+    this.element = h("div", { class: "tree-preview" }, this.hint, this.card);
+  }
+
+  /** @param {Place|null} place null: at none */
+  async show(place) {
+    this.place = place;
+    this.card.hidden = !place;
+    this.hint.hidden = Boolean(place);
+    if (!place) return;
+    const { node } = place;
+    this.who.textContent = { root: "", user: t("You"), assistant: node.model ?? t("Answer"), summary: t("Summary") }[node.role];
+    const sent = new Date(node.sent_at);
+    this.when.dateTime = node.sent_at;
+    this.when.textContent = sent.toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
+    this.text.textContent = this.#known(place) ?? "…";
+    const text = await this.#read(place);
+    if (this.place === place) this.text.textContent = text;
+  }
+
+  /** @param {Place} place @returns {string|undefined} */
+  #known({ node }) {
+    const { branch, summary } = this.state();
+    if (node.role === "summary") return shortened(summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."));
+    const message = branch?.find(({ id }) => id === node.id);
+    return this.texts.get(node.id) ?? (message && said(message));
+  }
+
+  /** @param {Place} place */
+  async #read(place) {
+    const known = this.#known(place);
+    if (known) return known;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (this.place !== place) return "";
+    try {
+      const text = said(await api.readMessage(this.state().session, place.node.id));
+      this.texts.set(place.node.id, text);
+      return text;
+    } catch {
+      return t("This message cannot be read right now.");
+    }
+  }
+}
+
+/** @param {Message} message */
+function said({ text, error }) {
+  return shortened(text || error?.message || t("(no text)"));
+}
+
+/** @param {string} text */
+function shortened(text) {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,1 @@
+"""What keeps a run its worker's: certificate, beat, checkpoints, and handing it over."""

@@ -1,0 +1,1 @@
+"""From rows to what a loop works on."""

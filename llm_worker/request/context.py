@@ -1,0 +1,141 @@
+"""What the model sees: which messages, in which order, within which budget. Pure.
+
+    S SUM [history: F U TC TR … A]* CA P D N F U [TC TR …]* R
+
+Refuses to know rows, wire dicts and the model server.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chat.transcript import Block, BlockKind, Entry, Round, TextFile
+from llm_worker.request.framing import Frame, Framing
+from llm_worker.request.history import History
+from llm_worker.request.message import LanguageModelInput, Message, TokensOf, counted_once
+from llm_worker.request.replay import BLOCKS, Replay
+from llm_worker.request.rounds import ShownRounds
+
+# Estimates are not exact: this much of the window stays unused.
+USED_SHARE = 0.95
+# Above this share of the budget an estimate is checked with the model's own encoding.
+TIGHT_SHARE = 0.9
+# Kept free for what tools say in this turn, so that their rounds need not push out history that was already sent.
+ROUNDS_TOKENS = 8_192
+# Of what is left for rounds, for the reminder that stands behind them.
+REMINDER_TOKENS = 256
+
+
+class ContextTooLong(Exception):
+    """What must be sent does not fit; the user has to shorten it. No request is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """tokens: of one request.  for_rounds: of these, kept from history while tools are offered.
+
+    The same in every cycle of a turn, or later requests would not extend the first.
+    """
+
+    tokens: int
+    for_rounds: int = 0
+
+    def is_nearly(self, tokens: int) -> bool:
+        return tokens > TIGHT_SHARE * self.tokens
+
+    def check(self, tokens: int) -> None:
+        if tokens > self.tokens:
+            raise ContextTooLong(f"{tokens} tokens do not fit into {self.tokens}")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """messages: in send order.  is_tight: history was cut, or the budget is nearly used; worth an exact count.
+
+    forgotten: files of earlier messages that are not shown, newest first.  shortened: ids of the calls of this turn
+    whose responses are.  cut: the entries that are not shown, oldest first; is_cut_within: of the last of them a part is.
+    """
+
+    messages: LanguageModelInput
+    tokens: int
+    is_tight: bool
+    forgotten: tuple[TextFile, ...] = ()
+    shortened: tuple[str, ...] = ()
+    cut: Sequence[Entry] = ()
+    is_cut_within: bool = False
+
+
+def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
+    """What a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools."""
+    tokens = int(USED_SHARE * context_window) - max_output_tokens - tool_schema_tokens
+    return Budget(tokens, ROUNDS_TOKENS if tool_schema_tokens else 0)
+
+
+def build_context(
+    entries: Sequence[Entry],
+    framing: Framing,
+    *,
+    rounds: Sequence[Round] = (),
+    budget: Budget,
+    tokens_of: TokensOf,
+) -> Context:
+    """Choose what the model will see.
+
+    entries: the branch after the summary's cutoff, oldest first; the last one is the user message to answer.
+    rounds: the finished tool rounds of this turn, oldest first. What is fixed is charged first, then the newest of
+    the history up to the first that does not fit. Each request of a turn extends the one before (but for the
+    reminder), unless the rounds, shortened, need more than was kept free for them.
+    Raises ContextTooLong if what is fixed does not fit.
+    """
+    *before, question = entries
+    replay = Replay(counted_once(tokens_of), framing.sees_images)
+    frame = Frame.around(question, framing, replay)
+    history = _history(before, question, framing, replay)
+    free = budget.tokens - frame.tokens
+    reserve = min(budget.for_rounds, max(0, free) // 2)
+    kept = expected = history.fit(free - reserve)
+    shown = ShownRounds.of(rounds, free - expected.tokens - REMINDER_TOKENS, replay)
+    if kept.tokens + shown.tokens > free - frame.behind:
+        kept = history.fit(free - frame.behind - shown.tokens)
+    if kept.tokens + shown.tokens > free - frame.behind:
+        shown = ShownRounds.of(rounds, 0, replay)
+        kept = history.fit(free - frame.behind - shown.tokens)
+    tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
+    budget.check(tokens)
+    return Context(
+        messages=[*frame.above(kept), *shown.messages, *frame.reminder],
+        tokens=tokens,
+        is_tight=bool(kept.cut) or budget.is_nearly(max(tokens, frame.tokens + expected.tokens + reserve)),
+        forgotten=kept.forgotten,
+        shortened=shown.shortened,
+        cut=kept.cut,
+        is_cut_within=kept.is_cut_within,
+    )
+
+
+def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:
+    present = {file.id for file in question.files}
+    files = (file for entry in reversed(before) for file in entry.files)
+    return History(
+        before,
+        replay,
+        blocks=_standing(before, question, framing, replay),
+        files=[file for file in (*files, *framing.summarised_files) if file.id not in present],
+        lists_files=framing.reads_files,
+    )
+
+
+def _standing(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> list[Message]:
+    """Of each kind that nothing newer replaces, the block that was stored last."""
+    replaced: set[BlockKind] = {block.kind for block in question.blocks}
+    # A dynamic context of the framing stands beside the stored one.
+    replaced |= {"CA"} if framing.agent_prompt else set()
+    replaced |= {"P"} if framing.project else set()
+    newest: dict[BlockKind, Block] = {}
+    for entry in reversed(before):
+        for block in entry.blocks:
+            newest.setdefault(block.kind, block)
+    return [
+        replay.block(newest[kind])
+        for kind in BLOCKS
+        if kind in newest and kind not in replaced and newest[kind].text
+    ]

@@ -1,0 +1,1 @@
+"""What a model's stream means: calls, thinking, citations. Pure."""

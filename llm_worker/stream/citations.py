@@ -1,0 +1,172 @@
+"""Citations in a streamed answer: `[1]`, `[[1]]`, `【1】` and `[1, 2]` become links to the turn's documents. Pure.
+
+Code is left as it is. A possible beginning of a citation is held back until it is one, or is not.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal
+
+from chat.transcript import Document
+from llm_worker.stream.code_spans import CodeSpans, Part
+
+# links: `[[1]](url)`.  plain: `[1]`.  removed: neither marker nor citation.
+Mode = Literal["links", "plain", "removed"]
+
+# More numbers than that in one pair of brackets are no citation.
+LONGEST_MARKER: Final = 100
+LONGEST_TARGET: Final = 2048
+# How much that nobody would see may stand at the beginning of an answer until it is shown as it is.
+LONGEST_NOTHING: Final = 2000
+
+_NUMBERS = rf"(?=[0-9, ]{{1,{LONGEST_MARKER}}}[\]】]) *[0-9]{{1,9}}(?: *, *[0-9]{{1,9}})* *"
+_MARKER = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|【{_NUMBERS}】")
+_MARKER_BEGINS = re.compile(rf"(?:\[\[?|【)[0-9, ]{{0,{LONGEST_MARKER}}}\]?")
+# What models that have read our links put behind their own: replaced, or the link would be shown twice.
+_TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
+_TARGET_BEGINS = re.compile(
+    rf'(?:\([^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
+)
+_BRACKETS = re.compile(r"[\[【]")
+_INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
+_LINKABLE = re.compile(r"https?://|/(?!/)")
+# What would end a Markdown link, or begin something else inside it.
+_ESCAPES = {ord(character): f"%{ord(character):02X}" for character in " \t\n\r()<>\\"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A piece of the answer: as the model wrote it, and as it is shown, with the documents shown for the first time."""
+
+    written: str
+    shown: str
+    cites: tuple[Document, ...] = ()
+
+
+class Citations:
+    """For one run; `flush` ends an inference, and with it all open brackets and code.
+
+    cited: what has been cited so far, by number; the answer is saved with these.
+    """
+
+    def __init__(
+        self, documents: Mapping[int, Document], mode: Mode = "links", cited: Iterable[Document] = ()
+    ) -> None:
+        """documents: by number; may grow between inferences.  cited: announced by an earlier attempt."""
+        self.cited = {document.number: document for document in cited}
+        self._documents = documents
+        self._mode = mode
+        self._begin()
+
+    def feed(self, text: str) -> Iterator[str | Document]:
+        """What to show. A document stands before the first text that cites it."""
+        if not (self._is_awake or self._wakes()):
+            return iter((text,) if text else ())
+        has_begun = self._unshown is None and not self._held
+        if has_begun and not _BRACKETS.search(text) and self._code.is_prose(text):
+            return iter((text,) if text else ())
+        return self._show(self._read(self._code.feed(text)))
+
+    def flush(self) -> Iterator[str | Document]:
+        if self._is_awake:
+            last = [*self._read(self._code.flush()), *self._citations(is_end=True)]
+            yield from self._show(last)
+            if self._unshown:
+                # Not a word but numbers that stand for nothing: better than an empty answer.
+                yield "".join(seen.written for seen in self._unshown)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._is_awake = False
+        self._has_begun = False
+        self._code = CodeSpans()
+        self._held = ""
+        self._unshown: list[_Seen] | None = []
+
+    def _wakes(self) -> bool:
+        """Decided once an inference: code must be followed from its beginning."""
+        self._is_awake = not self._has_begun and bool(self._documents)
+        self._has_begun = True
+        return self._is_awake
+
+    def _read(self, parts: Iterable[Part]) -> Iterator[_Seen]:
+        for is_code, group in groupby(parts, key=lambda part: part.is_code):
+            text = "".join(part.text for part in group)
+            if is_code:
+                yield from self._citations(is_end=True)
+                yield _Seen(text, text)
+            else:
+                self._held += text
+                yield from self._citations(is_end=False)
+
+    def _citations(self, *, is_end: bool) -> Iterator[_Seen]:
+        """Consume `_held`, up to what may still become a citation."""
+        text, self._held = self._held, ""
+        at = 0
+        while found := _INTERESTING.search(text, at):
+            yield _as_it_is(text[at : found.start()])
+            at = found.start()
+            if not is_end and _may_go_on(text, at):
+                self._held = text[at:]
+                return
+            marker = _MARKER.match(text, at)
+            end = marker.end() if marker else found.end()
+            target = _TARGET.match(text, end) if marker else None
+            yield self._cite(marker[0], target[0] if target else "") if marker else _as_it_is(found[0])
+            at = target.end() if target else end
+        yield _as_it_is(text[at:])
+
+    def _cite(self, marker: str, target: str) -> _Seen:
+        numbers = [int(number) for number in re.findall("[0-9]+", marker)]
+        known = [self._documents[number] for number in numbers if number in self._documents]
+        if target and not marker.startswith("[[") and len(known) < len(numbers):
+            return _as_it_is(marker + target)  # an ordinary link that happens to be called by a number
+        if self._mode == "removed":
+            return _Seen(marker + target, "")
+        new = {document.number: document for document in known if document.number not in self.cited}
+        self.cited |= new
+        shown = "".join(self._marker(document) for document in known)
+        return _Seen(marker + target, shown, tuple(new.values()))
+
+    def _marker(self, document: Document) -> str:
+        if self._mode == "links" and _LINKABLE.match(document.url):
+            return f"[[{document.number}]]({document.url.translate(_ESCAPES)})"
+        return f"[{document.number}]"
+
+    def _show(self, read: Iterable[_Seen]) -> Iterator[str | Document]:
+        text = ""
+        for seen in self._visible(read):
+            if seen.cites:
+                if text:
+                    yield text
+                text = ""
+                yield from seen.cites
+            text += seen.shown
+        if text:
+            yield text
+
+    def _visible(self, read: Iterable[_Seen]) -> Iterator[_Seen]:
+        """Everything, once there is something that a reader would see."""
+        for seen in read:
+            if self._unshown is None:
+                yield seen
+                continue
+            self._unshown += [seen] if seen.written else []
+            written = sum(len(each.written) for each in self._unshown)
+            if seen.shown.strip() or written > LONGEST_NOTHING:
+                unshown, self._unshown = self._unshown, None
+                yield from unshown
+
+
+def _may_go_on(text: str, start: int) -> bool:
+    """Whether what begins here reaches the end of the text and may be, or grow into, a citation."""
+    if _MARKER_BEGINS.fullmatch(text, start):
+        return True
+    marker = _MARKER.match(text, start)
+    return marker is not None and _TARGET_BEGINS.fullmatch(text, marker.end()) is not None
+
+
+def _as_it_is(text: str) -> _Seen:
+    return _Seen(text, text)

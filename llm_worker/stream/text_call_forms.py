@@ -1,0 +1,80 @@
+"""The forms in which models write tool calls down: `<invoke>` markup and JSON objects, read as calls. Pure."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from llm_worker.calling.arguments import arguments_of
+
+_INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
+_INVOKE_END = re.compile(r"</(?:antml:)?invoke>")
+_PARAMETER = re.compile(r"""<(?:antml:)?parameter\s+name=["']([^"'<]*)["'][^<>]*>""")
+_PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
+_NAMES = ("name", "tool", "tool_name", "function")
+_ARGUMENTS = ("arguments", "parameters")
+# An object with other keys describes a tool, or something else that happens to have its name.
+_KEYS = {*_NAMES, *_ARGUMENTS, "id", "type"}
+
+
+class Called(NamedTuple):
+    """arguments: None if `raw` is no JSON object."""
+
+    name: str
+    arguments: dict[str, Any] | None
+    raw: str
+
+
+class _Element(NamedTuple):
+    name: str
+    inside: str
+    end: int
+
+
+def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[Called], int]:
+    """The calls in it, and how far they reach."""
+    invokes = list(_elements(markup, _INVOKE, _INVOKE_END))
+    calls = [_called(each.name, _parameters(each.inside, offered.get(each.name, {}))) for each in invokes]
+    return calls, invokes[-1].end if invokes else 0
+
+
+def named(value: Any, offered: Mapping[str, object]) -> Called | None:
+    """The call that a JSON object is; None if it is not one of an offered tool."""
+    if isinstance(value, dict) and isinstance(value.get("function"), dict):
+        return named(value["function"], offered) if _KEYS.issuperset(value) else None
+    if not isinstance(value, dict) or not _KEYS.issuperset(value):
+        return None
+    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
+    given = [value[key] for key in _ARGUMENTS if key in value]
+    return _called(name, given[0]) if name in offered and given else None
+
+
+def _called(name: str, arguments: object) -> Called:
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return Called(name, arguments_of(raw), raw)
+
+
+def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    return {
+        each.name: _value(each.inside, properties.get(each.name, {}))
+        for each in _elements(markup, _PARAMETER, _PARAMETER_END)
+    }
+
+
+def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[_Element]:
+    """Those that are whole. Read once from left to right, however often one begins and never ends."""
+    at = 0
+    while (begun := begin.search(markup, at)) and (ended := end.search(markup, begun.end())):
+        yield _Element(begun[1], markup[begun.end() : ended.start()], ended.end())
+        at = ended.end()
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    """Markup has no types: the schema says what is no text."""
+    if schema.get("type", "string") == "string":
+        return text.removeprefix("\n").removesuffix("\n")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

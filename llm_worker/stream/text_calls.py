@@ -1,0 +1,185 @@
+"""Tool calls that a model wrote into its answer, as markup or JSON, instead of making them. Pure.
+
+Only what names an offered tool is one; any other JSON or XML is text, and comes out as it went in.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import regex  # re cannot say whether a text is the beginning of a match
+
+from llm_worker.stream.assemble import Asked
+from llm_worker.stream.text_call_forms import Called, invoked, named
+
+# More than that is not waited for: it is text.
+LONGEST_CALL: Final = 64 * 1024
+# json reports a literal or an escape that is cut off at its beginning.
+LONGEST_LITERAL: Final = 10
+
+_OPENING = regex.compile(r"[`<{]")
+_INVOKES_END = regex.compile(r"</(?:antml:)?function_calls>")
+_FENCE_END = regex.compile(r"(?:\s{0,99}</tool_call>)?\s{0,99}```")
+_TAG_END = regex.compile(r"\s{0,99}</tool_call>")
+_decode = json.JSONDecoder(strict=False).raw_decode
+
+
+class _Wait(Exception):
+    """What begins here may be a call: the text does not say yet."""
+
+
+class _Found(NamedTuple):
+    end: int
+    calls: list[Called]
+
+
+class TextCalls:
+    """For one inference. What may be the beginning of a call is held back until it is one, or is not.
+
+    calls: those found so far. To recognise them once a turn, offer nothing to the inferences after that.
+    """
+
+    def __init__(self, offered: Mapping[str, Mapping[str, Any]], new_id: Callable[[], str]) -> None:
+        """offered: the tools' names, each with the JSON Schema of its arguments."""
+        self.calls: list[Asked] = []
+        self._offered = offered
+        self._new_id = new_id
+        self._beginning = _beginning(offered) if offered else None
+        self._held = ""
+        self._before = _Before()
+
+    def feed(self, text: str) -> str:
+        """What may be shown."""
+        if self._beginning is None:
+            return text
+        return "".join(self._read(text, is_end=False))
+
+    def flush(self) -> str:
+        """What may be shown of what was held back, when the model has ended."""
+        return "".join(self._read("", is_end=True))
+
+    def _read(self, text: str, *, is_end: bool) -> Iterator[str]:
+        text, self._held = self._held + text, ""
+        at = 0
+        while opening := _OPENING.search(text, at):
+            yield self._before.pass_on(text[at : opening.start()])
+            at = opening.start()
+            try:
+                found = self._found(text, at, is_end=is_end)
+            except _Wait:
+                self._held = text[at:]
+                return
+            if found:
+                self.calls += [self._asked(*call) for call in found.calls]
+                at = found.end
+            else:
+                yield self._before.pass_on(text[at])
+                at += 1
+        yield self._before.pass_on(text[at:])
+
+    def _found(self, text: str, start: int, *, is_end: bool) -> _Found | None:
+        """The call that begins at `start`. Raises _Wait, but not at the end, and not for ever."""
+        try:
+            found = self._recognised(text, start, is_end=is_end)
+        except _Wait:
+            if is_end or len(text) - start > LONGEST_CALL:
+                return None
+            raise
+        return found if found and found.end - start <= LONGEST_CALL else None
+
+    def _recognised(self, text: str, start: int, *, is_end: bool) -> _Found | None:
+        if self._beginning is None or (text[start] == "{" and not self._before.lets_an_object_stand):
+            return None
+        begun = self._beginning.match(text, start, partial=True)
+        if begun is None:
+            return None
+        if begun.partial:
+            raise _Wait
+        found = (
+            self._markup(text, begun.start("invokes"), is_end=is_end)
+            if begun["invokes"]
+            else self._object(text, begun.start("object"))
+        )
+        return found and _closed(text, found, begun, is_end=is_end)
+
+    def _markup(self, text: str, start: int, *, is_end: bool) -> _Found | None:
+        """`<function_calls>…`; a server may have cut off its end, on which it stops."""
+        end = _INVOKES_END.search(text, start)
+        if end is None and not is_end:
+            raise _Wait
+        calls, length = invoked(text[start : end.start() if end else None], self._offered)
+        return _Found(end.end() if end else start + length, calls) if calls else None
+
+    def _object(self, text: str, start: int) -> _Found | None:
+        try:
+            value, end = _decode(text, start)
+        except json.JSONDecodeError as error:
+            if "Unterminated" in error.msg or error.pos > len(text) - LONGEST_LITERAL:
+                raise _Wait from None
+            return None
+        except (ValueError, RecursionError):
+            return None
+        call = named(value, self._offered)
+        return _Found(end, [call]) if call else None
+
+    def _asked(self, name: str, arguments: dict[str, Any] | None, raw: str) -> Asked:
+        return Asked(self._new_id(), name, arguments, raw)
+
+
+class _Before:
+    """What has been passed on, as far as it tells whether a JSON object may stand alone behind it."""
+
+    def __init__(self) -> None:
+        self._visible = ""  # the last two characters that are no space
+        self._is_new_line = True
+
+    def pass_on(self, text: str) -> str:
+        if text:
+            line = text.rpartition("\n")[2]
+            self._is_new_line = (self._is_new_line or "\n" in text) and not line.strip()
+            self._visible = (self._visible + "".join(text.split()))[-2:]
+        return text
+
+    @property
+    def lets_an_object_stand(self) -> bool:
+        """Not inside other JSON: at the beginning of a line, or after a sentence."""
+        before, last = self._visible[-2:-1], self._visible[-1:]
+        if self._is_new_line:
+            return last not in {"[", "{", ","} and not (last == ":" and before == '"')
+        return last in {".", "!", "?", "…"} or (last == ":" and before not in {'"', "'"})
+
+
+def _closed(text: str, found: _Found, begun: Any, *, is_end: bool) -> _Found | None:
+    """With the end of what it is wrapped in. A fence must end right behind it, or it is about something else."""
+    pattern = _FENCE_END if begun["fence"] else _TAG_END if begun["tag"] else None
+    if pattern is None:
+        return found
+    closing = pattern.match(text, found.end, partial=True)
+    if closing and closing.partial and not is_end:
+        raise _Wait
+    if closing and not closing.partial:
+        return found._replace(end=closing.end())
+    return None if begun["fence"] else found
+
+
+def _beginning(offered: Mapping[str, object]) -> Any:
+    """How a call begins: up to the first thing that tells it from other code, markup or JSON."""
+    names = "|".join(regex.escape(name) for name in offered)
+    return regex.compile(
+        rf"""
+        (?P<fence>```(?:json|xml|tool_call|tool_code)?[ \t]{{0,9}}\n\s{{0,99}})?
+        (?:
+            (?P<invokes><(?:antml:)?function_calls>\s{{0,99}}<(?:antml:)?invoke\s+name=["'](?:{names})["'])
+        |
+            (?P<tag><tool_call>\s{{0,99}})?
+            (?P<object>\{{\s{{0,99}}(?:
+                "(?:name|tool|tool_name|function)"\s{{0,9}}:\s{{0,9}}"(?:{names})"
+                | "function"\s{{0,9}}:\s{{0,9}}\{{
+                | "type"\s{{0,9}}:\s{{0,9}}"function"
+                | "id"\s{{0,9}}:\s{{0,9}}"
+                | "(?:arguments|parameters)"\s{{0,9}}:
+            ))
+        )
+        """,
+        regex.VERBOSE,
+    )

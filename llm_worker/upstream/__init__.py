@@ -1,0 +1,1 @@
+"""Model servers: asking them, and reading what they send."""

@@ -1,0 +1,58 @@
+"""A whole chat completion, as model servers send it to those who do not stream: bytes in, Completion out. Pure."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from llm_worker.upstream.deltas import ModelFailed, Usage
+from llm_worker.upstream.usage import Reported
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """finish_reason: the server's, or "refusal"; empty if it gave none. The text may be empty."""
+
+    text: str
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message | None = None
+    finish_reason: str | None = None
+
+
+class _Body(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: Reported | None = None
+    error: Any = None
+
+
+def completion_of(body: bytes) -> Completion:
+    """Raises ModelFailed if that is no completion, or if it reports an error."""
+    read = _read(body)
+    if read.error:
+        raise ModelFailed("upstream_interrupted", f"the server reported {str(read.error)[:300]}")
+    if not read.choices or read.choices[0].message is None:
+        raise ModelFailed("upstream_malformed", f"no answer in {body[:100]!r}")
+    choice, message = read.choices[0], read.choices[0].message
+    return Completion(
+        text=message.content or message.refusal or "",
+        finish_reason="refusal" if message.refusal else choice.finish_reason or "",
+        usage=read.usage.seen() if read.usage else Usage(),
+    )
+
+
+def _read(body: bytes) -> _Body:
+    # The standard decoder and not msgspec's: it lets half an emoji pass, and nobody waits for a microsecond here.
+    try:
+        return msgspec.convert(json.loads(body.decode("utf-8", "replace")), _Body)
+    except (ValueError, RecursionError) as error:
+        raise ModelFailed("upstream_malformed", f"not a completion: {body[:100]!r}") from error

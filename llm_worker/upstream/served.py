@@ -1,0 +1,24 @@
+"""Where a configured model is served, and with which key."""
+
+import os
+
+from django.conf import settings
+
+from chat.models import ModelConfig
+from llm_worker.upstream.llm import Model
+
+
+def model_of(config: ModelConfig) -> Model | None:
+    """None: it has no address."""
+    base_url = config.base_url or settings.LLM_BASE_URL
+    if not base_url:
+        return None
+    return Model(
+        name=config.name,
+        base_url=base_url,
+        # Not a setting: which variable holds the key is data, so that a new model needs no release.
+        api_key=os.environ.get(config.api_key_env, ""),
+        max_output_tokens=config.max_output_tokens,
+        takes_prompt_cache_key=config.supports_prompt_cache_key,
+        takes_tool_choice_none=config.supports_tool_choice_none,
+    )

@@ -1,0 +1,57 @@
+"""LLM_REQUEST and LLM_RESPONSE in the log, when LOG_LLM_REQUESTS is on: what a model was asked and what it said.
+
+Never a key: it travels in a header, and only bodies are written.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+
+from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, Usage
+
+logger = logging.getLogger(__name__)
+# Whoever switches it on wants to see it, whatever the worker's own level is.
+logger.setLevel(logging.INFO)
+
+
+def write_request(body: Mapping[str, Any]) -> None:
+    if settings.LOG_LLM_REQUESTS:
+        logger.info("LLM_REQUEST %s", json.dumps(body, ensure_ascii=False))
+
+
+def write_completion(completion: Completion) -> None:
+    if settings.LOG_LLM_REQUESTS:
+        said = asdict(completion) | {"usage": completion.usage._asdict()}
+        logger.info("LLM_RESPONSE %s", json.dumps(said, ensure_ascii=False))
+
+
+class Answer:
+    """One inference's answer, kept to be written as a whole; costs nothing when it is not wanted."""
+
+    def __init__(self) -> None:
+        self._is_wanted = settings.LOG_LLM_REQUESTS
+        self._deltas: list[Delta] = []
+
+    def take(self, deltas: Iterable[Delta]) -> None:
+        if self._is_wanted:
+            self._deltas += deltas
+
+    def write(self) -> None:
+        """At its end, however it ended."""
+        if self._is_wanted:
+            logger.info("LLM_RESPONSE %s", json.dumps(_said(self._deltas), ensure_ascii=False))
+
+
+def _said(deltas: list[Delta]) -> dict[str, Any]:
+    usages = [delta for delta in deltas if isinstance(delta, Usage)]
+    return {
+        "text": "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),
+        "reasoning": "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta)),
+        "finish": [delta.reason for delta in deltas if isinstance(delta, Finished)],
+        "usage": usages[-1]._asdict() if usages else None,
+    }

@@ -1,0 +1,31 @@
+"""What model servers report of the tokens they used, streamed or not. Pure."""
+
+import msgspec
+
+from llm_worker.upstream.deltas import Usage
+
+
+class _PromptDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _CompletionDetails(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
+class Reported(msgspec.Struct):
+    """`usage` as it travels."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+
+    def seen(self) -> Usage:
+        prompt, completion = self.prompt_tokens_details, self.completion_tokens_details
+        return Usage(
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            cached_tokens=prompt.cached_tokens if prompt else None,
+            reasoning_tokens=completion.reasoning_tokens if completion else None,
+        )
