@@ -13,8 +13,8 @@ from django.db import connection, models
 from msgspec import json
 from psycopg import Cursor, Error
 
-# How often a statement is asked on one connection until its plan is kept.
-PREPARED_AFTER: Final = 5
+# A statement that was asked this often on a connection is asked again, and its plan is kept.
+PREPARED_AFTER: Final = 1
 
 M = TypeVar("M", bound=models.Model)
 Given = Mapping[str, Any] | Sequence[Any]
