@@ -7,6 +7,7 @@ from typing import Any
 import django
 import psycopg
 import pytest
+from django.conf import settings
 
 from tests import services as test_services
 from tests.search_server import SearchServer
@@ -20,6 +21,8 @@ django.setup()
 # Processes that run tests side by side inherit this one's environment: with it they would read the settings, and
 # take this one's services for their own, before they have started theirs.
 del os.environ["DJANGO_SETTINGS_MODULE"]
+# Nobody attacks these users, and a proper hash takes a third of a second of every test that makes one.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 from django.db import connection  # noqa: E402  needs the settings
 

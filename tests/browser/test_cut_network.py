@@ -14,7 +14,7 @@ from tests.faults.proxy import TO_CLIENT, TO_SERVER, Proxy
 from tests.stack import Stack
 from tests.upstream_steps import last_user_text
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.fault, pytest.mark.timeout(600)]
 
 TABS = 6
 MODELS = ["alpha", "beta", "gamma"]
