@@ -13,13 +13,13 @@ NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
-# Three processes on two cores: much of a test is waiting. Each has services, and real processes, of its own. In the
-# order of the folders: browsers, the slowest, come first.
+# Two processes, each with services, and real processes, of its own. In the order of the folders: browsers, the
+# slowest, come first.
 test: setup
-	@$(PYTEST) -m "not fault" -n 3 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -m "not fault" -n 2 --dist loadfile --no-loadscope-reorder
 
 faults: setup
-	@$(PYTEST) -m fault
+	@$(PYTEST) tests/faults tests/browser -m fault
 
 chaos: setup
 	@$(VENV) -m tests.chaos

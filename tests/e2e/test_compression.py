@@ -200,7 +200,6 @@ async def test_a_smaller_model_goes_on_with_a_long_conversation(talk: Talk) -> N
     assert talk.said()[0] == "SUM"
 
 
-@pytest.mark.fault
 async def test_two_hundred_turns_in_a_window_of_eight_thousand(talk: Talk) -> None:
     requests = []
     for _ in range(200):

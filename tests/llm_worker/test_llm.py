@@ -17,7 +17,7 @@ ANSWER = {"text": "Because."}
 
 @pytest.fixture
 async def models() -> AsyncIterator[LanguageModels]:
-    models = LanguageModels(connections=10, silence_s=0.5, first_retry_s=0.001)
+    models = LanguageModels(connections=10, silence_s=3, first_retry_s=0.001)
     yield models
     await models.close()
 

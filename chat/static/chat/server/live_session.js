@@ -30,6 +30,8 @@ export class LiveSession {
     this.mustRead = false;
     this.readingOlder = false;
     this.hasLookedForSummary = false;
+    /** How often there was news of a compression. */
+    this.compressionNews = 0;
     /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
     this.pausing = false;
@@ -52,6 +54,7 @@ export class LiveSession {
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
+    if (frame.type === "compression") this.compressionNews += 1;
     this.#fold(frame);
   }
 
@@ -109,11 +112,15 @@ export class LiveSession {
     this.readingOlder = false;
   }
 
-  /** Of the current branch, and whether one is being written. */
+  /** Of the current branch, and whether one is being written. @returns {Promise<void>} */
   async readSummary() {
     const { session } = this.state;
+    const heard = this.compressionNews;
     try {
-      this.#fold({ type: "summary", session, ...(await api.readCompression(session)) });
+      const found = await api.readCompression(session);
+      // What was heard meanwhile is newer than what was read.
+      if (heard !== this.compressionNews) return await this.readSummary();
+      this.#fold({ type: "summary", session, ...found });
       this.hasLookedForSummary = true;
     } catch (error) {
       if (!this.isClosed) this.listener.failed(error);
