@@ -4,8 +4,8 @@ Off unless FAULT_POINTS names a place: `after_claim=kill` or `before_append=stop
 of this process, `stop` is SIGSTOP (a frozen host); the test continues it from outside.
 """
 
-import os
 import signal
+import threading
 from typing import Final, Literal
 
 from django.conf import settings
@@ -38,4 +38,6 @@ _ARMED: Final[dict[str, signal.Signals]] = {
 def reach(point: Point) -> None:
     """Do what is armed for this point: nothing, in production."""
     if _ARMED and point in _ARMED:
-        os.kill(os.getpid(), _ARMED[point])
+        # To this very thread: a signal to the process may be taken by another thread, and this one would go on
+        # beyond the point until that one is scheduled.
+        signal.pthread_kill(threading.get_ident(), _ARMED[point])

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -11,10 +10,12 @@ from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_POST
 
+from chat.admin.reading import ToRead
+
 M = TypeVar("M", bound=models.Model)
 
 
-class ObjectActions(admin.ModelAdmin[M]):
+class ObjectActions(ToRead[M]):
     """object_actions: names of those of `actions` that make sense for one row. Who may not run one does not see it."""
 
     object_actions: Sequence[str] = ()
@@ -23,21 +24,14 @@ class ObjectActions(admin.ModelAdmin[M]):
         view = self.admin_site.admin_view(self.act)
         return [path("<path:object_id>/act/<str:action>/", view, name=self._url_name), *super().get_urls()]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def told(self, request: HttpRequest, row: M) -> dict[str, Any]:
         allowed: dict[str, Any] = self.get_actions(request)
         buttons = [
-            {"label": allowed[name][2], "url": self._url_of(object_id, name)}
+            {"label": allowed[name][2], "url": self._url_of(row, name)}
             for name in self.object_actions
             if name in allowed
         ]
-        context = {"object_actions": buttons, **(extra_context or {})}
-        return super().change_view(request, object_id, form_url, context)
+        return super().told(request, row) | {"object_actions": buttons}
 
     @method_decorator(require_POST)
     def act(self, request: HttpRequest, object_id: str, action: str) -> HttpResponse:
@@ -60,5 +54,5 @@ class ObjectActions(admin.ModelAdmin[M]):
     def _url_name(self) -> str:
         return f"{self._prefix}_act"
 
-    def _url_of(self, object_id: str, action: str) -> str:
-        return reverse(f"admin:{self._url_name}", args=[object_id, action])
+    def _url_of(self, row: M, action: str) -> str:
+        return reverse(f"admin:{self._url_name}", args=[row.pk, action])

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from django.contrib import admin
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -45,6 +45,23 @@ class ToRead(ReadOnly, admin.ModelAdmin[M]):
 
     show_full_result_count = False
     paginator = QuickPaginator
+
+    def told(self, request: HttpRequest, row: M) -> dict[str, Any]:  # noqa: ARG002
+        """What the template of one row's page is given besides the row."""
+        return {}
+
+    def render_change_form(  # noqa: PLR0913  Django's signature
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: M | None = None,
+    ) -> HttpResponse:
+        if obj is not None:
+            context |= self.told(request, obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
         return self.get_readonly_fields(request, obj)

@@ -8,12 +8,11 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 
 from chat.admin.filters import ByError, ByModel, TakenOver
 from chat.admin.object_actions import ObjectActions
-from chat.admin.reading import ToRead
 from chat.admin.run_story import attempts_of, story_of
 from chat.admin.run_times import times_of
 from chat.admin.searching import Found
@@ -36,7 +35,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 
 
 @admin.register(Run)
-class RunAdmin(Found[Run], ObjectActions[Run], ToRead[Run]):
+class RunAdmin(Found[Run], ObjectActions[Run]):
     list_display = (
         "id", "model", "status", "attempt", "failures", "error_code",
         "waited_s", "time_to_first_token_ms", "worked_s", "created_at",
@@ -55,16 +54,8 @@ class RunAdmin(Found[Run], ObjectActions[Run], ToRead[Run]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("history", "dynamic_context")
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        found = self.get_object(request, object_id)
-        told = _told(found.pk) if isinstance(found, Run) else {}
-        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
+    def told(self, request: HttpRequest, row: Run) -> dict[str, Any]:
+        return super().told(request, row) | _told(row.pk)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 
 from chat.admin.filters import ByModelOfRun
 from chat.admin.reading import ToRead
@@ -71,16 +71,8 @@ class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
         shown_above = ("messages", "parts", "account")
         return [name for name in super().get_readonly_fields(request, obj) if name not in shown_above]
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        sent = self.get_object(request, object_id)
-        told = _told(sent) if isinstance(sent, SentRequest) else {}
-        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
+    def told(self, request: HttpRequest, row: SentRequest) -> dict[str, Any]:
+        return super().told(request, row) | _told(row)
 
 
 def parts_of(sent: SentRequest) -> list[Part]:

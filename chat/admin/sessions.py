@@ -18,7 +18,6 @@ from django.utils.safestring import SafeString
 from chat import compressing
 from chat.admin.compressions import TURNS, compressions_per_turns
 from chat.admin.object_actions import ObjectActions
-from chat.admin.reading import ToRead
 from chat.admin.searching import Found
 from chat.admin.session_tree import tree_of
 from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
@@ -32,7 +31,7 @@ TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"
 
 
 @admin.register(Session)
-class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
+class SessionAdmin(Found[Session], ObjectActions[Session]):
     list_display = ("shown_title", "owner", "while_answering", "created_at", "updated_at", "message_list")
     list_select_related = ("owner",)
     list_filter = ("while_answering", "updated_at")
@@ -45,20 +44,11 @@ class SessionAdmin(Found[Session], ObjectActions[Session], ToRead[Session]):
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        session = self.get_object(request, object_id)
-        told: dict[str, Any] = {}
-        if session:
-            told["tree"] = tree_of(session, _uuid(request.GET.get("at")))
-            if request.user.has_perm("chat.view_compression"):
-                told["latest_compressions"] = session.compressions.order_by("-created_at")[:COMPRESSIONS]
-        return super().change_view(request, object_id, form_url, told | (extra_context or {}))
+    def told(self, request: HttpRequest, row: Session) -> dict[str, Any]:
+        told = super().told(request, row) | {"tree": tree_of(row, _uuid(request.GET.get("at")))}
+        if request.user.has_perm("chat.view_compression"):
+            told["latest_compressions"] = row.compressions.order_by("-created_at")[:COMPRESSIONS]
+        return told
 
     def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "compressions"]

@@ -1,26 +1,5 @@
-"""alice with a session and two models; nothing is executed: the tests play the worker."""
+"""The same people and models as beside the API."""
 
-from typing import Any
+from tests.chat.api.conftest import alice, client, session
 
-import pytest
-from rest_framework.test import APIClient
-
-from chat.models import Session
-from tests.chat import cast
-
-
-@pytest.fixture
-def alice(db: None) -> Any:
-    cast.model("quick", is_default=True)
-    cast.model("deep")
-    return cast.user("alice")
-
-
-@pytest.fixture
-def client(alice: Any) -> APIClient:
-    return cast.client_of(alice)
-
-
-@pytest.fixture
-def session(alice: Any) -> str:
-    return str(Session.objects.start(alice).pk)
+__all__ = ["alice", "client", "session"]
