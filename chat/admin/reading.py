@@ -50,18 +50,13 @@ class ToRead(ReadOnly, admin.ModelAdmin[M]):
         """What the template of one row's page is given besides the row."""
         return {}
 
-    def render_change_form(  # noqa: PLR0913  Django's signature
-        self,
-        request: HttpRequest,
-        context: dict[str, Any],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: M | None = None,
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *shape: Any, **named: Any
     ) -> HttpResponse:
-        if obj is not None:
-            context |= self.told(request, obj)
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        row = context.get("original")
+        if row is not None:
+            context |= self.told(request, row)
+        return super().render_change_form(request, context, *shape, **named)
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
         return self.get_readonly_fields(request, obj)
