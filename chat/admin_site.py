@@ -8,15 +8,16 @@ from typing import Any, Final
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import path, reverse
+from django.utils.translation import gettext_lazy as _
 
 # What must be allowed to whoever reads the pages over all runs.
 PERMISSION: Final = "chat.view_run"
-OVERVIEWS: Final = {"usage": "Usage", "workers": "Queues and workers"}
+OVERVIEWS: Final = {"usage": _("Usage"), "workers": _("Queues and workers")}
 
 
 class Site(admin.AdminSite):
     site_header = site_title = "Turnwire"
-    index_title = "Administration"
+    index_title = _("Administration")
 
     def get_urls(self) -> list[Any]:
         from chat.admin.usage_page import page as usage  # these import the models

@@ -1,7 +1,7 @@
-"""The texts of templates and modules, and what German makes of them: `python -m tests.messages` (make messages).
+"""The texts of templates, modules and the admin, and what German makes of them: `python -m tests.messages` (make messages).
 
-Reads every `t("…")`, `tn("…", "…", n)` and `{% translate "…" %}` out of the sources, brings the .po files up to date
-and compiles them. Translating is left to people; tests/web/test_messages.py says what is missing.
+Reads every `t("…")`, `tn("…", "…", n)`, `{% translate "…" %}` and `gettext("…")` out of the sources, brings the .po
+files up to date and compiles them. Translating is left to people; tests/web/test_messages.py says what is missing.
 """
 
 import io
@@ -27,6 +27,8 @@ DOMAINS = ("django", "djangojs")
 MODULES = ROOT / "chat" / "static" / "chat"
 TEMPLATES = ROOT / "chat" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
+ADMIN = (*sorted((ROOT / "chat" / "admin").glob("*.py")), ROOT / "chat" / "admin_site.py")
+IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
 # A call, and not the definition of the function.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
 # Texts are in double quotes, which makes them JSON.
@@ -45,7 +47,7 @@ class Found(NamedTuple):
 
 
 def found(domain: str) -> list[Found]:
-    return list(in_modules() if domain == "djangojs" else in_templates())
+    return list(in_modules() if domain == "djangojs" else (*in_templates(), *in_admin()))
 
 
 def in_modules() -> Iterator[Found]:
@@ -61,6 +63,13 @@ def in_templates() -> Iterator[Found]:
         source = io.BytesIO("\n".join(line.strip() for line in lines).encode())
         rows = extract("python", source, keywords=IN_TEMPLATES)
         yield from (Found(text, file) for _line, text, _comments, _context in rows)
+
+
+def in_admin() -> Iterator[Found]:
+    for file in ADMIN:
+        with file.open("rb") as source:
+            rows = extract("python", source, keywords=IN_ADMIN)
+            yield from (Found(text, file) for _line, text, _comments, _context in rows)
 
 
 def calls_in(file: Path) -> int:

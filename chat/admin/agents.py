@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from chat.models import Agent, ModelConfig
 from chat.protocol import TOOL_NAMES
@@ -30,7 +31,7 @@ class AgentForm(forms.ModelForm[Agent]):
         choices=model_choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None: the default model.",
+        help_text=_("None: the default model."),
     )
 
     class Meta:
@@ -50,7 +51,8 @@ class AgentForm(forms.ModelForm[Agent]):
     def clean_models(self) -> Any:
         names = self.cleaned_data["models"]
         if len(names) > MAX_MODELS:
-            raise forms.ValidationError(f"At most {MAX_MODELS} models answer side by side.")
+            message = _("At most %(n)d models answer side by side.")
+            raise forms.ValidationError(message, params={"n": MAX_MODELS})
         return names
 
 

@@ -1,15 +1,16 @@
 """What admins see of compressions: what each summary covers and saves, what it cost; and what they can do about one."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from chat import compressing
 from chat.admin.filters import ByModel
 from chat.admin.reading import Rows, ToRead
+from chat.admin.telling import Act, do_each
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
 
 # Compressions are told per this many turns: a large reserved share shows as many of them.
@@ -28,7 +29,7 @@ class CompressionRows(Rows):
 
 class MadeBy(CompressionRows):
     fk_name = "summary"
-    verbose_name_plural = "made by"
+    verbose_name_plural = _("made by")
 
 
 @admin.register(Compression)
@@ -48,30 +49,30 @@ class CompressionAdmin(ToRead[Compression]):
         """Asked by Django for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_compression")
 
-    @admin.action(description="Compress the branch again", permissions=["operate"])
+    @admin.action(description=_("Compress the branch again"), permissions=["operate"])
     def run_again(self, request: HttpRequest, chosen: QuerySet[Compression]) -> None:
-        self._do(request, chosen, "Compress again", _ask_again)
+        self._do(request, chosen, _("Compress again"), _ask_again)
 
-    @admin.action(description="Delete the summary", permissions=["operate"])
+    @admin.action(description=_("Delete the summary"), permissions=["operate"])
     def delete_summary(self, request: HttpRequest, chosen: QuerySet[Compression]) -> None:
-        self._do(request, chosen, "Delete the summary", _delete_summary)
+        self._do(request, chosen, _("Delete the summary"), _delete_summary)
 
-    @admin.display(description="saved tokens")
+    @admin.display(description=_("saved tokens"))
     def saved(self, compression: Compression) -> int | None:
         return compression.saved_tokens
 
-    @admin.display(description="reserved share of the window")
+    @admin.display(description=_("reserved share of the window"))
     def reserved_share(self, compression: Compression) -> str | None:
         reserved, history = compression.reserved_tokens, compression.history_window
         if reserved is None or history is None or not reserved + history:
             return None
         return f"{reserved / (reserved + history):.0%}"
 
-    @admin.display(description="covered messages")
+    @admin.display(description=_("covered messages"))
     def covered_messages(self, compression: Compression) -> int | None:
         return covered_by(compression.summary) if compression.summary else None
 
-    @admin.display(description="text")
+    @admin.display(description=_("text"))
     def summary_text(self, compression: Compression) -> str:
         return compression.summary.text if compression.summary else ""
 
@@ -79,13 +80,10 @@ class CompressionAdmin(ToRead[Compression]):
         self,
         request: HttpRequest,
         chosen: QuerySet[Compression],
-        verb: str,
-        act: Callable[[Compression], str],
+        verb: object,
+        act: Act[Compression],
     ) -> None:
-        for compression in chosen.select_related("leaf__parent", "model_config", "summary"):
-            outcome = act(compression)
-            self.log_change(request, compression, f"{verb}: {outcome}")
-            self.message_user(request, f"{verb} {compression.pk}: {outcome}", messages.INFO)
+        do_each(self, request, chosen.select_related("leaf__parent", "model_config", "summary"), verb, act)
 
 
 def covered_by(summary: ChatMessage) -> int | None:
@@ -100,16 +98,16 @@ def compressions_per_turns(session: Session) -> float | None:
     return round(TURNS * done / turns, 1) if turns else None
 
 
-def _ask_again(compression: Compression) -> str:
+def _ask_again(compression: Compression) -> object:
     if compression.model_config is None:
-        return "its model is not configured any more"
+        return _("its model is not configured any more")
     asked = compressing.ask(compression.leaf, compression.model_config, triggered_by=TriggeredBy.STAFF)
-    return "queued" if asked else "one is under way"
+    return _("queued") if asked else _("one is under way")
 
 
-def _delete_summary(compression: Compression) -> str:
+def _delete_summary(compression: Compression) -> object:
     """The messages it stands for are shown again, until the next one."""
     if compression.summary is None:
-        return "there is none"
+        return _("there is none")
     compression.summary.delete()
-    return "deleted"
+    return _("deleted")

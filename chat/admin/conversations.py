@@ -5,6 +5,7 @@ from django.db import models
 from django.forms import Textarea
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from chat.admin.compressions import MadeBy, covered_by
 from chat.admin.reading import Rows, ToRead, link
@@ -27,25 +28,27 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
     owner_field = "session__owner"
     said = ("pk", "id")
     around = ((Run, "message"), (Session, "messages"))
-    search_help_text = "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
+    search_help_text = _(
+        "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
+    )
     inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
 
     def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "covered_messages"]
 
-    @admin.display(description="covered messages")
+    @admin.display(description=_("covered messages"))
     def covered_messages(self, message: ChatMessage) -> int | None:
         return covered_by(message)
 
-    @admin.display(description="text")
+    @admin.display(description=_("text"))
     def excerpt(self, message: ChatMessage) -> str:
         return message.text[:80]
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owner(self, message: ChatMessage) -> str:
         return message.session.owner.get_username()
 
-    @admin.display(description="run")
+    @admin.display(description=_("run"))
     def answered_by_run(self, message: ChatMessage) -> SafeString | str:
         run = message.answered_by
         return link(run.status if run else "", run)
@@ -60,16 +63,16 @@ class TurnAdmin(Found[Turn], ToRead[Turn]):
     owner_field = "session__owner"
     said = ("user_message", "id")
     around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
-    search_help_text = (
+    search_help_text = _(
         "A user's name, words of a question, the id of a turn, of its run, question or session."
     )
     inlines = (RunRows,)
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owner(self, turn: Turn) -> str:
         return turn.session.owner.get_username()
 
-    @admin.display(description="question")
+    @admin.display(description=_("question"))
     def question(self, turn: Turn) -> SafeString | str:
         return link(turn.user_message.text[:80] or "-", turn.user_message)
 
@@ -91,11 +94,11 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
     readonly_fields = ("is_demo", "is_default")
     actions = ("use_by_default",)
 
-    @admin.action(description="Use by default", permissions=["change"])
+    @admin.action(description=_("Use by default"), permissions=["change"])
     def use_by_default(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:
         model = chosen.first()
         if model is None or chosen.count() != 1:
-            self.message_user(request, "Choose exactly one model.", level="ERROR")
+            self.message_user(request, _("Choose exactly one model."), level="ERROR")
         else:
             model.make_default()
 

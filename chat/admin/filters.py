@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from chat.models import ModelConfig
 from chat.protocol import RUN_ERRORS, TOOL_NAMES
@@ -27,7 +28,7 @@ class _OneOf(admin.SimpleListFilter):
 
 
 class ByModel(_OneOf):
-    title, parameter_name, field = "model", "model", "model"
+    title, parameter_name, field = _("model"), "model", "model"
 
     def values(self) -> Iterable[str]:
         return ModelConfig.objects.order_by("name").values_list("name", flat=True)
@@ -38,24 +39,24 @@ class ByModelOfRun(ByModel):
 
 
 class ByError(_OneOf):
-    title, parameter_name, field = "error code", "error_code", "error_code"
+    title, parameter_name, field = _("error code"), "error_code", "error_code"
 
     def values(self) -> Iterable[str]:
         return sorted(RUN_ERRORS)
 
 
 class ByTool(_OneOf):
-    title, parameter_name, field = "tool", "name", "name"
+    title, parameter_name, field = _("tool"), "name", "name"
 
     def values(self) -> Iterable[str]:
         return sorted(TOOL_NAMES)
 
 
 class TakenOver(admin.SimpleListFilter):
-    title, parameter_name = "taken over", "taken_over"
+    title, parameter_name = _("taken over"), "taken_over"
 
-    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "from a dead worker")]
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("from a dead worker"))]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
         return queryset.filter(failures__gt=0) if self.value() else None

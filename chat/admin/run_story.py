@@ -6,16 +6,18 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from chat.models import Run
 from chat.states import TERMINAL, Status
 
 # What the statements that move runs say (chat/models/run.py); an error code stands for itself.
 REASONS: Final = {
-    "lease_expired": "the lease of the worker before had run out",
-    "owner_dead": "taken from a dead worker",
-    "handed_over": "its worker was told to end",
-    "asked_for": "re-queued by staff: its worker's lease had run out",
+    "lease_expired": gettext_lazy("the lease of the worker before had run out"),
+    "owner_dead": gettext_lazy("taken from a dead worker"),
+    "handed_over": gettext_lazy("its worker was told to end"),
+    "asked_for": gettext_lazy("re-queued by staff: its worker's lease had run out"),
 }
 
 
@@ -57,8 +59,8 @@ def story_of(run: Run, done_by_staff: Iterable[tuple[datetime, str, str]] = ()) 
     steps = [step(made, "made")]
     steps += [step(_at(entry), entry["to"], **_said(entry)) for entry in run.history]
     if run.announced_at:
-        steps.append(step(run.announced_at, "announced", why="its last packet is in the log"))
-    steps += [step(at, what, why=f"by {who}") for at, who, what in done_by_staff]
+        steps.append(step(run.announced_at, "announced", why=_("its last packet is in the log")))
+    steps += [step(at, what, why=_("by %(who)s") % {"who": who}) for at, who, what in done_by_staff]
     return sorted(steps, key=lambda one: one.at)
 
 
@@ -95,4 +97,4 @@ def _at(entry: dict[str, Any]) -> datetime:
 
 def _said(entry: dict[str, Any]) -> dict[str, Any]:
     why = entry.get("why", "")
-    return {"attempt": entry.get("attempt"), "owner": entry.get("owner"), "why": REASONS.get(why, why)}
+    return {"attempt": entry.get("attempt"), "owner": entry.get("owner"), "why": str(REASONS.get(why, why))}

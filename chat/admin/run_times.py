@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from msgspec import DecodeError, Struct, json
 from redis.exceptions import RedisError
 
@@ -23,6 +25,12 @@ LANES: Final = {
     "citation": "text",
     "tool": "tools",
     "report": "tools",
+}
+PACKET_LANES: Final = {
+    "reasoning": (gettext_lazy("reasoning"), "tone-2"),
+    "text": (gettext_lazy("text"), "tone-1"),
+    "tools": (gettext_lazy("tools"), "tone-3"),
+    "other": (gettext_lazy("other"), "tone-6"),
 }
 
 
@@ -49,30 +57,41 @@ def times_of(run: Run, requests: Sequence[SentRequest], calls: Iterable[ToolCall
     attempt, packets, note = _packets(run)
     end = run.announced_at or run.ended_at or timezone.now()
     timeline = Timeline(run.created_at, max([end, *(at for at, _ in packets)]))
-    states = timeline.lane("state")
+    states = timeline.lane(_("state"))
     for status, since, until in stretches_of(run, timezone.now()):
         took = (until - since).total_seconds()
-        timeline.bar(states, since, until, f"{status} for {took:.3f} s", status)
-    if requests:
-        asked = timeline.lane("requests", "tone-4")
-        for one in requests:
-            where = " inside a tool" if one.tool_call_id else ""
-            title = f"attempt {one.attempt}, cycle {one.cycle}{where}: {one.tokens} tokens"
-            timeline.bar(asked, one.sent_at, one.sent_at, title)
+        title = _("%(status)s for %(seconds).3f s") % {"status": status, "seconds": took}
+        timeline.bar(states, since, until, title, status)
+    _draw_requests(timeline, requests)
     _draw_calls(timeline, calls)
+    _draw_packets(timeline, packets)
+    return Times(timeline, len(packets), attempt, note)
+
+
+def _draw_requests(timeline: Timeline, requests: Sequence[SentRequest]) -> None:
+    lane = None
+    for one in requests:
+        lane = lane or timeline.lane(_("requests"), "tone-4")
+        said = {"attempt": one.attempt, "cycle": one.cycle, "tokens": one.tokens}
+        title = _("attempt %(attempt)d, cycle %(cycle)d: %(tokens)d tokens") % said
+        if one.tool_call_id:
+            title = _("%(what)s (inside a tool)") % {"what": title}
+        timeline.bar(lane, one.sent_at, one.sent_at, title)
+
+
+def _draw_packets(timeline: Timeline, packets: Iterable[tuple[datetime, str]]) -> None:
     by_lane: dict[str, list[datetime]] = defaultdict(list)
     for at, kind in packets:
         by_lane[LANES.get(kind.partition("_")[0], "other")].append(at)
-    for name, tone in (("reasoning", "tone-2"), ("text", "tone-1"), ("tools", "tone-3"), ("other", "tone-6")):
+    for name, (label, tone) in PACKET_LANES.items():
         if name in by_lane:
-            timeline.moments(timeline.lane(name, tone), by_lane[name], "packets")
-    return Times(timeline, len(packets), attempt, note)
+            timeline.moments(timeline.lane(str(label), tone), by_lane[name], _("packets"))
 
 
 def _draw_calls(timeline: Timeline, calls: Iterable[ToolCall]) -> None:
     lane = None
     for call in calls:
-        lane = lane or timeline.lane("tool calls", "tone-5")
+        lane = lane or timeline.lane(_("tool calls"), "tone-5")
         took = timedelta(milliseconds=call.duration_ms or 0)
         title = f"{call.name}: {call.status}, {call.duration_ms or '?'} ms"
         timeline.bar(lane, call.created_at, call.created_at + took, title, call.name)
@@ -83,11 +102,11 @@ def _packets(run: Run) -> tuple[int, list[tuple[datetime, str]], str]:
     try:
         attempt, lines = read_timed_now(run_log(run.turn.session_id, run.pk), MOST_PACKETS)
     except RedisError:
-        return 0, [], "Redis does not answer."
+        return 0, [], _("Redis does not answer.")
     if not lines:
-        return 0, [], "The packet log is gone: it lives an hour after the last packet."
+        return 0, [], _("The packet log is gone: it lives an hour after the last packet.")
     if all(one.at is None for one in lines):
-        return attempt, [], "The packets of this run carry no times."
+        return attempt, [], _("The packets of this run carry no times.")
     return attempt, list(_timed(lines)), ""
 
 

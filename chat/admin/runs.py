@@ -1,37 +1,46 @@
 """The admin's page of a run: who works on it, its timings, its error; and what an operator can do about it."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from chat.admin.filters import ByError, ByModel, TakenOver
 from chat.admin.object_actions import ObjectActions
 from chat.admin.run_story import attempts_of, story_of
 from chat.admin.run_times import times_of
 from chat.admin.searching import Found
+from chat.admin.telling import do_each
 from chat.models import ChatMessage, Run, Session, ToolCall, Turn
 from chat.runs.cancelling import cancel_run
-from chat.runs.requeueing import requeue
+from chat.runs.requeueing import Requeued, requeue
 
-GROUPS: Final[dict[str, tuple[str, ...]]] = {
+GROUPS: Final[dict[Any, tuple[str, ...]]] = {
     "": ("id", "turn", "message", "model", "model_index", "status"),
-    "Error": ("error_code", "error_message", "error_retryable"),
-    "What it used": (
+    _("Error"): ("error_code", "error_message", "error_retryable"),
+    _("What it used"): (
         "cycles", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
     ),
-    "Who works on it": ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
-    "When": (
+    _("Who works on it"): ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
+    _("When"): (
         "created_at", "queued_at", "claimed_at", "ended_at", "announced_at",
         "waited_s", "worked_s", "time_to_first_token_ms",
     ),
 }  # fmt: skip
+
+OUTCOMES: Final = {
+    Requeued.ENQUEUED: _("enqueued"),
+    Requeued.WAITS: _("waits for another turn to end"),
+    Requeued.WORKED_ON: _("a worker holds it"),
+    Requeued.NOT_WAITING: _("neither queued nor running"),
+    Requeued.UNREACHABLE: _("the broker does not answer; the sweeper enqueues it later"),
+}
 
 
 @admin.register(Run)
@@ -45,7 +54,7 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
     owner_field = "turn__session__owner"
     error_field = "error_code"
     around = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
-    search_help_text = (
+    search_help_text = _(
         "A user's name, an error code, the id of a run, of its turn, answer, session or tool call."
     )
     actions = ("stop", "requeue")
@@ -63,38 +72,32 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
     def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:
         named = {name for group in GROUPS.values() for name in group}
         others = [name for name in self.get_readonly_fields(request, obj) if name not in named]
-        groups = {**GROUPS, "More": others}
+        groups = {**GROUPS, _("More"): others}
         return [(title or None, {"fields": fields}) for title, fields in groups.items()]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Asked by Django for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_run")
 
-    @admin.action(description="Stop", permissions=["operate"])
+    @admin.action(description=_("Stop"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        self._do(request, chosen, "Stop", lambda run: cancel_run(run.pk).status)
+        do_each(self, request, chosen, _("Stop"), lambda run: cancel_run(run.pk).status)
 
-    @admin.action(description="Re-queue", permissions=["operate"])
+    @admin.action(description=_("Re-queue"), permissions=["operate"])
     def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        self._do(request, chosen, "Re-queue", lambda run: requeue(run.pk))
+        do_each(self, request, chosen, _("Re-queue"), lambda run: OUTCOMES[requeue(run.pk)])
 
-    @admin.display(description="waited (s)")
+    @admin.display(description=_("waited (s)"))
     def waited_s(self, run: Run) -> float | None:
         return _seconds(run.created_at, run.claimed_at)
 
-    @admin.display(description="worked (s)")
+    @admin.display(description=_("worked (s)"))
     def worked_s(self, run: Run) -> float | None:
         return _seconds(run.claimed_at, run.ended_at)
 
-    @admin.display(description="since its latest beat (s)")
+    @admin.display(description=_("since its latest beat (s)"))
     def silent_s(self, run: Run) -> float | None:
         return _seconds(run.beat_at, timezone.now()) if run.is_live else None
-
-    def _do(self, request: HttpRequest, runs: QuerySet[Run], verb: str, act: Callable[[Run], str]) -> None:
-        for run in runs:
-            outcome = act(run)
-            self.log_change(request, run, f"{verb}: {outcome}")
-            self.message_user(request, f"{verb} {run.pk}: {outcome}", messages.INFO)
 
 
 def _told(run_id: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from chat.admin.filters import ByModelOfRun
 from chat.admin.reading import ToRead
@@ -17,19 +18,19 @@ from chat.models import ChatMessage, Run, SentRequest, Session, Turn
 
 # What stands for what (llm_worker/request/message.py).
 LETTERS: Final = {
-    "S": "system prompt", "SUM": "summary", "U": "question", "A": "answer", "TC": "tool calls",
-    "TR": "tool response", "CA": "agent prompt", "P": "project documents", "D": "dynamic context",
-    "N": "files no longer shown", "F": "attached files", "R": "reminder",
+    "S": _("system prompt"), "SUM": _("summary"), "U": _("question"), "A": _("answer"), "TC": _("tool calls"),
+    "TR": _("tool response"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
+    "N": _("files no longer shown"), "F": _("attached files"), "R": _("reminder"),
 }  # fmt: skip
 # Why something of the branch is not in a request (llm_worker/request/account.py).
 WHY: Final = {
-    "summary": "covered by a summary, which is sent instead",
-    "summary_too_long": "the summary itself: it leaves no room in this model's window",
-    "budget": "history over the budget: the oldest messages go first",
-    "earlier_response": "tool responses of earlier turns, replaced by one sentence each",
-    "shortened": "the middle of tool responses of this turn that are too long",
-    "file": "files of messages that are not shown any more",
-    "image": "pictures: this model does not see, and gets a line instead of each",
+    "summary": _("covered by a summary, which is sent instead"),
+    "summary_too_long": _("the summary itself: it leaves no room in this model's window"),
+    "budget": _("history over the budget: the oldest messages go first"),
+    "earlier_response": _("tool responses of earlier turns, replaced by one sentence each"),
+    "shortened": _("the middle of tool responses of this turn that are too long"),
+    "file": _("files of messages that are not shown any more"),
+    "image": _("pictures: this model does not see, and gets a line instead of each"),
 }
 MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
 
@@ -62,7 +63,7 @@ class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
         (Turn, "runs__sent_requests"),
         (Session, "turns__runs__sent_requests"),
     )
-    search_help_text = "A user's name, the id of a run, of its turn, answer or session."
+    search_help_text = _("A user's name, the id of a run, of its turn, answer or session.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SentRequest]:
         return super().get_queryset(request).defer("messages", "parts")
@@ -81,7 +82,7 @@ def parts_of(sent: SentRequest) -> list[Part]:
         Part(
             number,
             part[0] if part else "",
-            LETTERS.get(part[0], part[0]) if part else message.get("role", ""),
+            str(LETTERS.get(part[0], part[0])) if part else message.get("role", ""),
             part[1] if part else None,
             _text(message.get("content")),
             json.dumps(message["tool_calls"], indent=1, ensure_ascii=False)

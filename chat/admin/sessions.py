@@ -14,12 +14,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from chat import compressing
-from chat.admin.compressions import TURNS, compressions_per_turns
+from chat.admin.compressions import compressions_per_turns
 from chat.admin.object_actions import ObjectActions
 from chat.admin.searching import Found
 from chat.admin.session_tree import tree_of
+from chat.admin.telling import do_each
 from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
 from chat.portable.markdown import as_markdown
 from chat.portable.writing import as_json
@@ -40,7 +43,9 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
     words = ("title",)
     said = ("pk", "session_id")
     around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
-    search_help_text = "A user's name, words of a title or a text, the id of a session or of anything in it."
+    search_help_text = _(
+        "A user's name, words of a title or a text, the id of a session or of anything in it."
+    )
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
 
@@ -57,34 +62,34 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
         """Asked by Django for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_session")
 
-    @admin.action(description="Stop what is being answered", permissions=["operate"])
+    @admin.action(description=_("Stop what is being answered"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
-        self._do(request, chosen, "Stop", _stop)
+        do_each(self, request, chosen, _("Stop"), _stop)
 
-    @admin.action(description="Compress the current branch", permissions=["operate"])
+    @admin.action(description=_("Compress the current branch"), permissions=["operate"])
     def compress(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
-        self._do(request, chosen, "Compress", _compress)
+        do_each(self, request, chosen, _("Compress"), _compress)
 
-    @admin.action(description="Export as JSON", permissions=["view"])
+    @admin.action(description=_("Export as JSON"), permissions=["view"])
     def export_json(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
         return self._exported(request, chosen, as_json, "json")
 
-    @admin.action(description="Export as Markdown", permissions=["view"])
+    @admin.action(description=_("Export as Markdown"), permissions=["view"])
     def export_markdown(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
         return self._exported(request, chosen, partial(as_markdown, whole=True), "md")
 
-    @admin.display(description=f"compressions per {TURNS} turns")
+    @admin.display(description=_("compressions per 20 turns"))
     def compressions(self, session: Session) -> float | None:
         return compressions_per_turns(session)
 
-    @admin.display(description="title", ordering="title")
+    @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> str:
         return session.title or str(session.pk)
 
-    @admin.display(description="messages")
+    @admin.display(description=_("messages"))
     def message_list(self, session: Session) -> SafeString:
         url = reverse("admin:chat_chatmessage_changelist")
-        return format_html('<a href="{}?session__id__exact={}">messages</a>', url, session.pk)
+        return format_html('<a href="{}?session__id__exact={}">{}</a>', url, session.pk, _("messages"))
 
     def _exported(
         self,
@@ -95,7 +100,7 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
     ) -> HttpResponse | None:
         """The whole tree as a file. One at a time: it is put together in memory."""
         if chosen.count() != 1:
-            self.message_user(request, "Choose exactly one session.", messages.ERROR)
+            self.message_user(request, _("Choose exactly one session."), messages.ERROR)
             return None
         session = chosen.get()
         content = b"".join(write(session))
@@ -103,24 +108,18 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
         headers = {"Content-Disposition": f'attachment; filename="session-{session.pk}.{ending}"'}
         return HttpResponse(content, content_type=TYPES[ending], headers=headers)
 
-    def _do(
-        self, request: HttpRequest, chosen: QuerySet[Session], verb: str, act: Callable[[Session], str]
-    ) -> None:
-        for session in chosen:
-            outcome = act(session)
-            self.log_change(request, session, f"{verb}: {outcome}")
-            self.message_user(request, f"{verb} {session}: {outcome}", messages.INFO)
 
-
-def _stop(session: Session) -> str:
+def _stop(session: Session) -> object:
     live = Run.objects.live().filter(turn__session=session).values_list("pk", flat=True)
     stopped = [cancel_run(pk).status for pk in live]
-    return f"{len(stopped)} runs" if stopped else "nothing is being answered"
+    if not stopped:
+        return _("nothing is being answered")
+    return ngettext_lazy("%(n)d run", "%(n)d runs", len(stopped)) % {"n": len(stopped)}
 
 
-def _compress(session: Session) -> str:
+def _compress(session: Session) -> object:
     asked = compressing.ask_by_hand(session, TriggeredBy.STAFF)
-    return "queued" if asked else "nothing to compress, or it is under way"
+    return _("queued") if asked else _("nothing to compress, or it is under way")
 
 
 def _uuid(text: str | None) -> UUID | None:

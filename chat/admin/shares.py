@@ -3,6 +3,7 @@
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from chat.admin.object_actions import ObjectActions
 from chat.admin.reading import ToRead
@@ -18,7 +19,7 @@ class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
     owner_field = "session__owner"
     words = ("session__title",)
     around = ((Session, "shares"), (ChatMessage, "session__shares"))
-    search_help_text = (
+    search_help_text = _(
         "A user's name, words of a title, the id of a share, of its session or of a message in it."
     )
     actions = ("revoke",)
@@ -31,13 +32,14 @@ class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
         """Asked by Django for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_share")
 
-    @admin.action(description="Revoke", permissions=["operate"])
+    @admin.action(description=_("Revoke"), permissions=["operate"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[Share]) -> None:
         for share in chosen:
             share.revoke()
             self.log_change(request, share, "Revoke")
-            self.message_user(request, f"{share} is revoked.", messages.INFO)
+            said = _("The share %(id)s is revoked.") % {"id": share.pk}
+            self.message_user(request, said, messages.INFO)
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owner(self, share: Share) -> str:
         return share.session.owner.get_username()

@@ -1,6 +1,7 @@
 """What admins see of tool calls and of what answers cite: to read, under their message and by themselves."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from chat.admin.filters import ByTool
 from chat.admin.reading import Rows, ToRead
@@ -35,9 +36,9 @@ class ToolCallAdmin(Found[ToolCall], ToRead[ToolCall]):
     ordering = ("-created_at",)
     owner_field = "run__turn__session__owner"
     around = ((Run, "tool_calls"), (ChatMessage, "tool_calls"))
-    search_help_text = "A user's name, the id of a call, of its run or message."
+    search_help_text = _("A user's name, the id of a call, of its run or message.")
     inlines = (ToolCallRows,)
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owner(self, call: ToolCall) -> str:
         return call.run.turn.session.owner.get_username()

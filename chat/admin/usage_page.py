@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from chat.admin.charts import Chart, columns, lines
 from chat.admin.usage_rows import Usage, usage_since
@@ -53,11 +54,11 @@ def _charts(days: Sequence[date], usage: Usage) -> Iterator[Chart]:
         if row.day and row.model is not None:
             tokens[row.model][row.day] = row.prompt + row.completion
             costs[row.model][row.day] = float(row.cost or 0)
-    yield columns("Tokens by model", days, tokens)
+    yield columns(_("Tokens by model"), days, tokens)
     if any(value for values in costs.values() for value in values.values()):
-        yield columns("Cost by model", days, costs)
-    yield columns("Runs by how they ended", days, _ways(usage))
-    yield lines("Time to the first token (s)", days, _waits(usage))
+        yield columns(_("Cost by model"), days, costs)
+    yield columns(_("Runs by how they ended"), days, _ways(usage))
+    yield lines(_("Time to the first token (s)"), days, _waits(usage))
 
 
 def _ways(usage: Usage) -> ByDay:

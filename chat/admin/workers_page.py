@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from redis.exceptions import RedisError
 
 from chat.admin.worker_rows import workers
@@ -23,7 +24,16 @@ from chat.states import Status
 
 LATEST_TAKEOVERS: Final = 20
 # Since they were counted first, by every process.
-COUNTED: Final = {counter._name for counter in (TAKEOVERS, REPAIRS, SWEEPS, TASKS_DROPPED, SLOW_CLOSES)}  # noqa: SLF001
+COUNTED: Final = {
+    counter._name: label  # noqa: SLF001
+    for counter, label in (
+        (TAKEOVERS, _("Runs taken from a dead worker")),
+        (REPAIRS, _("Other repairs of the sweeper")),
+        (SWEEPS, _("Passes of the sweeper")),
+        (TASKS_DROPPED, _("Tasks dropped")),
+        (SLOW_CLOSES, _("Sockets closed for reading too slowly")),
+    )
+}
 
 
 @permission_required(PERMISSION, raise_exception=True)
@@ -98,7 +108,7 @@ def _counted() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for role in roles
     ]
     counts = [
-        {"name": metric.documentation, "kind": ", ".join(sample.labels.values()), "value": int(sample.value)}
+        {"name": COUNTED[metric.name], "kind": ", ".join(sample.labels.values()), "value": int(sample.value)}
         for metric in sums
         if metric.name in COUNTED
         for sample in metric.samples

@@ -121,7 +121,7 @@ def test_takeovers_are_listed_and_counted(run: Run) -> None:
     Tally("sweeper").push()
     shown = page(cast.staff("view_run"), "workers")
     assert reverse("admin:chat_run_change", args=[run.pk]) in shown
-    assert "Runs taken from a dead owner" in shown
+    assert "Runs taken from a dead worker" in shown
     assert "sweeper" in shown
 
 

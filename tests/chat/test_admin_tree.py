@@ -194,7 +194,7 @@ class TestActions:
         alice = cast.client_of(session.owner)
         run = cast.send(alice, session.pk, "More").json()["runs"][0]["id"]
         client = cast.staff("view_session", "change_session")
-        assert "1 runs" in self.act(client, session, "stop").content.decode()
+        assert "1 run" in self.act(client, session, "stop").content.decode()
         assert Run.objects.get(pk=run).status == "stopped"
         assert "nothing is being answered" in self.act(client, session, "stop").content.decode()
 

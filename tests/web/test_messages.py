@@ -1,19 +1,55 @@
 """German is whole: every text of the sources has one, with the same holes, and what is compiled is what was written."""
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from babel.messages import Message
+from django.contrib import admin
+from django.utils.functional import Promise
 
+from chat.models import CitedDocument, PromptBlock
 from tests import messages
 
-HOLE = re.compile(r"%\(\w+\)s")
+HOLE = re.compile(r"%\(\w+\)[\d.]*[sdf]")
+# What a page of the admin shows of its Python: as an argument by name, as a name of a class, as an argument by place.
+BY_NAME = {"description", "title", "label", "help_text", "verbose_name", "verbose_name_plural", "why"}
+OF_CLASS = BY_NAME | {"search_help_text", "index_title"}
+BY_PLACE = {"lane": 0, "columns": 0, "lines": 0, "ValidationError": 0, "message_user": 1, "do_each": 3}
+# What is left of a template without its tags and holes; names and units are the same in every language.
+IN_TEMPLATE = re.compile(r"{% blocktranslate.*?endblocktranslate %}|{%.*?%}|{{.*?}}|<[^>]*>|&\w+;", re.DOTALL)
+SAME = {"ms", "s", "p95", "UTC"}
+SAID_BY_TAGS = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"{]*[A-Za-z]{2}[^"{]*)')
 
 
 def test_every_text_of_a_module_is_a_literal_that_can_be_found() -> None:
     found = [file for _text, file in messages.in_modules()]
     calls = {file: messages.calls_in(file) for file in messages.MODULES.rglob("*.js")}
     assert {file.name: count for file, count in calls.items() if count != found.count(file)} == {}
+
+
+def test_the_admin_says_nothing_that_gettext_does_not_know() -> None:
+    said = {file.name: list(_english_in(file)) for file in messages.ADMIN}
+    assert {name: texts for name, texts in said.items() if texts} == {}
+
+
+@pytest.mark.parametrize("file", sorted((messages.TEMPLATES / "admin").rglob("*.html")), ids=str)
+def test_a_template_of_the_admin_has_no_words_outside_of_translate(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    words = set(re.findall(r"[A-Za-z]\w+", IN_TEMPLATE.sub(" ", text)))
+    assert words | set(SAID_BY_TAGS.findall(text)) <= SAME
+
+
+def test_every_table_and_column_of_the_admin_has_a_name_in_german() -> None:
+    ours = [table for table in admin.site._registry if table._meta.app_label == "chat"]
+    named = [
+        one for table in (*ours, CitedDocument, PromptBlock) for one in (table._meta, *table._meta.fields)
+    ]
+    texts = [(str(one), one.verbose_name) for one in named]
+    texts += [(str(one), one.help_text) for one in named if getattr(one, "help_text", "")]
+    assert [(one, text) for one, text in texts if not isinstance(text, Promise)] == []
 
 
 @pytest.mark.parametrize("domain", messages.DOMAINS)
@@ -34,6 +70,34 @@ def test_german_has_the_holes_of_the_english(domain: str) -> None:
 def test_the_compiled_texts_are_the_written_ones(domain: str) -> None:
     compiled = messages.compiled(messages.kept(domain))
     assert (messages.FOLDER / f"{domain}.mo").read_bytes() == compiled, "run make messages"
+
+
+def _english_in(file: Path) -> Iterator[str]:
+    """Texts as they stand, where the admin shows them."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        shown: list[ast.expr] = []
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            shown += [keyword.value for keyword in node.keywords if keyword.arg in BY_NAME]
+            shown += [argument for place, argument in enumerate(node.args) if BY_PLACE.get(called) == place]
+        elif isinstance(node, ast.Assign) and {getattr(one, "id", "") for one in node.targets} & OF_CLASS:
+            shown.append(node.value)
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
+            pairs = zip(node.targets[0].elts, node.value.elts, strict=True)
+            shown += [value for name, value in pairs if getattr(name, "id", "") in OF_CLASS]
+        yield from (said for one in shown if set(re.findall("[A-Za-z]+", said := _words(one))) - SAME)
+
+
+def _words(text: ast.expr) -> str:
+    """Of a plain text or an f-string."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(
+        part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    )
 
 
 def _has_its_holes(message: Message) -> bool:

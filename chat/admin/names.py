@@ -1,0 +1,80 @@
+"""What tables and their columns are called, in the reader's language. The models themselves speak English, and know no
+other: their names are those of the API and of migrations."""
+
+from typing import Final
+
+from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
+
+NAMES: Final = (
+    _("ID"), _("account"), _("after"), _("agent"), _("agents"), _("announced at"), _("answered event"),
+    _("api key env"), _("arguments"), _("attempt"), _("base url"), _("beat at"), _("cached price"),
+    _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"),
+    _("claimed at"), _("client message id"), _("common"), _("completion price"), _("completion tokens"),
+    _("compression"), _("compressions"), _("context layout"), _("context window"), _("cost"),
+    _("created at"), _("cycle"), _("cycles"), _("deadline"), _("digest"), _("document id"), _("documents"),
+    _("duration ms"), _("dynamic context"), _("enabled"), _("ended at"), _("error code"),
+    _("error message"), _("error retryable"), _("failures"), _("feedback"), _("forced tool"), _("history"),
+    _("history window"), _("id"), _("in vain"), _("is default"), _("is demo"), _("is imported"),
+    _("is positive"), _("kind"), _("last seq"), _("last summarized message"), _("latest child"),
+    _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("message"), _("messages"),
+    _("model"), _("model config"), _("model configs"), _("model index"), _("models"), _("name"),
+    _("number"), _("owner"), _("parent"), _("parent role"), _("parent tool call"), _("parts"),
+    _("prefix share"), _("prepared cutoff"), _("prepared text"), _("probe score"), _("project"),
+    _("prompt"), _("prompt block"), _("prompt blocks"), _("prompt price"), _("prompt tokens"), _("queue"),
+    _("queued at"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
+    _("replaces system prompt"), _("reply to"), _("report"), _("report reasoning"), _("request digest"),
+    _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"),
+    _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("session"),
+    _("sessions"), _("share"), _("shares"), _("shows details"), _("status"), _("summary"),
+    _("supports prefill"), _("supports prompt cache key"), _("supports tool choice none"),
+    _("supports tools"), _("supports vision"), _("system prompt"), _("system prompts"), _("tab index"),
+    _("text"), _("text before"), _("time to first token ms"), _("title"), _("token count"), _("tokenizer"),
+    _("tokens"), _("tokens after"), _("tokens before"), _("tool call"), _("tool call id"), _("tool calls"),
+    _("tools"), _("triggered by"), _("turn"), _("turn number"), _("turns"), _("updated at"), _("url"),
+    _("user message"), _("while answering"),
+)  # fmt: skip
+# What a form says below a column.
+HINTS: Final = (
+    _("As the upstream server calls it."),
+    _("How many of its first messages are those of the cycle before."),
+    _("Name of the environment variable that holds the key."),
+    _("Names of the models that answer; empty: the default model."),
+    _("Names of the tools it may use."),
+    _("Of all its messages, by our own count."),
+    _("Of the history with the new summary."),
+    _("Of the history: the summary in force and the messages after it."),
+    _("Of the others, each: its letter, and its tokens by our own count."),
+    _("Of the window, for everything that is not history."),
+    _("OpenAI-compatible address ending in /v1; empty: LLM_BASE_URL."),
+    _("Part of the tokens that repeat the beginning of the request before it."),
+    _("Per million completion tokens, reasoning included."),
+    _("Per million prompt tokens the server had cached; empty: as any other prompt token."),
+    _("Per million prompt tokens; empty: unknown, and so is what a run costs."),
+    _("Reasoning, and what tools were asked and answered."),
+    _("Share of questions that are answered the same with the summary as with the text."),
+    _("Stands last in every request."),
+    _("That answers on this branch; its window is the one to fit."),
+    _("The Celery queue of its worker pool."),
+    _("The built-in demo, shown when no model is configured."),
+    _("The model's name, kept when its configuration is deleted."),
+    _("The others, as they were sent; pictures are left out."),
+    _("The prompt is the whole system prompt; an empty one means there is none."),
+    _("Tokens that are left for history."),
+    _("Tokens."),
+    _("What it was built for, and what of the branch it does not hold, and why."),
+    _("tiktoken encoding; empty: the default encoding."),
+)
+
+
+def translate(*tables: type[Model]) -> None:
+    """Their names, those of their columns, and what stands below these, from now on."""
+    with override(None):
+        texts = {str(text): text for text in (*NAMES, *HINTS)}
+    for table in tables:
+        for named in (table._meta, *table._meta.fields):  # noqa: SLF001  Django's documented model API
+            for attribute in ("verbose_name", "verbose_name_plural", "help_text"):
+                text = getattr(named, attribute, None)
+                if text in texts:
+                    setattr(named, attribute, texts[text])
