@@ -30,7 +30,10 @@ class Site(admin.AdminSite):
         ]
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        apps: list[Any] = super().get_app_list(request, app_label)
+        """Chats first: the rest is accounts."""
+        apps: list[Any] = sorted(
+            super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "chat"
+        )
         if request.user.has_perm(PERMISSION):
             for app in apps:
                 if app["app_label"] == "chat":

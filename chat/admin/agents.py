@@ -59,7 +59,7 @@ class AgentForm(forms.ModelForm[Agent]):
 @admin.register(Agent)
 class AgentAdmin(admin.ModelAdmin[Agent]):
     form = AgentForm
-    list_display = ("id", "name", "owner", "context_layout", "replaces_system_prompt", "updated_at")
+    list_display = ("name", "owner", "context_layout", "replaces_system_prompt", "updated_at")
     list_select_related = ("owner",)
     list_filter = ("context_layout", "replaces_system_prompt")
     search_fields = ("id", "name", "prompt", "owner__username")

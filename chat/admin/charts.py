@@ -55,14 +55,15 @@ class Chart:
     base = HEIGHT - BOTTOM
 
 
-def columns(title: str, days: Sequence[date], series: Series) -> Chart:
-    """One column a day, the series on top of each other in their order."""
-    chart = Chart(title, _legend(series))
+def columns(title: str, days: Sequence[date], series: Series, tones: Sequence[int] = ()) -> Chart:
+    """One column a day, the series on top of each other in their order. tones: of each series, where they mean something."""
+    tones = tones or _tones(series)
+    chart = Chart(title, list(zip(tones, series, strict=True)))
     top = _nice(max((sum(values.get(day, 0) for values in series.values()) for day in days), default=0))
     step = _axes(chart, days, top)
     for place, day in enumerate(days):
         y = float(chart.base)
-        for tone, (name, values) in zip(_tones(series), series.items(), strict=True):
+        for tone, (name, values) in zip(tones, series.items(), strict=True):
             value = values.get(day, 0)
             if value:
                 height = value / top * (chart.base - TOP)
@@ -77,7 +78,7 @@ def columns(title: str, days: Sequence[date], series: Series) -> Chart:
 
 def lines(title: str, days: Sequence[date], series: Series) -> Chart:
     """One line for each; days without a value are left out of it."""
-    chart = Chart(title, _legend(series))
+    chart = Chart(title, list(zip(_tones(series), series, strict=True)))
     top = _nice(max((value for values in series.values() for value in values.values()), default=0))
     step = _axes(chart, days, top)
     for tone, values in zip(_tones(series), series.values(), strict=True):
@@ -104,10 +105,6 @@ def _axes(chart: Chart, days: Sequence[date], top: float) -> float:
         if place % every == 0
     ]
     return step
-
-
-def _legend(series: Series) -> list[tuple[int, str]]:
-    return list(zip(_tones(series), series, strict=True))
 
 
 def _tones(series: Series) -> list[int]:

@@ -35,7 +35,7 @@ class MadeBy(CompressionRows):
 @admin.register(Compression)
 class CompressionAdmin(ToRead[Compression]):
     list_display = (
-        "id", "status", "triggered_by", "model", "tokens_before", "tokens_after", "saved", "reserved_share",
+        "short_id", "status", "triggered_by", "model", "tokens_before", "tokens_after", "saved", "reserved_share",
         "cost", "probe_score", "error_code", "created_at",
     )  # fmt: skip
     list_filter = ("status", "triggered_by", ByModel, "created_at")

@@ -21,7 +21,7 @@ class RunRows(Rows):
 
 @admin.register(ChatMessage)
 class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
-    list_display = ("id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
+    list_display = ("short_id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
     list_select_related = ("session__owner", "run")
     list_filter = ("role", "sent_at")
     ordering = ("-sent_at",)
@@ -56,7 +56,7 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
 
 @admin.register(Turn)
 class TurnAdmin(Found[Turn], ToRead[Turn]):
-    list_display = ("id", "owner", "question", "created_at", "ended_at")
+    list_display = ("short_id", "owner", "question", "created_at", "ended_at")
     list_select_related = ("session__owner", "user_message")
     list_filter = ("created_at",)
     ordering = ("-created_at",)

@@ -46,9 +46,10 @@ OUTCOMES: Final = {
 @admin.register(Run)
 class RunAdmin(Found[Run], ObjectActions[Run]):
     list_display = (
-        "id", "model", "status", "attempt", "failures", "error_code",
-        "waited_s", "time_to_first_token_ms", "worked_s", "created_at",
+        "short_id", "owner_name", "model", "status", "error_code", "created_at",
+        "waited_s", "time_to_first_token_ms", "worked_s", "attempt", "failures",
     )  # fmt: skip
+    list_select_related = ("turn__session__owner",)
     list_filter = ("status", ByModel, ByError, TakenOver, "created_at", "ended_at")
     ordering = ("-created_at",)
     owner_field = "turn__session__owner"
@@ -86,6 +87,10 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
     @admin.action(description=_("Re-queue"), permissions=["operate"])
     def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
         do_each(self, request, chosen, _("Re-queue"), lambda run: OUTCOMES[requeue(run.pk)])
+
+    @admin.display(description=_("user"))
+    def owner_name(self, run: Run) -> str:
+        return run.turn.session.owner.get_username()
 
     @admin.display(description=_("waited (s)"))
     def waited_s(self, run: Run) -> float | None:

@@ -52,7 +52,7 @@ class Part:
 class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
     """Kept for KEEP_REQUESTS_HOURS."""
 
-    list_display = ("id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
+    list_display = ("short_id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
     list_select_related = ("run", "tool_call")
     list_filter = (ByModelOfRun, "sent_at")
     ordering = ("-sent_at",)

@@ -25,6 +25,11 @@ class CallNode:
     inside: list["CallNode"] = field(default_factory=list)
 
     @property
+    def told(self) -> str:
+        """The arguments in one line."""
+        return json.dumps(self.call.arguments, ensure_ascii=False) if self.call.arguments else ""
+
+    @property
     def arguments(self) -> str:
         return json.dumps(self.call.arguments, indent=1, ensure_ascii=False)
 

@@ -35,9 +35,9 @@ TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"
 
 @admin.register(Session)
 class SessionAdmin(Found[Session], ObjectActions[Session]):
-    list_display = ("shown_title", "owner", "while_answering", "created_at", "updated_at", "message_list")
+    list_display = ("shown_title", "owner", "message_list", "created_at", "updated_at")
     list_select_related = ("owner",)
-    list_filter = ("while_answering", "updated_at")
+    list_filter = ("created_at", "updated_at")
     ordering = ("-updated_at",)
     owner_field = "owner"
     words = ("title",)

@@ -13,7 +13,7 @@ from chat.models import ChatMessage, Session, Share
 
 @admin.register(Share)
 class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
-    list_display = ("id", "session", "owner", "shows_details", "created_at", "revoked_at")
+    list_display = ("short_id", "session", "owner", "shows_details", "created_at", "revoked_at")
     list_select_related = ("session__owner",)
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "shows_details", "created_at")
     owner_field = "session__owner"

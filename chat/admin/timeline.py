@@ -44,7 +44,7 @@ class Lane:
 
     @property
     def text_y(self) -> int:
-        return self.y + 15
+        return self.y + 13
 
 
 class Timeline:

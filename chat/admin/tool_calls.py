@@ -30,7 +30,7 @@ class BlockRows(Rows):
 class ToolCallAdmin(Found[ToolCall], ToRead[ToolCall]):
     """Calls made inside an agent tool are listed below its own."""
 
-    list_display = ("id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
+    list_display = ("short_id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
     list_select_related = ("run__turn__session__owner",)
     list_filter = ("status", ByTool, "created_at")
     ordering = ("-created_at",)

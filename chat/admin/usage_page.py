@@ -17,6 +17,8 @@ from chat.admin.usage_rows import Usage, usage_since
 from chat.admin_site import OVERVIEWS, PERMISSION
 
 PERIODS: Final = (7, 30, 90)
+# Tones: completed is green, stopped ochre, failed red.
+WAYS: Final = (3, 6, 5)
 ByDay = Mapping[str, Mapping[date, float]]
 
 
@@ -57,7 +59,7 @@ def _charts(days: Sequence[date], usage: Usage) -> Iterator[Chart]:
     yield columns(_("Tokens by model"), days, tokens)
     if any(value for values in costs.values() for value in values.values()):
         yield columns(_("Cost by model"), days, costs)
-    yield columns(_("Runs by how they ended"), days, _ways(usage))
+    yield columns(_("Runs by how they ended"), days, _ways(usage), WAYS)
     yield lines(_("Time to the first token (s)"), days, _waits(usage))
 
 

@@ -55,28 +55,35 @@ class Alice:
         return started
 
 
-def play(stack: Stack) -> Scene:
-    """alice asks about tides, with an agent that researches; asks two models; changes a question; meets a failure."""
+def play(stack: Stack, pace_s: float = 0) -> Scene:
+    """alice asks about tides, with an agent that researches; asks two models; changes a question; meets a failure.
+
+    pace_s: between the words of the first answer.
+    """
     headers = {"Authorization": f"Token {stack.manage('create_token', 'alice').strip()}"}
     with httpx2.Client(base_url=f"{stack.base_url}/api/", headers=headers, trust_env=False) as http:
-        return _played(Alice(http), stack.upstream)
+        return _played(Alice(http), stack.upstream, pace_s)
 
 
-def _played(alice: Alice, upstream: Upstream) -> Scene:
+def _played(alice: Alice, upstream: Upstream, pace_s: float) -> Scene:
     tools = ["current_time", "research_agent"]
     agent = alice.post("agents/", name="Researcher", prompt="Look things up.", tools=tools)
     session = alice.post("sessions/", title="Why two tides a day?", agent=agent["id"])["id"]
-    upstream.reply({"reasoning": "What does the clock say?"}, _call("current_time", timezone="UTC"), times=1)
-    upstream.reply({"text": "I look it up. "}, _call("research_agent", question="Why two tides?"), times=1)
-    upstream.reply(_call("current_time", timezone="Asia/Tokyo"), times=1)
-    upstream.reply({"text": "Two bulges, one on each side."}, times=1)
-    upstream.reply(*({"text": f"{word} "} for word in TIDES.split()))
+    pause = {"pause_s": 5 * pace_s}
+    thought = [{"reasoning": word} for word in ("What ", "does ", "the ", "clock ", "say?")]
+    upstream.reply(pause, *_paced(thought, pace_s), _call("current_time", timezone="UTC"), times=1)
+    upstream.reply(
+        pause, {"text": "I look it up. "}, pause, _call("research_agent", question="Why two tides?"), times=1
+    )
+    upstream.reply(pause, _call("current_time", timezone="Asia/Tokyo"), times=1)
+    upstream.reply(pause, {"text": "Two bulges, one on each side."}, times=1)
+    upstream.reply(*_paced([{"text": f"{word} "} for word in TIDES.split()], pace_s), times=1)
+    upstream.reply({"status": 401}, contains="pasta")
     first = alice.ask(session, "Why are there two tides a day, and not one?")
     upstream.reply({"text": SUN})
     alice.ask(session, "And the Sun?", models=["alpha", "beta"])
     alice.ask(session, "And other planets?", parent=first["runs"][0]["message"])
     last = alice.ask(session, "Which of them matters most?")
-    upstream.reply({"status": 401}, times=1)
     failed = alice.ask(alice.post("sessions/", title="Pasta")["id"], "How long does pasta take?")
     return Scene(
         {
@@ -86,7 +93,7 @@ def _played(alice: Alice, upstream: Upstream) -> Scene:
             "cycle": f"chat/run/{last['runs'][0]['id']}/change/",
             "usage": "usage/",
             "workers": "workers/",
-            "sessions": "chat/session/",
+            "search": 'chat/session/?q="neap tides"',
             "runs": "chat/run/",
         }
     )
@@ -118,6 +125,7 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, folder: Path) -> None:
                     continue
                 visit(reader.page, stack, address)
                 open_some(reader.page, name)
+                reader.page.wait_for_load_state()
                 reader.page.screenshot(path=folder / f"admin-{name}{suffix}.png")
 
 
@@ -125,8 +133,13 @@ def open_some(page: Page, name: str) -> None:
     """As a reader would: the requests of a run lead to one of them; a fold or two are opened."""
     if name == "cycle":
         page.get_by_role("link", name="cycle 1").first.click()
-    for summary in page.locator(".tree details > summary").all()[:2]:
-        summary.click()
+    for fold in (".tree .calls > li:last-child > details > summary", ".tree .fork > details > summary"):
+        for summary in page.locator(fold).all()[:1]:
+            summary.click()
+
+
+def _paced(steps: list[dict[str, Any]], pace_s: float) -> list[dict[str, Any]]:
+    return [one for step in steps for one in ({"pause_s": pace_s}, step)] if pace_s else steps
 
 
 def _call(name: str, **arguments: Any) -> dict[str, Any]:

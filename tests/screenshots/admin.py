@@ -6,12 +6,17 @@ from tests.browser import admin_scene
 from tests.browser.launching import launched
 from tests.screenshots.__main__ import TARGET, stack
 
+# So that a run's axis of time looks like one of a real model.
+PACE_S = 0.12
+
 
 def main() -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     with stack() as running, sync_playwright() as playwright:
         running.manage("create_user", "root", "--password", "root", "--staff")
-        scene = admin_scene.play(running)
+        invented = running.manage("shell", "-c", "from tests.screenshots.history import invent; invent()")
+        assert "Error" not in invented, invented
+        scene = admin_scene.play(running, pace_s=PACE_S)
         browser = launched(playwright)
         admin_scene.shoot(browser, running, scene, TARGET)
 
