@@ -51,6 +51,7 @@ class Stack:
             **os.environ,
             **services.environment(),
             "REDIS_URL": services.valkey.url.removesuffix("/0") + "/1",
+            "DJANGO_SETTINGS_MODULE": "tests.stack_settings",
             "DEBUG": "1",
             "DATA_DIR": str(self.directory),
             "PORT": str(self.port),

@@ -21,6 +21,16 @@ def violations(page: Page, only: str | None = None) -> list[str]:
     return [_said(found) for found in page.evaluate(RUN, [only] if only else RULES)]
 
 
+def both_schemes(page: Page) -> list[str]:
+    """Everything in the light, and the contrasts in the dark."""
+    page.emulate_media(color_scheme="light")
+    found = violations(page)
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark {line}" for line in violations(page, only="color-contrast")]
+    page.emulate_media(color_scheme="light")
+    return found
+
+
 def _said(found: dict[str, Any]) -> str:
     places = "; ".join(f"{node['target']} {node['failureSummary']}" for node in found["nodes"][:3])
     return f"{found['id']}: {places}"

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import launching
 from tests.browser.reader import Reader
+from tests.browser.windows import PHONE, Windows
 from tests.stack import Stack
 
 
@@ -23,12 +24,20 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def windows(browser: Browser, running_stack: Stack) -> Windows:
+    return Windows(browser, running_stack.base_url)
+
+
 @pytest.fixture
-def reader(browser: Browser, stack: Stack) -> Iterator[Reader]:
-    """alice, logged in, at an empty page. Afterwards: nothing was asked of other hosts, nothing went wrong unseen."""
-    with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("alice", "alice")
-        reader.is_let_in()
+def reader(windows: Windows, stack: Stack) -> Iterator[Reader]:
+    """alice, logged in, at an empty page."""
+    with windows.taken_by("alice") as reader:
         yield reader
-        assert reader.strangers == []
-        assert reader.complaints == []
+
+
+@pytest.fixture
+def caller(windows: Windows, stack: Stack) -> Iterator[Reader]:
+    """alice, with her phone."""
+    with windows.taken_by("alice", **PHONE) as reader:
+        yield reader

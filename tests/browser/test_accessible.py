@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.accessible import violations
+from tests.browser.accessible import both_schemes
 from tests.browser.reader import Reader
+from tests.browser.windows import Windows
 from tests.screenshots import scenes
 from tests.screenshots.scenes import World
 from tests.stack import Stack
@@ -19,13 +20,11 @@ DEVICES = {
 
 
 @pytest.fixture(scope="module")
-def world(browser: Browser, running_stack: Stack) -> Iterator[World]:
+def world(windows: Windows, running_stack: Stack) -> Iterator[World]:
     """bob's chats: everything an answer can show."""
     running_stack.upstream.reset()
     running_stack.searching.reset()
-    with Reader.at(browser, running_stack.base_url) as reader:
-        reader.log_in("bob", "bob")
-        reader.is_let_in()
+    with windows.taken_by("bob") as reader:
         world = World(running_stack, reader.page)
         world.talk()
         yield world
@@ -59,7 +58,47 @@ def test_every_screen_is_accessible(reader: Reader, world: World) -> None:
     found["menu"] = both_schemes(page)
     page.get_by_role("menuitem", name="Rename").click()
     found["question"] = both_schemes(page)
+    page.keyboard.press("Escape")
+    found |= dialogs(reader)
+    found |= sharing(reader)
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def dialogs(reader: Reader) -> dict[str, list[str]]:
+    """As they come, and after something was done in them."""
+    page = reader.page
+    scenes.account(page, "Agents")
+    expect(page.get_by_role("dialog").get_by_role("button", name="New agent")).to_be_visible()
+    found = {"agents": both_schemes(page)}
+    page.keyboard.press("Escape")
+    scenes.account(page, "Settings")
+    settings = page.get_by_role("dialog")
+    settings.get_by_role("button", name="New token").click()
+    expect(settings.get_by_label("New token", exact=True)).to_be_focused()
+    found["a new token"] = both_schemes(page)
+    page.keyboard.press("Escape")
+    return found
+
+
+def sharing(reader: Reader) -> dict[str, list[str]]:
+    """The owner's dialog, what others see, and what they see when it is over."""
+    reader.chooses("Share")
+    dialog = reader.page.get_by_role("dialog")
+    dialog.get_by_label("Show reasoning").check()
+    dialog.get_by_role("button", name="Create a link").click()
+    link = dialog.get_by_label("Link", exact=True).first
+    expect(link).to_be_focused()
+    found = {"share": both_schemes(reader.page)}
+    shared = reader.second_tab()
+    shared.goto(link.input_value())
+    expect(shared.locator("article.answer .body")).not_to_be_empty()
+    unfold_all(shared)
+    found["shared"] = both_schemes(shared)
+    dialog.get_by_role("button", name="Revoke").first.click()
+    expect(dialog.get_by_label("Link", exact=True)).to_have_count(0)
+    shared.reload()
+    found["not shared any more"] = both_schemes(shared)
+    return found
 
 
 def unfold_all(page: Page) -> None:
@@ -69,13 +108,3 @@ def unfold_all(page: Page) -> None:
             "for (const fold of document.querySelectorAll('#conversation details')) fold.open = true"
         )
         page.wait_for_timeout(50)
-
-
-def both_schemes(page: Page) -> list[str]:
-    """Everything in the light, and the contrasts in the dark."""
-    page.emulate_media(color_scheme="light")
-    found = violations(page)
-    page.emulate_media(color_scheme="dark")
-    found += [f"dark {line}" for line in violations(page, only="color-contrast")]
-    page.emulate_media(color_scheme="light")
-    return found

@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.reader import Reader
+from tests.browser.windows import Windows
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+NARROW = {"width": 360, "height": 640}
 
 
 def test_a_wrong_password_is_said_and_the_right_one_lets_in(browser: Browser, stack: Stack) -> None:
@@ -57,19 +59,16 @@ def test_a_chat_gets_its_title_from_the_model_while_it_is_open(reader: Reader, s
     expect(reader.page.locator("#sessions").get_by_role("link", name="Beds and Paths")).to_be_visible()
 
 
-def test_somebody_elses_chat_does_not_exist(browser: Browser, reader: Reader, stack: Stack) -> None:
+def test_somebody_elses_chat_does_not_exist(reader: Reader, windows: Windows) -> None:
     reader.send("A secret")
     reader.sees_echo("A secret")
-    with Reader.at(browser, stack.base_url) as bob:
-        bob.log_in("bob", "bob")
-        bob.is_let_in()
+    with windows.taken_by("bob") as bob:
         bob.page.goto(reader.page.url)
         expect(bob.page.get_by_role("alert")).to_contain_text("does not exist")
         expect(bob.answers).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, stack: Stack, scheme: str) -> None:
+def test_on_a_phone_nothing_is_wider_than_the_screen(caller: Reader, stack: Stack) -> None:
     wide = (
         "| "
         + " | ".join(["column"] * 12)
@@ -81,21 +80,15 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, stack: St
         + "w" * 300
     )
     stack.upstream.reply({"text": wide})
-    phone = {
-        "viewport": {"width": 360, "height": 640},
-        "color_scheme": scheme,
-        "has_touch": True,
-        "is_mobile": True,
-    }
-    with Reader.at(browser, stack.base_url, **phone) as reader:
-        reader.log_in("alice", "alice")
-        reader.is_let_in()
-        reader.pick("alpha", "beta")
-        reader.send("Something wide")
-        expect(reader.answers.nth(1)).to_have_attribute("aria-busy", "false")
-        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
-        toggle = reader.page.locator("#sidebar-toggle")
-        toggle.click()
-        expect(toggle).to_have_attribute("aria-expanded", "true")
-        expect(reader.page.get_by_role("button", name="New chat")).to_be_in_viewport()
-        assert reader.complaints == []
+    page = caller.page
+    page.set_viewport_size(NARROW)
+    caller.pick("alpha", "beta")
+    caller.send("Something wide")
+    expect(caller.answers.nth(1)).to_have_attribute("aria-busy", "false")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    toggle = page.locator("#sidebar-toggle")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("button", name="New chat")).to_be_in_viewport()

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.reader import Reader
+from tests.browser.windows import Windows
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -32,12 +33,9 @@ def carols(running_stack: Stack) -> None:
 
 
 @pytest.fixture
-def carol(browser: Browser, stack: Stack, carols: None) -> Iterator[Reader]:
-    with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("carol", "carol")
-        reader.is_let_in()
+def carol(windows: Windows, stack: Stack, carols: None) -> Iterator[Reader]:
+    with windows.taken_by("carol") as reader:
         yield reader
-        assert reader.complaints == []
 
 
 def rows(page: Page) -> Locator:
@@ -113,14 +111,10 @@ def test_the_list_is_used_by_keyboard(carol: Reader) -> None:
 
 
 @pytest.fixture
-def phone(browser: Browser, reader: Reader, stack: Stack) -> Iterator[Reader]:
+def phone(reader: Reader, caller: Reader) -> Reader:
     """The same user elsewhere, with the list open."""
-    with Reader.at(browser, stack.base_url, viewport={"width": 390, "height": 844}, has_touch=True) as phone:
-        phone.log_in("alice", "alice")
-        phone.is_let_in()
-        phone.page.locator("#sidebar-toggle").click()
-        yield phone
-        assert phone.complaints == []
+    caller.page.locator("#sidebar-toggle").click()
+    return caller
 
 
 def test_every_browser_of_a_user_sees_what_is_answered_and_what_is_new(

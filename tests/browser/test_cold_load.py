@@ -17,12 +17,9 @@ LATER = ("vendor/temml.js", "vendor/highlight.js")
 
 def test_a_first_visit_loads_little_script_and_all_of_it_from_here(browser: Browser, stack: Stack) -> None:
     with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("alice", "alice")
-        reader.is_let_in()
         seen: list[Response] = []
         reader.page.on("response", lambda response: seen.append(response))  # noqa: PLW0108  marks what it is given
-        reader.page.reload()
-        reader.is_let_in()
+        reader.come_in("alice")
         expect(reader.page.locator("#connection")).to_be_hidden()
         scripts = {
             each.url.split("?")[0]: each.body() for each in seen if each.request.resource_type == "script"

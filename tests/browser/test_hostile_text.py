@@ -1,7 +1,7 @@
 """What a model writes is untrusted: nothing of it runs, and nothing of it is fetched."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from tests.browser.hostile import CORPUS, EVERYTHING, FAR
 from tests.browser.reader import Reader
@@ -75,12 +75,17 @@ RENDER = """async ({corpus, allowed}) => {
 
 def test_nothing_of_the_corpus_runs_or_loads_wherever_it_is_cut(reader: Reader) -> None:
     asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
     reader.page.evaluate("import('temml')")
     reader.page.evaluate("import('highlight')")
-    reader.page.on("request", lambda request: asked.append(request.url))
+    reader.page.on("request", note)
     allowed = {"elements": ELEMENTS.split(), "attributes": ATTRIBUTES.split()}
     assert reader.page.evaluate(RENDER, {"corpus": CORPUS, "allowed": allowed}) == []
     assert reader.page.evaluate("window.caught") is None
+    reader.page.remove_listener("request", note)
     ours = ("/static/chat/", "/static/vendor/", "/api/", "/ws/")
     assert [url for url in asked if not url.removeprefix(reader.base_url).startswith(ours)] == []
     assert not any("/admin" in url or url.endswith("/api/sessions/#") for url in asked)

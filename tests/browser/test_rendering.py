@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
@@ -57,28 +57,24 @@ GROW = """async ({ text, step }) => {
 }"""
 
 
-def test_code_formulas_and_tables_are_drawn(browser: Browser, stack: Stack) -> None:
+def test_code_formulas_and_tables_are_drawn(caller: Reader, stack: Stack) -> None:
     stack.upstream.reply(*({"text": RICH[i : i + 9]} for i in range(0, len(RICH), 9)))
-    phone = {"viewport": {"width": 390, "height": 844}, "permissions": ["clipboard-read", "clipboard-write"]}
-    with Reader.at(browser, stack.base_url, **phone) as reader:
-        reader.log_in("alice", "alice")
-        reader.is_let_in()
-        reader.send("Show me all")
-        body = reader.answers.locator(".body")
-        expect(reader.answers).to_have_attribute("aria-busy", "false")
-        expect(body.locator("math")).to_have_count(3)
-        expect(body.locator("math mfrac")).to_have_count(1)
-        expect(body.locator(".code .language")).to_have_text("python")
-        expect(body.locator(".code .keyword").first).to_have_text("def")
-        expect(body.locator(".code .comment")).to_have_text("# twice a day")
-        body.get_by_role("button", name="Copy code").click()
-        expect(body.get_by_role("button", name="Copied")).to_be_visible()
-        copied = reader.page.evaluate("navigator.clipboard.readText()")
-        assert copied == 'def tide(hour: int) -> str:\n    return "high"  # twice a day'
-        assert body.locator(".table").evaluate("e => e.scrollWidth > e.clientWidth")
-        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert reader.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
-        assert (reader.complaints, reader.strangers) == ([], [])
+    caller.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    caller.send("Show me all")
+    body = caller.answers.locator(".body")
+    expect(caller.answers).to_have_attribute("aria-busy", "false")
+    expect(body.locator("math")).to_have_count(3)
+    expect(body.locator("math mfrac")).to_have_count(1)
+    expect(body.locator(".code .language")).to_have_text("python")
+    expect(body.locator(".code .keyword").first).to_have_text("def")
+    expect(body.locator(".code .comment")).to_have_text("# twice a day")
+    body.get_by_role("button", name="Copy code").click()
+    expect(body.get_by_role("button", name="Copied")).to_be_visible()
+    copied = caller.page.evaluate("navigator.clipboard.readText()")
+    assert copied == 'def tide(hour: int) -> str:\n    return "high"  # twice a day'
+    assert body.locator(".table").evaluate("e => e.scrollWidth > e.clientWidth")
+    assert caller.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert caller.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_a_growing_text_touches_only_its_end(reader: Reader) -> None:

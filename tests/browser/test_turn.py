@@ -1,26 +1,12 @@
 """Around an answer: copied, rated, asked again of another model, what it took; a question edited; at both sizes."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-
-
-@pytest.fixture
-def caller(browser: Browser, stack: Stack) -> Iterator[Reader]:
-    """alice, with her phone."""
-    with Reader.at(browser, stack.base_url, **PHONE) as reader:
-        reader.log_in("alice", "alice")
-        expect(reader.field).to_be_visible()
-        yield reader
-        assert reader.complaints == []
 
 
 def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack: Stack) -> None:

@@ -1,0 +1,8 @@
+"""The product's settings for processes only tests talk to: what costs much, and what no test asks about, is cheap."""
+
+from config.settings import *  # noqa: F403
+
+# Nobody attacks these users.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# No file changes while tests run: a page that is loaded again need not ask for each of its modules.
+SERVESTATIC_MAX_AGE = 3600
