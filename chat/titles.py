@@ -1,30 +1,45 @@
-"""Titles of sessions that their owners have not named: when a worker is asked for one, and how it is given."""
+"""Titles of sessions that their owners have not named: when a worker is asked for one, how it is given, and what a
+session is called until there is an answer to name it after."""
 
 import logging
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
 
 from chat import editing
-from chat.models import Run, Session
+from chat.models import Run, Session, Turn
 from chat.protocol import TITLE_SESSION
 from chat.runs.enqueueing import UNREACHABLE, enqueue
 from chat.states import Status
 
+FALLBACK_CHARACTERS: Final = 40
 logger = logging.getLogger(__name__)
 
 
-def ask_on_commit(turn_id: Any) -> None:
-    """A turn of a session without a title ends: have it named after its first answer, if there is one.
+def turn_ended(turn_id: Any) -> None:
+    """Of a session without a title that stays: have it named after the turn's first answer; if none was completed, the
+    question names it until there is one. The caller holds the session's lock.
 
     A request that is lost on its way is made again by the end of the next turn.
     """
+    if not settings.TITLES:
+        return
     answered = Run.objects.filter(turn=turn_id, status=Status.COMPLETED).select_related("model_config")
-    run = answered.order_by("model_index").first() if settings.TITLES else None
+    run = answered.order_by("model_index").first()
     if run is not None:
         transaction.on_commit(partial(_ask, run))
+        return
+    turn = Turn.objects.select_related("user_message").get(pk=turn_id)
+    title = after(turn.user_message.text)
+    if title and Session.objects.entitle_for_now(turn.session_id, title):
+        editing.tell(Session(pk=turn.session_id))
+
+
+def after(question: str) -> str:
+    """Its beginning, where no model names the session."""
+    return " ".join(question.split())[:FALLBACK_CHARACTERS].rstrip()
 
 
 def give(session_id: Any, title: str) -> bool:

@@ -27,6 +27,10 @@ class WhileAnswering(models.TextChoices):
     INTERRUPT = "interrupt"
 
 
+# Neither its owner nor a model has named it.
+UNNAMED = models.Q(title="") | models.Q(has_makeshift_title=True)
+
+
 class SessionQuerySet(models.QuerySet["Session"]):
     def visible_to(self, user: Any) -> Self:
         """The user's own sessions; everybody else's do not exist for them."""
@@ -64,14 +68,20 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return session
 
     def entitle(self, pk: Any, title: str) -> bool:
-        """Name a session that has no title; False: it has one, or is gone. It stays where it is in the list."""
-        return bool(self.filter(pk=pk, title="").update(title=title))
+        """Name a session that has no title to stay; False: it has one, or is gone. It stays where it is in the list."""
+        return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_makeshift_title=False))
+
+    def entitle_for_now(self, pk: Any, title: str) -> bool:
+        """Until there is a better one. False: it has some title, or is gone."""
+        return bool(self.filter(pk=pk, title="").update(title=title, has_makeshift_title=True))
 
 
 class Session(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sessions")
     title = models.CharField(max_length=200, blank=True, default="")
+    # The title is the beginning of a question that has no answer: a better one replaces it.
+    has_makeshift_title = models.BooleanField(default=False, db_default=False)
     agent = models.ForeignKey(
         Agent, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
     )
@@ -123,6 +133,8 @@ class Session(models.Model):
 
     def change(self, **fields: Any) -> None:
         """Set what the owner may edit: title, while_answering, agent, project. It stays where it is in the list."""
+        if "title" in fields:
+            fields["has_makeshift_title"] = False
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields)
 

@@ -13,7 +13,7 @@ from chat.states import LIVE
 
 class Standing(NamedTuple):
     """A turn that has not ended: statuses of its runs, whether all of them are announced, whether any turn waits,
-    whether its session is still without a title."""
+    whether its session has no title that stays."""
 
     id: uuid.UUID
     statuses: list[str]
@@ -26,7 +26,10 @@ class Standing(NamedTuple):
 STANDING = """
     SELECT turn.id, array_agg(run.status), bool_and(run.announced_at IS NOT NULL),
         EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id),
-        EXISTS (SELECT FROM chat_session AS session WHERE session.id = turn.session_id AND session.title = '')
+        EXISTS (
+            SELECT FROM chat_session AS session
+            WHERE session.id = turn.session_id AND (session.title = '' OR session.has_makeshift_title)
+        )
     FROM chat_turn AS turn JOIN chat_run AS run ON run.turn_id = turn.id
     WHERE turn.id = (SELECT turn_id FROM chat_run WHERE id = %(run)s) AND turn.ended_at IS NULL
     GROUP BY turn.id

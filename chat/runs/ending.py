@@ -117,6 +117,6 @@ def _end_turn(session_id: UUID, turn: Standing) -> None:
     payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
     events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
     if turn.is_untitled:
-        titles.ask_on_commit(turn.id)
+        titles.turn_ended(turn.id)
     if turn.has_followers:
         waiting.release(Turn.objects.select_related("after").get(pk=turn.id))

@@ -9,7 +9,6 @@ from llm_worker.stream.sanitise import Sanitiser
 MAX_WORDS = 6
 # For languages that put no spaces between words, and for models that do not stop.
 MAX_CHARACTERS = 80
-FALLBACK_CHARACTERS = 40
 # What a conversation is about is said early; the rest would only cost tokens.
 QUESTION_CHARACTERS = 2_000
 ANSWER_CHARACTERS = 1_000
@@ -34,11 +33,6 @@ def title_in(reply: str) -> str:
     lines = (line for line in map(_bare, text.splitlines()) if line)
     words = next(lines, "").split()
     return _bare(" ".join(words[:MAX_WORDS])[:MAX_CHARACTERS])
-
-
-def fallback_title(question: str) -> str:
-    """The beginning of the question, where no model names the session."""
-    return " ".join(question.split())[:FALLBACK_CHARACTERS].rstrip()
 
 
 def _bare(line: str) -> str:

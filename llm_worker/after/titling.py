@@ -8,7 +8,7 @@ from uuid import UUID
 
 from chat import titles
 from chat.models import Run
-from llm_worker.after.naming import fallback_title, title_in, title_messages
+from llm_worker.after.naming import title_in, title_messages
 from llm_worker.alive.database import Database
 from llm_worker.alive.saving import patiently
 from llm_worker.upstream.completion import Completion
@@ -32,11 +32,12 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class Untitled:
-    """How the session began. model: who is asked; None: nobody."""
+    """How the session began. for_now: what it is called if nobody knows better.  model: who is asked; None: nobody."""
 
     session_id: UUID
     question: str
     answer: str
+    for_now: str
     model: Model | None
 
 
@@ -45,20 +46,22 @@ async def title_session(run_id: str, database: Database, models: Models) -> None
     untitled = await patiently(database, _load, run_id)
     if untitled is None:
         return
-    title = await _asked(untitled, models) or fallback_title(untitled.question)
+    title = await _asked(untitled, models) or untitled.for_now
     if title:
         await patiently(database, titles.give, untitled.session_id, title)
 
 
 def _load(run_id: Any) -> Untitled | None:
     """None: the session has a title already, or is gone."""
-    run = Run.objects.for_work().filter(pk=run_id, turn__session__title="").first()
-    if run is None:
+    run = Run.objects.for_work().filter(pk=run_id).first()
+    session = run.turn.session if run else None
+    if run is None or session is None or (session.title and not session.has_makeshift_title):
         return None
     config = run.model_config
     # The demo cannot think of a title.
     model = model_of(config) if config and not config.is_demo else None
-    return Untitled(run.turn.session_id, run.turn.user_message.text, run.message.text, model)
+    question = run.turn.user_message.text
+    return Untitled(session.pk, question, run.message.text, session.title or titles.after(question), model)
 
 
 async def _asked(untitled: Untitled, models: Models) -> str:

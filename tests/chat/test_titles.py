@@ -33,6 +33,20 @@ def new_session(client: Any, **fields: Any) -> str:
     return client.post("/api/sessions/", fields, format="json").json()["id"]
 
 
+def unanswered(client: Any, session: str, text: str, status: Status) -> None:
+    [run] = cast.send(client, session, text).json()["runs"]
+    cast.finish(run["id"], "half a", status)
+
+
+def title_of(client: Any, session: str) -> str:
+    return client.get(f"/api/sessions/{session}/").json()["title"]
+
+
+def told_titles(session: str) -> list[str]:
+    told = [json.decode(line) for _, line in read_now(event_log(session)).lines]
+    return [one["title"] for one in told if one["type"] == "session"]
+
+
 def asked(queue: str = "llm") -> list[str]:
     """The runs that sessions shall be named after."""
     return [run for task, run in broker.queued(queue) if task == TITLE_SESSION]
@@ -66,10 +80,35 @@ def test_a_request_that_was_lost_is_made_again_after_the_next_answer(client: Any
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.STOPPED])
-def test_what_is_no_answer_names_nothing(client: Any, status: Status) -> None:
-    [run] = cast.send(client, new_session(client)).json()["runs"]
-    cast.finish(run["id"], "half a", status)
+def test_without_an_answer_the_question_names_the_session_until_there_is_one(
+    client: Any, status: Status
+) -> None:
+    session = new_session(client)
+    unanswered(client, session, "Why are there two tides a day,\n and not one?", status)
     assert asked() == []
+    assert title_of(client, session) == "Why are there two tides a day, and not o"
+    assert told_titles(session) == ["Why are there two tides a day, and not o"]
+    unanswered(client, session, "Hello?", status)
+    assert title_of(client, session) == "Why are there two tides a day, and not o"
+    [run] = cast.talk(client, session, "And now?")["runs"]
+    assert asked() == [run["id"]]
+    assert titles.give(session, "Two tides")
+    assert title_of(client, session) == "Two tides"
+    assert not titles.give(session, "Another")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_the_owner_calls_it_stays_whatever_becomes_of_the_first_turn(client: Any, when: str) -> None:
+    session = new_session(client)
+    for step in ("before", "ends", "after"):
+        if step == "ends":
+            unanswered(client, session, "Why?", Status.STOPPED)
+        elif step == when:
+            client.patch(f"/api/sessions/{session}/", {"title": "Mine"}, format="json")
+    cast.talk(client, session, "And now?")
+    assert asked() == []
+    assert not titles.give(session, "Tides")
+    assert title_of(client, session) == "Mine"
 
 
 def test_of_several_answers_the_first_that_succeeded_counts_and_its_workers_are_asked(client: Any) -> None:
@@ -83,8 +122,10 @@ def test_of_several_answers_the_first_that_succeeded_counts_and_its_workers_are_
 
 def test_titles_can_be_switched_off(client: Any, settings: Any) -> None:
     settings.TITLES = False
-    cast.talk(client, new_session(client))
-    assert asked() == []
+    session = new_session(client)
+    cast.talk(client, session)
+    unanswered(client, session, "And now?", Status.STOPPED)
+    assert (asked(), title_of(client, session)) == ([], "")
 
 
 def test_a_title_is_told_to_every_tab(client: Any) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from llm_worker.after.naming import fallback_title, title_in, title_messages
+from chat import titles
+from llm_worker.after.naming import title_in, title_messages
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_title_in(reply: str, title: str) -> None:
     ],
 )
 def test_the_fallback_is_the_beginning_of_the_question(question: str, title: str) -> None:
-    assert fallback_title(question) == title
+    assert titles.after(question) == title
 
 
 def test_the_model_sees_the_beginning_of_both_and_no_turn_of_its_own() -> None:
