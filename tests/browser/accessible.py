@@ -12,6 +12,11 @@ RUN = """async (runOnly) => {
     const { violations } = await axe.run(document, { runOnly, resultTypes: ["violations"] });
     return violations;
 }"""
+# Colours that glide from light to dark have arrived.
+SETTLE = """() => {
+    document.body.getBoundingClientRect();
+    for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
+}"""
 
 
 def violations(page: Page, only: str | None = None) -> list[str]:
@@ -26,6 +31,7 @@ def both_schemes(page: Page) -> list[str]:
     page.emulate_media(color_scheme="light")
     found = violations(page)
     page.emulate_media(color_scheme="dark")
+    page.evaluate(SETTLE)
     found += [f"dark {line}" for line in violations(page, only="color-contrast")]
     page.emulate_media(color_scheme="light")
     return found

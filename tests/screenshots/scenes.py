@@ -138,14 +138,14 @@ def tree(page: Page, world: World) -> None:
 
 def agents(page: Page, world: World) -> None:
     _open(page, world.lighthouse, "answer")
-    _account(page, "Agents")
+    account(page, "Agents")
     page.get_by_role("dialog").get_by_text(texts.AGENTS[0]["name"]).click()
     expect(page.get_by_role("dialog").get_by_label("Name", exact=True)).to_be_focused()
 
 
 def settings(page: Page, world: World) -> None:
     _open(page, world.lighthouse, "answer")
-    _account(page, "Settings")
+    account(page, "Settings")
     expect(page.get_by_role("dialog").locator("tbody tr").first).to_be_visible()
 
 
@@ -161,7 +161,7 @@ def _open(page: Page, session: str, role: str) -> None:
     expect(page.locator(f"article.{role}").first).to_have_attribute("aria-busy", "false")
 
 
-def _account(page: Page, name: str) -> None:
+def account(page: Page, name: str) -> None:
     if not page.locator("#account").is_visible():
         page.locator("#sidebar-toggle").click()
     page.locator("#account").click()
