@@ -23,6 +23,15 @@ from tests.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 60
+# In one process: what each costs most is its start.
+PREPARATION = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("sync_models")
+for name in ("alice", "bob", "carol"):
+    call_command("create_user", name, password=name)
+call_command("create_user", "root", password="root", staff=True)
+"""
 
 
 def procfile() -> dict[str, str]:
@@ -68,12 +77,9 @@ class Stack:
     def running(
         cls, services: Services, upstream: Upstream, searching: SearchServer, **more: str
     ) -> Iterator["Stack"]:
-        """Migrated, with users alice and bob (password: their name), the models, one web, one worker and the sweeper."""
+        """Prepared; with one web, one worker and the sweeper."""
         stack = cls(services, upstream, searching, **more)
-        stack.manage("migrate", "--verbosity", "0")
-        stack.manage("sync_models")
-        for name in ("alice", "bob"):
-            stack.manage("create_user", name, "--password", name)
+        stack.prepare()
         try:
             stack.start("llm")
             stack.start("sweeper")
@@ -82,6 +88,10 @@ class Stack:
             yield stack
         finally:
             stack.stop()
+
+    def prepare(self) -> None:
+        """The tables, the models, and users whose password is their name; root is staff."""
+        self.manage("shell", "-v", "0", "-c", PREPARATION)
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(

@@ -18,7 +18,6 @@ OURS = ("tree", "run", "failed", "cycle", "usage", "workers", "search", "runs")
 
 @pytest.fixture(scope="module")
 def scene(running_stack: Stack) -> Scene:
-    running_stack.manage("create_user", "root", "--password", "root", "--staff")
     running_stack.upstream.reset()
     return admin_scene.play(running_stack)
 

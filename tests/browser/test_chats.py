@@ -27,7 +27,6 @@ MANY = """
 
 @pytest.fixture(scope="module")
 def carols(running_stack: Stack) -> None:
-    running_stack.manage("create_user", "carol", "--password", "carol")
     with psycopg.connect(running_stack.environment["DATABASE_URL"]) as connection:
         connection.execute(MANY)
 

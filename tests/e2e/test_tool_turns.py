@@ -312,9 +312,8 @@ async def test_an_agent_whose_context_only_grows_repeats_every_byte(stack: Stack
 
 async def test_a_system_prompt_that_is_edited_speaks_in_the_next_turn(stack: Stack, chat_with: Any) -> None:
     chat = await chat_with(tools=[])
-    stack.manage("create_user", "staff", "--password", "staff", "--staff")
     await chat.ask("One?")
-    async with Client.login(stack.base_url, "staff", "staff") as staff:
+    async with Client.login(stack.base_url, "root", "root") as staff:
         await staff.call("PUT", "system-prompt/", json={"text": "Speak like it was {{CURRENT_DATE}}."})
         try:
             await chat.ask("Two?")

@@ -34,16 +34,13 @@ class Arena:
     @classmethod
     @contextlib.contextmanager
     def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Arena"]:
-        """Migrated, with users and models, and the usual cast. environment: of every process."""
+        """Prepared, with the usual cast. environment: of every process."""
         services = Services(durable_valkey=durable_valkey)
         with Upstream() as upstream, SearchServer() as searching:
             stack = Stack(services, upstream, searching)
             stack.environment.update({"DRAIN_GRACE": "0"} | environment)
             arena = cls(services, stack)
-            stack.manage("migrate", "--verbosity", "0")
-            stack.manage("sync_models")
-            for name in ("alice", "bob"):
-                stack.manage("create_user", name, "--password", name)
+            stack.prepare()
             try:
                 arena.set_stage()
                 yield arena

@@ -13,7 +13,6 @@ PACE_S = 0.12
 def main() -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     with stack() as running, sync_playwright() as playwright:
-        running.manage("create_user", "root", "--password", "root", "--staff")
         invented = running.manage("shell", "-c", "from tests.screenshots.history import invent; invent()")
         assert "Error" not in invented, invented
         scene = admin_scene.play(running, pace_s=PACE_S)
