@@ -41,6 +41,7 @@ messages: setup
 # The pictures of the README, taken of a whole instance with scripted models.
 screenshots: setup
 	@$(VENV) -m tests.screenshots
+	@$(VENV) -m tests.screenshots.admin
 
 bench: setup
 	@$(VENV) -m bench

@@ -43,21 +43,31 @@ def test_the_first_stop_of_tab_skips_to_the_message_and_menus_have_their_keys(re
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
-def test_theme_and_language_are_kept_and_there_from_the_first_byte(reader: Reader) -> None:
+def test_theme_and_language_are_kept_there_from_the_first_byte_and_in_every_tab(reader: Reader) -> None:
     page = reader.page
+    other = reader.second_tab()
     settings = from_account(reader, "Settings")
     settings.get_by_label("Dark").check()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    for tab in (page, other):
+        expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
     page.keyboard.press("Escape")
     expect(page.locator("#account")).to_be_focused()
     assert 'data-theme="dark"' in page.request.get(f"{reader.base_url}/").text()
 
     from_account(reader, "Settings").get_by_label("Deutsch").check()
-    expect(page.locator("#new-chat")).to_have_text("Neuer Chat")
+    for tab in (page, other):
+        expect(tab.locator("#new-chat")).to_have_text("Neuer Chat")
+    other.locator("#account").click()
+    other.get_by_role("menuitem", name="Agenten").click()
     page.locator("#account").click()
     page.get_by_role("menuitem", name="Einstellungen").click()
     dialog(reader).get_by_label("English").check()
     expect(page.locator("#new-chat")).to_have_text("New chat")
+    other.bring_to_front()
+    expect(other.get_by_role("dialog")).to_be_visible()
+    expect(other.locator("#new-chat")).to_have_text("Neuer Chat")
+    other.keyboard.press("Escape")
+    expect(other.locator("#new-chat")).to_have_text("New chat")
 
 
 def test_a_token_is_shown_once_and_taken_back(reader: Reader) -> None:

@@ -32,6 +32,12 @@ def test_every_script_of_the_page_carries_the_nonce_of_its_policy() -> None:
     assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
 
 
+def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
+    answer = Client().get("/nowhere/")
+    assert answer.status_code == HTTPStatus.NOT_FOUND
+    assert '<a href="/">' in answer.content.decode()
+
+
 def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
     assert all(finders.find(address) for address in MODULES)
     assert not finders.find("vendor/marked/package.json")

@@ -17,6 +17,7 @@ import { toLogin } from "./frame/login_again.js";
 import { attachMenu } from "./elements/menu.js";
 import { Notice } from "./elements/notice.js";
 import { Sending } from "./composer/sending.js";
+import { followOtherTabs } from "./settings/other_tabs.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { titleOf } from "./sessions/session_list.js";
 import { isLive } from "./state/session_state.js";
@@ -135,6 +136,7 @@ class Page {
 
   #listen() {
     decorate(document);
+    followOtherTabs();
     addEventListener("hashchange", () => this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     part("skip").addEventListener("click", (/** @type {Event} */ event) => this.#skip(event));

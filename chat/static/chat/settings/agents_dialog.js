@@ -44,7 +44,7 @@ class AgentsDialog {
     /** @type {Agent[]} */
     const agents = await api.call("GET", "agents/");
     const rows = agents.map((agent) => this.#row(agent));
-    const none = rows.length === 0 && h("p", { class: "hint" }, t("An agent is a prompt with tools and models of its own. Pick it in the composer."));
+    const none = rows.length === 0 && h("p", { class: "none" }, icon("agent"), t("An agent is a prompt with tools and models of its own. Pick it in the composer."));
     const create = h("button", { type: "button", class: "primary", onclick: () => this.#edit(null) }, icon("plus"), t("New agent"));
     const list = h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows));
     this.place.replaceChildren(list, h("div", { class: "row" }, create));

@@ -1,5 +1,7 @@
 /** What this browser remembers of its reader's wishes. The theme is a cookie, so that the server draws the page in it. */
 
+import { tellOtherTabs } from "./other_tabs.js";
+
 const YEAR_S = 31_536_000;
 const SEND_KEY = "turnwire.sendKey";
 
@@ -14,6 +16,7 @@ export function setTheme(wanted) {
   const safely = location.protocol === "https:" ? "; secure" : "";
   document.cookie = `theme=${wanted}; path=/; max-age=${YEAR_S}; samesite=lax${safely}`;
   document.documentElement.dataset.theme = wanted;
+  tellOtherTabs({ theme: wanted });
 }
 
 /** What sends a message; the other one breaks the line. @returns {SendKey} */

@@ -6,6 +6,7 @@ import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
+import { tellOtherTabs } from "./other_tabs.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
 import { usageTable } from "./usage_table.js";
@@ -41,7 +42,11 @@ function languages(failed) {
     { value: "de", label: "Deutsch" },
   ];
   // The server writes half of the page, so all of it comes anew; drafts are kept.
-  return choice(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => location.reload(), failed));
+  const begin = (/** @type {string} */ chosen) => {
+    tellOtherTabs({ language: chosen });
+    location.reload();
+  };
+  return choice(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => begin(value), failed));
 }
 
 function keyboard() {
