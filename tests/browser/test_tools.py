@@ -126,3 +126,21 @@ def test_a_tool_that_is_stopped_says_so(searching: Reader, stack: Stack) -> None
     expect(answer.locator(".tool .state")).to_have_text("stopped")
     searching.page.reload()
     expect(answer.locator(".steps .line")).to_have_text("Searched the web · stopped")
+
+
+def test_a_tool_is_demanded_of_the_next_answer_alone(searching: Reader, stack: Stack) -> None:
+    call = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
+    stack.upstream.reply(call, times=1)
+    stack.upstream.reply({"text": "It is late there."})
+    tool = searching.page.locator("#tool")
+    tool.click()
+    searching.page.get_by_role("menuitemradio", name="Date and time").click()
+    expect(tool).to_have_attribute("aria-pressed", "true")
+    searching.send("What time is it in Tokyo?")
+    searching.sees_answer("It is late there.")
+    expect(tool).to_have_attribute("aria-pressed", "false")
+    searching.send("And now?")
+    searching.sees_answer("It is late there.", index=1)
+    asked = [one.body for one in stack.upstream.requests]
+    assert [body.get("tool_choice", "auto") for body in asked] == ["required", "auto", "auto"]
+    assert [one["function"]["name"] for one in asked[0]["tools"]] == ["current_time"]

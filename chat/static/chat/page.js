@@ -77,7 +77,7 @@ class Page {
 
   #answering() {
     return new Answering(
-      { models: part("models"), agents: part("agents") },
+      { models: part("models"), agents: part("agents"), tool: part("tool") },
       {
         session: () => this.sessions.open,
         isNew: () => this.live === null,

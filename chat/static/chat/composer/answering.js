@@ -1,6 +1,7 @@
 /** Who answers in the open chat, or in the next new one, and what a message does that is sent meanwhile. */
 
 import { AgentPicker } from "./agent_picker.js";
+import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
 import { changeSession } from "../server/sessions_api.js";
@@ -9,7 +10,7 @@ import { changeSession } from "../server/sessions_api.js";
 
 export class Answering {
   /**
-   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement}} parts
+   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, tool: HTMLButtonElement}} parts
    * @param {object} page
    * @param {() => Session|undefined} page.session  the open one, as far as it is known
    * @param {() => boolean} page.isNew  no chat is open: the next message begins one
@@ -22,6 +23,7 @@ export class Answering {
   constructor(parts, page) {
     this.page = page;
     this.picker = new ModelPicker(parts.models);
+    this.tool = new ForcedTool(parts.tool);
     this.agents = new AgentPicker(parts.agents, {
       choose: (agent) => this.#choose(agent),
       changed: () => this.show(),
@@ -54,6 +56,7 @@ export class Answering {
     if (!this.page.isNew()) this.forNew = null;
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
     this.picker.useAgent(this.agents.agent);
+    this.tool.offer(this.agents.agent?.tools ?? []);
   }
 
   /** @param {WhileAnswering} mode */

@@ -38,7 +38,9 @@ export class Sending {
     this.pending = { text, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
     this.page.changed();
     await this.page.answering.ready;
-    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text));
+    const { tool } = this.page.answering;
+    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen }));
+    if (isAccepted) tool.choose(null);
     this.pending = null;
     this.page.changed();
     return isAccepted;

@@ -21,11 +21,17 @@ export class TurnActions {
     this.unconfirmed = null;
   }
 
-  /** @param {string} text @param {string|null} [parent] left out: the end of the current branch @param {string[]} [files] ids */
-  send(text, parent, files = []) {
+  /**
+   * @param {string} text
+   * @param {object} [more]
+   * @param {string|null} [more.parent]  left out: the end of the current branch
+   * @param {string[]} [more.files]  ids
+   * @param {string|null} [more.tool]  that the answer has to begin with
+   */
+  send(text, { parent, files = [], tool = null } = {}) {
     const live = this.page.live();
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}) };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}) };
     const key = JSON.stringify([live?.state.session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
@@ -38,7 +44,7 @@ export class TurnActions {
   /** A message is edited by sending another one to the same parent, with the same files. @param {Message} message @param {string} text */
   edit(message, text) {
     const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
-    return this.send(text, isFirst ? null : message.parent, (message.files ?? []).map(({ id }) => id));
+    return this.send(text, { parent: isFirst ? null : message.parent, files: (message.files ?? []).map(({ id }) => id) });
   }
 
   /** @param {Message} answer @param {string} [model] left out: the one that answered, if it still may be asked */

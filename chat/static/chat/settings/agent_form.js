@@ -3,6 +3,7 @@
 import { choice } from "../elements/choice.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { toolNames } from "../tools/tool_names.js";
 
 /** @import {Model} from "../types.js" */
 
@@ -84,15 +85,6 @@ export class AgentForm {
     const isFull = checked(this.models).length >= MOST_MODELS;
     for (const box of this.models) box.disabled = isFull && !box.checked;
   }
-}
-
-/** Tools as the server names them, in the reader's words. @returns {Map<string, string>} */
-function toolNames() {
-  return new Map([
-    ["web_search", t("Web search")],
-    ["current_time", t("Date and time")],
-    ["research_agent", t("Research by a second agent")],
-  ]);
 }
 
 /** @param {Map<string, string>} names @param {string[]} picked */

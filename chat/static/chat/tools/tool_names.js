@@ -1,0 +1,12 @@
+/** Tools as the server names them, in the reader's words, where they are offered. */
+
+import { t } from "../i18n.js";
+
+/** @returns {Map<string, string>} */
+export function toolNames() {
+  return new Map([
+    ["web_search", t("Web search")],
+    ["current_time", t("Date and time")],
+    ["research_agent", t("Research by a second agent")],
+  ]);
+}
