@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 def turn_ended(turn_id: Any) -> None:
     """Of a session without a title that stays: have it named after the turn's first answer; if none was completed, the
-    question names it until there is one. The caller holds the session's lock.
+    chat's first question names it until there is one. The caller holds the session's lock.
 
     A request that is lost on its way is made again by the end of the next turn.
     """
@@ -31,10 +31,11 @@ def turn_ended(turn_id: Any) -> None:
     if run is not None:
         transaction.on_commit(partial(_ask, run))
         return
-    turn = Turn.objects.select_related("user_message").get(pk=turn_id)
-    title = after(turn.user_message.text)
-    if title and Session.objects.entitle_for_now(turn.session_id, title):
-        editing.tell(Session(pk=turn.session_id))
+    # Of the chat, and not of this turn: that may be one that waited behind the first, and was taken back.
+    first = Turn.objects.filter(session__turns=turn_id).select_related("user_message")[0]
+    title = after(first.user_message.text)
+    if title and Session.objects.entitle_for_now(first.session_id, title):
+        editing.tell(Session(pk=first.session_id))
 
 
 def after(question: str) -> str:

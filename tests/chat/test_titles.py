@@ -97,6 +97,16 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
     assert not titles.give(session, "Another")
 
 
+def test_a_question_that_was_taken_back_does_not_name_the_session(client: Any) -> None:
+    session = new_session(client)
+    [first] = cast.send(client, session, "Why two tides?").json()["runs"]
+    waiting = cast.send(client, session, "Never mind").json()
+    client.post(f"/api/messages/{waiting['user_message']}/withdrawal/", format="json")
+    assert title_of(client, session) == "Why two tides?"
+    cast.finish(first["id"])
+    assert asked() == [first["id"]]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_what_the_owner_calls_it_stays_whatever_becomes_of_the_first_turn(client: Any, when: str) -> None:
     session = new_session(client)

@@ -112,7 +112,7 @@ def _search(query: str) -> dict[str, Any]:
 def conversation(page: Page, world: World) -> None:
     _open(page, world.lighthouse, "answer")
     expect(page.locator("article.answer table")).to_be_visible()
-    page.locator("#scroller").evaluate("element => { element.scrollTop = 0; }")
+    _to_the_top(page)
 
 
 def side_by_side(page: Page, world: World) -> None:
@@ -124,8 +124,7 @@ def tools(page: Page, world: World) -> None:
     _open(page, world.tools, "answer")
     if page.viewport_size["width"] > ROOMY_PX:
         page.get_by_text(re.compile(r"Used \d tools")).click()
-        page.get_by_text("Researched", exact=True).click()
-    page.locator("#scroller").evaluate("element => { element.scrollTop = 0; }")
+    _to_the_top(page)
 
 
 def tree(page: Page, world: World) -> None:
@@ -153,6 +152,13 @@ SCENES = {
     scene.__name__.replace("_", "-"): scene
     for scene in (conversation, side_by_side, tools, tree, agents, settings)
 }
+
+
+def _to_the_top(page: Page) -> None:
+    """The page keeps the reader's place while formulas and code get their looks; after that it stays where it is put."""
+    page.wait_for_timeout(300)
+    page.locator("#scroller").evaluate("element => { element.scrollTop = 0; }")
+    expect(page.locator("article.user").first).to_be_in_viewport(ratio=1)
 
 
 def _open(page: Page, session: str, role: str) -> None:
