@@ -64,13 +64,15 @@ def _charts(days: Sequence[date], usage: Usage) -> Iterator[Chart]:
 
 
 def _ways(usage: Usage) -> ByDay:
-    ways: dict[str, dict[date, float]] = {"completed": {}, "stopped": {}, "failed": {}}
+    completed: dict[date, float] = {}
+    stopped: dict[date, float] = {}
+    failed: dict[date, float] = {}
     for row in usage.by_day:
         if row.day:
-            ways["completed"][row.day] = row.runs - row.failed - row.stopped
-            ways["stopped"][row.day] = row.stopped
-            ways["failed"][row.day] = row.failed
-    return ways
+            completed[row.day] = row.runs - row.failed - row.stopped
+            stopped[row.day] = row.stopped
+            failed[row.day] = row.failed
+    return {_("completed"): completed, _("stopped"): stopped, _("failed"): failed}
 
 
 def _waits(usage: Usage) -> ByDay:
