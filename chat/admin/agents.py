@@ -25,9 +25,10 @@ class AgentForm(forms.ModelForm[Agent]):
     """Names are chosen, not typed: the columns are plain lists."""
 
     tools = forms.MultipleChoiceField(
-        choices=tool_choices, required=False, widget=forms.CheckboxSelectMultiple
+        label=_("Tools"), choices=tool_choices, required=False, widget=forms.CheckboxSelectMultiple
     )
     models = forms.MultipleChoiceField(
+        label=_("Models"),
         choices=model_choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat import compressing
 from chat.admin.filters import ByModel
-from chat.admin.reading import Rows, ToRead
+from chat.admin.reading import Rows, ToRead, dash
 from chat.admin.telling import Act, do_each
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
 
@@ -58,19 +58,19 @@ class CompressionAdmin(ToRead[Compression]):
         self._do(request, chosen, _("Delete the summary"), _delete_summary)
 
     @admin.display(description=_("saved tokens"))
-    def saved(self, compression: Compression) -> int | None:
-        return compression.saved_tokens
+    def saved(self, compression: Compression) -> object:
+        return dash(compression.saved_tokens)
 
     @admin.display(description=_("reserved share of the window"))
-    def reserved_share(self, compression: Compression) -> str | None:
+    def reserved_share(self, compression: Compression) -> str:
         reserved, history = compression.reserved_tokens, compression.history_window
         if reserved is None or history is None or not reserved + history:
-            return None
+            return "-"
         return f"{reserved / (reserved + history):.0%}"
 
     @admin.display(description=_("covered messages"))
-    def covered_messages(self, compression: Compression) -> int | None:
-        return covered_by(compression.summary) if compression.summary else None
+    def covered_messages(self, compression: Compression) -> object:
+        return dash(covered_by(compression.summary) if compression.summary else None)
 
     @admin.display(description=_("text"))
     def summary_text(self, compression: Compression) -> str:

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat.admin.compressions import MadeBy, covered_by
-from chat.admin.reading import Rows, ToRead, link
+from chat.admin.reading import Rows, ToRead, dash, link
 from chat.admin.searching import Found
 from chat.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
@@ -37,8 +37,8 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
         return [*super().get_readonly_fields(request, obj), "covered_messages"]
 
     @admin.display(description=_("covered messages"))
-    def covered_messages(self, message: ChatMessage) -> int | None:
-        return covered_by(message)
+    def covered_messages(self, message: ChatMessage) -> object:
+        return dash(covered_by(message))
 
     @admin.display(description=_("text"))
     def excerpt(self, message: ChatMessage) -> str:

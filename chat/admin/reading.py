@@ -28,6 +28,11 @@ def page_of(row: models.Model) -> str:
     return reverse(f"admin:chat_{name}_change", args=[row.pk])
 
 
+def dash(value: object) -> object:
+    """What a page shows of a value that there may not be."""
+    return "-" if value is None else value
+
+
 class ReadOnly:
     """No row is added, changed or deleted here."""
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.admin.filters import ByError, ByModel, TakenOver
 from chat.admin.object_actions import ObjectActions
+from chat.admin.reading import dash
 from chat.admin.run_story import attempts_of, story_of
 from chat.admin.run_times import times_of
 from chat.admin.searching import Found
@@ -93,16 +94,16 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
         return run.turn.session.owner.get_username()
 
     @admin.display(description=_("waited (s)"))
-    def waited_s(self, run: Run) -> float | None:
+    def waited_s(self, run: Run) -> object:
         return _seconds(run.created_at, run.claimed_at)
 
     @admin.display(description=_("worked (s)"))
-    def worked_s(self, run: Run) -> float | None:
+    def worked_s(self, run: Run) -> object:
         return _seconds(run.claimed_at, run.ended_at)
 
     @admin.display(description=_("since its latest beat (s)"))
-    def silent_s(self, run: Run) -> float | None:
-        return _seconds(run.beat_at, timezone.now()) if run.is_live else None
+    def silent_s(self, run: Run) -> object:
+        return _seconds(run.beat_at, timezone.now() if run.is_live else None)
 
 
 def _told(run_id: Any) -> dict[str, Any]:
@@ -122,5 +123,5 @@ def _told(run_id: Any) -> dict[str, Any]:
     }
 
 
-def _seconds(since: datetime | None, until: datetime | None) -> float | None:
-    return round((until - since).total_seconds(), 3) if since and until else None
+def _seconds(since: datetime | None, until: datetime | None) -> object:
+    return dash(round((until - since).total_seconds(), 3) if since and until else None)

@@ -20,6 +20,7 @@ from django.utils.translation import ngettext_lazy
 from chat import compressing
 from chat.admin.compressions import compressions_per_turns
 from chat.admin.object_actions import ObjectActions
+from chat.admin.reading import dash
 from chat.admin.searching import Found
 from chat.admin.session_tree import tree_of
 from chat.admin.telling import do_each
@@ -79,8 +80,8 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
         return self._exported(request, chosen, partial(as_markdown, whole=True), "md")
 
     @admin.display(description=_("compressions per 20 turns"))
-    def compressions(self, session: Session) -> float | None:
-        return compressions_per_turns(session)
+    def compressions(self, session: Session) -> object:
+        return dash(compressions_per_turns(session))
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> str:
