@@ -1,6 +1,6 @@
 """What a turn is answered with: the models and the tool that a request names, or that its agent has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chat.models import Agent, ModelConfig
 from chat.refusals import Refusal
@@ -11,12 +11,22 @@ def models(named: tuple[str, ...] | None, agent: Agent | None) -> Sequence[Model
 
     An agent's models that are not offered any more are left out. Raises Refusal.
     """
-    if named is not None:
-        found = _offered(named)
-        if len(found) != len(named):
-            raise Refusal("models_invalid", field="models")
-        return found
-    return (agent and _offered(tuple(agent.models))) or [_default()]
+    wanted = names(named, agent)
+    found = ordered(ModelConfig.objects.offered_named(wanted), wanted) if wanted else []
+    if named is not None and len(found) != len(named):
+        raise Refusal("models_invalid", field="models")
+    return found or [_default()]
+
+
+def names(named: tuple[str, ...] | None, agent: Agent | None) -> tuple[str, ...] | None:
+    """What a request asks for, or else its agent; None: the default model."""
+    return named or (tuple(agent.models) if agent and agent.models else None)
+
+
+def ordered(found: Iterable[ModelConfig], wanted: Iterable[str]) -> list[ModelConfig]:
+    """Those of the models that are wanted, as the names stand."""
+    by_name = {model.name: model for model in found}
+    return [by_name[name] for name in wanted if name in by_name]
 
 
 def count(named: tuple[str, ...] | None, agent: Agent | None) -> int:
@@ -31,13 +41,6 @@ def forced_tool(name: str | None, agent: Agent | None) -> str:
     if agent is None or name not in agent.tools:
         raise Refusal("tool_unknown", field="forced_tool")
     return name
-
-
-def _offered(names: tuple[str, ...]) -> list[ModelConfig]:
-    if not names:
-        return []
-    found = {model.name: model for model in ModelConfig.objects.offered_named(names)}
-    return [found[name] for name in names if name in found]
 
 
 def _default() -> ModelConfig:

@@ -5,7 +5,7 @@ are enqueued after the commit, in that order. Who may touch the session is decid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from chat import attaching, dynamic_context, editing, events, prompt_blocks, resolving
 from chat.beginning import Beginning
-from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
+from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Situation, Turn
 from chat.models.session import WhileAnswering
 from chat.models.turn import Tip
 from chat.refusals import Refusal
@@ -54,6 +54,36 @@ def start(session: Session, request: TurnRequest) -> Started:
     A repeat of client_message_id returns the first answer. Raises Refusal; then nothing was stored.
     """
     request.check(settings.MAX_MESSAGE_CHARACTERS)
+    return _start_at_once(session, request) or _start_in_order(session, request)
+
+
+def _start_at_once(session: Session, request: TurnRequest) -> Started | None:
+    """The ordinary send, at a tip that waits for nothing: it is stored only if nothing has happened since it looked.
+
+    Without a lock, and so in two visits to the database. None: it is not ordinary, or something has happened.
+    """
+    agent = session.agent
+    if request.files or request.parent is not Place.TIP or prompt_blocks.are_stored(agent):
+        return None
+    forced_tool = resolving.forced_tool(request.forced_tool, agent)
+    names, most = resolving.names(request.models, agent), resolving.count(request.models, agent)
+    found = Situation.of(session, names, most, request.client_message_id)
+    if found is None:
+        return None
+    models = found.models if names is None else resolving.ordered(found.models, names)
+    if request.models and len(models) != len(request.models):
+        return None
+    admission.admit(found.own, found.queued, len(models))
+    enqueueing.check_reachable()
+    question = _question(found.tip, request, count_tokens(request.text))
+    known = dynamic_context.build(session)
+    context = prompt_blocks.for_the_run(agent, known, request.additional_context)
+    answering = _answering(question, models, None, dynamic_context=context, forced_tool=forced_tool)
+    return _begin(found.latest_event, answering.asked(question))
+
+
+def _start_in_order(session: Session, request: TurnRequest) -> Started:
+    """Any send, one after the other: under the session's lock."""
     earlier = _earlier(session, request)
     if earlier:
         return earlier
@@ -77,9 +107,7 @@ def start(session: Session, request: TurnRequest) -> Started:
             _make_path_current(parent)
         context = prompt_blocks.for_the_run(session.agent, known, request.additional_context)
         answering = _answering(question, models, after, dynamic_context=context, forced_tool=forced_tool)
-        question.latest_child = answering.chosen
-        asking = replace(answering, messages=[question, *answering.messages], chosen=question)
-        started = _begin(session, asking)
+        started = _begin_locked(session, answering.asked(question))
         attaching.attach(question, files)
         prompt_blocks.store(question, session, known)
         return started
@@ -102,7 +130,7 @@ def regenerate(message: ChatMessage, models: tuple[str, ...] | None = None) -> S
         answering = _answering(message, models_asked, after, dynamic_context=context)
         prompt_blocks.store(message, session, known)
         _make_path_current(message)
-        return _begin(session, answering)
+        return _begin_locked(session, answering)
 
 
 def select(message: ChatMessage) -> Session:
@@ -222,9 +250,20 @@ def _answering(
     return Beginning(turn, runs, messages=answers, chosen=answers[0])
 
 
-def _begin(session: Session, beginning: Beginning) -> Started:
+def _begin_locked(session: Session, beginning: Beginning) -> Started:
+    started = _begin(session.latest_event, beginning)
+    if started is None:
+        raise RuntimeError(f"session {session.pk} changed under its lock")
+    return started
+
+
+def _begin(latest_event: int, beginning: Beginning) -> Started | None:
+    """None: the session's latest event is another by now."""
     started = Started(beginning.turn, beginning.runs)
-    events.publish_on_commit(beginning.store(session, started.shape()))
+    event = beginning.store(latest_event, started.shape())
+    if event is None:
+        return None
+    events.publish_on_commit(event)
     if beginning.turn.after_id is None:
         enqueueing.enqueue_on_commit(beginning.runs)
     return started

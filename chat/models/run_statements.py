@@ -117,7 +117,7 @@ IN_PROGRESS = f"""
         SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
         WHERE session.owner_id = %(owner)s AND run.status IN ({_LIVE})
-    ), (SELECT count(*) FROM chat_run WHERE status = 'queued')
+    ) AS own, (SELECT count(*) FROM chat_run WHERE status = 'queued') AS queued
 """  # noqa: S608  no values
 
 

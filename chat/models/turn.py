@@ -36,23 +36,26 @@ STANDING = """
 """
 _LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
 # The turn that must end before a reply to the answer of `run` can start: its own, or the one that waits for.
-_BLOCKER = f"""
+BLOCKER = f"""
     CASE
         WHEN run.status IN ({_LIVE}) THEN turn.id
         WHEN above.ended_at IS NULL THEN above.id
     END
 """
 _BLOCKING = f"""
-    SELECT {_BLOCKER}
+    SELECT {BLOCKER}
     FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     WHERE run.message_id = %(answer)s
 """  # noqa: S608  no values
-_TIP = f"""
-    SELECT {_BLOCKER}, message.id, message.session_id, message.parent_id, message.role
-    FROM chat_session AS session JOIN chat_chatmessage AS message ON message.id = session.leaf_id
+# A session, the message its current branch ends at, and whoever answers there.
+AT_THE_TIP = """
+    chat_session AS session JOIN chat_chatmessage AS message ON message.id = session.leaf_id
     LEFT JOIN chat_run AS run ON run.message_id = message.id LEFT JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+"""
+_TIP = f"""
+    SELECT {BLOCKER}, message.id, message.session_id, message.parent_id, message.role FROM {AT_THE_TIP}
     WHERE session.id = %(session)s
 """  # noqa: S608  no values
 _END = "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id"

@@ -11,7 +11,11 @@ from chat.refusals import Refusal
 
 def check(session: Session, wanted: int) -> None:
     """Refuse `wanted` more runs past MAX_RUNS_PER_USER or MAX_QUEUED_RUNS."""
-    own, queued = Run.objects.in_progress(session.owner_id)
+    admit(*Run.objects.in_progress(session.owner_id), wanted)
+
+
+def admit(own: int, queued: int, wanted: int) -> None:
+    """The same where it is known how many are in progress (Run.objects.in_progress)."""
     if own + wanted > settings.MAX_RUNS_PER_USER:
         raise Refusal("too_many_runs")
     if queued + wanted > settings.MAX_QUEUED_RUNS:
