@@ -53,7 +53,10 @@ def percentile(values: Iterable[float], percent: int) -> float:
 
 
 async def opened(subject: Subject, count: int) -> list[Conversation]:
-    return [await subject.open() for _ in range(count)]
+    conversations = [await subject.open() for _ in range(count)]
+    # What opening sets off (a list of chats hears of each) is not what is measured.
+    await asyncio.sleep(SETTLE_S)
+    return conversations
 
 
 async def close(conversations: Sequence[Conversation]) -> None:
