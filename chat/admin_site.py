@@ -34,6 +34,9 @@ class Site(admin.AdminSite):
         apps: list[Any] = sorted(
             super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "chat"
         )
+        for app in apps:
+            if app["app_label"] == "knox":
+                app["name"] = _("API tokens")
         if request.user.has_perm(PERMISSION):
             for app in apps:
                 if app["app_label"] == "chat":

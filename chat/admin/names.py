@@ -35,6 +35,8 @@ NAMES: Final = (
     _("tools"), _("triggered by"), _("turn"), _("turn number"), _("turns"), _("updated at"), _("url"),
     _("user message"), _("while answering"),
 )  # fmt: skip
+# Of the table that knox keeps.
+TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
 # What a form says below a column.
 HINTS: Final = (
     _("As the upstream server calls it."),
@@ -71,7 +73,7 @@ HINTS: Final = (
 def translate(*tables: type[Model]) -> None:
     """Their names, those of their columns, and what stands below these, from now on."""
     with override(None):
-        texts = {str(text): text for text in (*NAMES, *HINTS)}
+        texts = {str(text): text for text in (*NAMES, *TOKENS, *HINTS)}
     for table in tables:
         for named in (table._meta, *table._meta.fields):  # noqa: SLF001  Django's documented model API
             for attribute in ("verbose_name", "verbose_name_plural", "help_text"):
