@@ -22,6 +22,7 @@ TIDES = (
 SUN = "The Sun does the same, at less than half the strength: spring tides when it helps, neap tides when it does not."
 # Looked at by tests alone.
 UNPICTURED = ("failed", "runs")
+TALL_PX = 1300
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -128,6 +129,13 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, folder: Path) -> None:
                 visit(reader.page, stack, address)
                 open_some(reader.page, name)
                 reader.page.wait_for_load_state()
+                # The tree is taller than a screen, and worth it.
+                tall = {
+                    "width": viewport["width"],
+                    "height": TALL_PX if name == "tree" else viewport["height"],
+                }
+                reader.page.set_viewport_size(tall)
+                reader.page.evaluate("scrollTo(0, 0)")
                 reader.page.screenshot(path=folder / f"admin-{name}{suffix}.png")
 
 

@@ -124,6 +124,8 @@ def tools(page: Page, world: World) -> None:
     _open(page, world.tools, "answer")
     if page.viewport_size["width"] > ROOMY_PX:
         page.get_by_text(re.compile(r"Used \d tools")).click()
+        # It stands open: folded, so that the answer is in the picture as well.
+        page.get_by_text("Researched", exact=True).click()
     _to_the_top(page)
 
 
