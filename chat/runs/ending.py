@@ -13,6 +13,7 @@ from django.db import transaction
 
 from chat import events, titles
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
+from chat.models.announcing import announce_ordinary
 from chat.models.turn import Standing
 from chat.protocol import Error, StopReason
 from chat.runs import waiting
@@ -96,6 +97,14 @@ def announce(run_id: Any) -> None:
     The last run of a turn ends the turn: `overall_stop` is recorded once and pushed after the commit. The
     session is locked first, as everywhere, so two runs that end together decide one after the other.
     """
+    event = None if transaction.get_connection().in_atomic_block else announce_ordinary(run_id)
+    if event is None:
+        _announce(run_id)
+    else:
+        events.publish_on_commit(event)
+
+
+def _announce(run_id: Any) -> None:
     with transaction.atomic():
         announced = Run.objects.announce(run_id)
         if announced is None:
