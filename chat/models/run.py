@@ -40,10 +40,20 @@ class RunQuerySet(models.QuerySet["Run"]):
 
         One UPDATE on the database clock, so of any number of deliveries exactly one gets the run.
         """
+        return self.claim_and_read(run_id, owner)[0]
+
+    def claim_and_read(
+        self, run_id: Any, owner: int, *asked: statements.Asked
+    ) -> tuple[Run | None, list[list[Any]]]:
+        """claim(), and in the same round trip what is asked besides; its rows are no use if the run was not claimed.
+
+        All of it or nothing: where the reading fails the run is not claimed.
+        """
         given = {"run": run_id, "owner": owner, "lease": timedelta(seconds=LEASE_S)}
-        row = statements.first(run_statements.CLAIM, given)
-        if row is None:
-            return None
+        claimed, *read = statements.together((run_statements.CLAIM, given), *asked)
+        return self._claimed(claimed[0]) if claimed else None, read
+
+    def _claimed(self, row: Any) -> Run:
         width = len(run_statements.CLAIMED)
         run = statements.instance(self.model, run_statements.CLAIMED, row[:width])
         run.left = row[width]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from django.db import models
 
 from chat.models import statements
@@ -13,6 +15,8 @@ class SystemPrompt(models.Model):
     text = models.TextField(blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
+    EDITED: ClassVar[statements.Asked] = ("SELECT text FROM chat_systemprompt", {})
+
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_system_prompt")]
 
@@ -22,8 +26,12 @@ class SystemPrompt(models.Model):
     @classmethod
     def edited(cls) -> str | None:
         """The edited text; None if staff never edited it (an empty edit is an edit)."""
-        row = statements.first("SELECT text FROM chat_systemprompt", {})
-        return row[0] if row else None
+        return cls.told(statements.every(*cls.EDITED))
+
+    @staticmethod
+    def told(rows: list[Any]) -> str | None:
+        """What EDITED has found, as edited() says it."""
+        return rows[0][0] if rows else None
 
     @classmethod
     def edit(cls, text: str) -> None:

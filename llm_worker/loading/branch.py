@@ -14,10 +14,15 @@ from chat.summaries import CHOSEN, Summary
 from chat.transcript import Block, BlockKind, Call, Entry, Round, TextFile
 from llm_worker.loading.covered import load_covered
 
+_LEAF = "%(leaf)s"
+_OF_RUN = """(
+    SELECT turn.user_message_id FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+    WHERE run.id = %(run)s
+)"""
 _BRANCH = """
     WITH RECURSIVE branch AS (
         SELECT id, parent_id, role, text, sent_at, token_count, 0 AS depth
-        FROM chat_chatmessage WHERE id = %(leaf)s
+        FROM chat_chatmessage WHERE id = {leaf}
         UNION ALL
         SELECT above.id, above.parent_id, above.role, above.text, above.sent_at, above.token_count, depth + 1
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
@@ -32,17 +37,20 @@ _SHOWN = """
 # ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
 # times as long as running it. Nothing, at once, in sessions that have summaries: those are rare, and the other
 # statement takes twice as long to plan.
-MESSAGES = f"""{_BRANCH}
+_MESSAGES = f"""{_BRANCH}
     SELECT {_SHOWN} FROM branch
     WHERE role IN ('user', 'assistant') AND NOT EXISTS (
         SELECT FROM chat_chatmessage AS made WHERE made.role = 'summary'
-            AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
+            AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = {{leaf}})
     ) ORDER BY depth DESC
 """  # noqa: S608  constants alone
+MESSAGES = _MESSAGES.format(leaf=_LEAF)
+# The same for what a run answers.
+MESSAGES_OF_RUN = _MESSAGES.format(leaf=_OF_RUN)
 # Deeper than a branch can be.
 _MORE_THAN_ANY = 2_147_483_647
 # What the summary stands for is left out, and the summary itself comes first.
-SUMMARISED = f"""{_BRANCH}, summary AS ({CHOSEN}),
+SUMMARISED = f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
     covered AS (SELECT branch.depth FROM branch JOIN summary ON branch.id = summary.cutoff)
     SELECT {_SHOWN}, NULL::uuid AS cutoff, depth FROM branch
     WHERE role IN ('user', 'assistant') AND depth < COALESCE((SELECT depth FROM covered), {_MORE_THAN_ANY})
@@ -94,13 +102,16 @@ class Branch:
         return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
 
 
-def load_branch(leaf: Any) -> Branch:
+def load_branch(leaf: Any, rows: list[Any] | None = None) -> Branch:
     """The replies from the root, or from the cutoff of the summary in force, to this message.
 
-    What most messages do not have is asked for only where there is some.
+    What most messages do not have is asked for only where there is some. rows: what MESSAGES or MESSAGES_OF_RUN has
+    found; None: it was not asked yet.
     """
     given = {"leaf": leaf}
-    rows = statements.every(MESSAGES, given) or statements.every(SUMMARISED, given)
+    if rows is None:
+        rows = statements.every(MESSAGES, given)
+    rows = rows or statements.every(SUMMARISED, given)
     summary = None
     if rows and rows[0][1] == "summary":
         pk, _, text, _, tokens, *_, cutoff, _ = rows.pop(0)

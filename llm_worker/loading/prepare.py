@@ -1,6 +1,7 @@
 """From rows to the brief of a run: the last place that sees rows before the loop."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -23,7 +24,14 @@ from llm_worker.upstream.deltas import ModelFailed, Usage
 from llm_worker.upstream.served import model_of
 
 
-def prepare(run: Run) -> Brief:
+class Read(NamedTuple):
+    """What the database was asked already: rows of MESSAGES_OF_RUN, and of SystemPrompt.EDITED."""
+
+    messages: list[Any]
+    edited: list[Any]
+
+
+def prepare(run: Run, read: Read | None = None) -> Brief:
     """What `run` is to answer, and with what. Reads the database. Raises ModelFailed if nothing can be asked."""
     config = run.model_config
     model = model_of(config) if config else None
@@ -34,7 +42,7 @@ def prepare(run: Run) -> Brief:
     tools = offered(agent.tools) if agent and config.supports_tools else []
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
-    branch = load_branch(run.turn.user_message_id)
+    branch = load_branch(run.turn.user_message_id, read.messages if read else None)
     if not are_stored(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
     project = shown_project(run, config, branch, in_the_branch=are_stored(agent))
@@ -42,7 +50,7 @@ def prepare(run: Run) -> Brief:
     return Brief(
         model=model,
         entries=branch.entries,
-        framing=framing_of(run, tools, project),
+        framing=framing_of(run, tools, project, read),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -89,13 +97,12 @@ def left_and_cited(run: Run) -> tuple[Snapshot, list[Document]]:
     return left_of(run), cited_in(run.message.text, rounds_of(run.pk))
 
 
-def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framing:
+def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject, read: Read | None = None) -> Framing:
     """What stands around the branch of `run`, with these tools offered."""
     session, branch = run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
-    edited = SystemPrompt.edited()
     prompts = system_prompts(
-        default_system_prompt() if edited is None else edited,
+        _base_prompt(read),
         AgentPrompt(
             session.own_prompt() if agent or session.project_id else "",
             replaces=bool(agent and agent.replaces_system_prompt),
@@ -116,6 +123,11 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject) -> Framin
         summarised_files=tuple(branch.summarised_files),
         sees_images=bool(run.model_config and run.model_config.supports_vision),
     )
+
+
+def _base_prompt(read: Read | None) -> str:
+    edited = SystemPrompt.told(read.edited) if read else SystemPrompt.edited()
+    return default_system_prompt() if edited is None else edited
 
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:

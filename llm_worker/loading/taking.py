@@ -1,15 +1,16 @@
-"""Taking a run: the claim and, in the same visit to the database, what a first attempt works on.
+"""Taking a run: the claim and, in the same round trip, what a first attempt works on.
 
-Between the two nothing is waited for, and a thread that begins its work costs more than either.
+A thread that begins its work, or waits for an answer, costs more than either.
 """
 
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from chat.fault_points import reach
-from chat.models import Run
+from chat.models import Run, SystemPrompt
 from llm_worker.brief import Brief
-from llm_worker.loading.prepare import prepare
+from llm_worker.loading.branch import MESSAGES_OF_RUN
+from llm_worker.loading.prepare import Read, prepare
 
 
 class Taken(NamedTuple):
@@ -21,16 +22,17 @@ class Taken(NamedTuple):
 
 def take(run_id: Any, owner: int) -> Taken | None:
     """Claim the run; None: it is not ours to take."""
-    run = Run.objects.claim(run_id, owner)
+    asked = (MESSAGES_OF_RUN, {"run": run_id}), SystemPrompt.EDITED
+    run, read = Run.objects.claim_and_read(run_id, owner, *asked)
     if run is None:
         return None
     reach("after_claim")
     # Later attempts show first what the earlier ones have left.
-    return Taken(run, _brief(run) if run.attempt == 1 else None)
+    return Taken(run, _brief(run, Read(*read)) if run.attempt == 1 else None)
 
 
-def _brief(run: Run) -> Brief | None:
+def _brief(run: Run, read: Read) -> Brief | None:
     # The run is ours by now: only its attempt can end it for what is wrong here.
     with suppress(Exception):
-        return prepare(run)
+        return prepare(run, read)
     return None
