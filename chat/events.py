@@ -31,7 +31,16 @@ def tell(session: Session, kind: str, payload: dict[str, Any]) -> None:
 
 def publish_on_commit(event: SessionEvent) -> None:
     """push_on_commit for one event: appended without a look at the log, which mostly lacks this one alone."""
-    transaction.on_commit(partial(_append_or_push, event))
+    transaction.on_commit(partial(publish, event))
+
+
+def publish(event: SessionEvent) -> None:
+    """publish_on_commit for one that is committed."""
+    try:
+        if _append(event).outcome == "gap":
+            push(event.session_id)
+    except RedisError as error:
+        logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
 
 
 def push_on_commit(session_id: Any) -> None:
@@ -60,14 +69,6 @@ def frames_after(session_id: Any, n: int, limit: int) -> list[tuple[int, bytes]]
 
 def frame(event: SessionEvent) -> bytes:
     return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
-
-
-def _append_or_push(event: SessionEvent) -> None:
-    try:
-        if _append(event).outcome == "gap":
-            push(event.session_id)
-    except RedisError as error:
-        logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
 
 
 def _append(event: SessionEvent) -> Appended:

@@ -101,7 +101,7 @@ def announce(run_id: Any) -> None:
     if event is None:
         _announce(run_id)
     else:
-        events.publish_on_commit(event)
+        events.publish(event)
 
 
 def _announce(run_id: Any) -> None:

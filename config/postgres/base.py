@@ -5,6 +5,7 @@ connecting while somebody waits for it.
 """
 
 import select
+from functools import cache
 from typing import Any
 
 from django.db.backends.postgresql import base
@@ -27,9 +28,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """A number's type follows from its size otherwise, and a statement would be prepared for each mixture."""
         params = super().get_connection_params()
-        params["context"] = AdaptersMap(params["context"])
-        params["context"].register_dumper(int, Int8Dumper)
+        params["context"] = _with_one_integer(params["context"])
         return params
+
+
+@cache
+def _with_one_integer(context: AdaptersMap) -> AdaptersMap:
+    adapters = AdaptersMap(context)
+    adapters.register_dumper(int, Int8Dumper)
+    return adapters
 
 
 def check(connection: Connection[Any]) -> None:
