@@ -19,6 +19,7 @@ import openai
 from chat.log.pace import Pace
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.wire import wire_messages
+from llm_worker.upstream.client import Client
 from llm_worker.upstream.completion import Completion, completion_of
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.reading import Reading
@@ -205,13 +206,12 @@ class LanguageModels:
     def _client(self, model: Model) -> openai.AsyncOpenAI:
         place = (model.base_url, model.api_key)
         if place not in self._clients:
-            transport = Transport(model.base_url, connections=self._connections, silence_s=self._silence_s)
             self._clients[place] = openai.AsyncOpenAI(
                 base_url=model.base_url,
                 api_key=model.api_key or NO_KEY,
                 max_retries=0,
                 timeout=None,  # the transport's
-                http_client=httpx2.AsyncClient(transport=transport, timeout=None, follow_redirects=True),
+                http_client=Client(Transport(model.base_url, self._connections, self._silence_s)),
             )
         return self._clients[place]
 

@@ -26,7 +26,7 @@ class Transport(httpx2.AsyncBaseTransport):
     Making it raises httpx2.InvalidURL.
     """
 
-    def __init__(self, base_url: str, *, connections: int, silence_s: float) -> None:
+    def __init__(self, base_url: str, connections: int, silence_s: float) -> None:
         self._silence_s = silence_s
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
