@@ -71,7 +71,7 @@ def executed(statement: str, given: Given) -> Cursor[Any]:
 def _held() -> Iterator[Any]:
     """The thread's connection. While Django has none open there, one of its pool's for this alone: taking one and
     giving it back as Django does costs more than what most statements do."""
-    django = connections[DEFAULT_DB_ALIAS]
+    django: Any = connections[DEFAULT_DB_ALIAS]
     pool = None if django.connection or django.in_atomic_block else django.pool
     with django.wrap_database_errors:
         if pool is None:
