@@ -1,6 +1,6 @@
-"""The ordinary announcement in one round trip: of the only run of its turn, in a session with a title, nobody waiting.
+"""The ordinary announcement in one round trip: of the only run of its turn, in a session whose title stays, nobody waiting.
 
-Everything else (several models, a title to ask for, turns that follow) is not ordinary: chat/runs/ending.py.
+Everything else (several models, a title to give, turns that follow) is not ordinary: chat/runs/ending.py.
 """
 
 from typing import Any, Final
@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import json
 
 from chat.models import statements
-from chat.models.session import Session, SessionEvent
+from chat.models.session import IS_UNNAMED, Session, SessionEvent
 from chat.states import STOP_REASONS
 
 _KIND: Final = "overall_stop"
@@ -27,7 +27,7 @@ _ANNOUNCE = f"""
         FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
         WHERE run.id = %(run)s AND run.ended_at IS NOT NULL AND run.announced_at IS NULL
-            AND turn.ended_at IS NULL AND session.title <> ''
+            AND turn.ended_at IS NULL AND NOT {IS_UNNAMED}
             AND NOT EXISTS (SELECT FROM chat_run AS other WHERE other.turn_id = turn.id AND other.id <> run.id)
             AND NOT EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id)
     ), announced AS (

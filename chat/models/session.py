@@ -29,6 +29,8 @@ class WhileAnswering(models.TextChoices):
 
 # Neither its owner nor a model has named it.
 UNNAMED = models.Q(title="") | models.Q(has_makeshift_title=True)
+# The same in SQL, of a row `session`.
+IS_UNNAMED = "(session.title = '' OR session.has_makeshift_title)"
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

@@ -7,7 +7,7 @@ from django.db import models
 
 from chat.models import statements
 from chat.models.message import ChatMessage
-from chat.models.session import LOCK, Session, SessionEvent
+from chat.models.session import IS_UNNAMED, LOCK, Session, SessionEvent
 from chat.states import LIVE
 
 
@@ -23,17 +23,17 @@ class Standing(NamedTuple):
 
 
 # Of the run that is given.
-STANDING = """
+STANDING = f"""
     SELECT turn.id, array_agg(run.status), bool_and(run.announced_at IS NOT NULL),
         EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id),
         EXISTS (
             SELECT FROM chat_session AS session
-            WHERE session.id = turn.session_id AND (session.title = '' OR session.has_makeshift_title)
+            WHERE session.id = turn.session_id AND {IS_UNNAMED}
         )
     FROM chat_turn AS turn JOIN chat_run AS run ON run.turn_id = turn.id
     WHERE turn.id = (SELECT turn_id FROM chat_run WHERE id = %(run)s) AND turn.ended_at IS NULL
     GROUP BY turn.id
-"""
+"""  # noqa: S608  constants alone
 _LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
 # The turn that must end before a reply to the answer of `run` can start: its own, or the one that waits for.
 BLOCKER = f"""

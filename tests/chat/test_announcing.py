@@ -79,7 +79,9 @@ def test_what_is_not_ordinary_is_left_to_the_long_way(ended):
     [run] = ended()
     Session.objects.update(title="")
     assert announce_ordinary(run.pk) is None
-    Session.objects.update(title="Tides")
+    Session.objects.update(title="Hello", has_makeshift_title=True)
+    assert announce_ordinary(run.pk) is None
+    Session.objects.update(title="Tides", has_makeshift_title=False)
     follower = Turn.objects.create(
         session_id=run.turn.session_id, user_message_id=run.turn.user_message_id, after_id=run.turn_id
     )
