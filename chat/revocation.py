@@ -50,10 +50,6 @@ class RevocationListener:
     ) -> None:
         self._on_revoked = on_revoked
         self._on_reconnected = on_reconnected
-        # The number of the subscription that stands; None while there is none. As long as it is the same, nothing
-        # was missed, or on_reconnected is still to come.
-        self.subscription: int | None = None
-        self._subscriptions = 0
         self._listening = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -83,15 +79,12 @@ class RevocationListener:
                 async for message in pubsub.listen():
                     self._take(message)
         finally:
-            self.subscription = None
             await client.aclose()
 
     def _take(self, message: dict[str, Any]) -> None:
         if message["type"] == "message":
             self._on_revoked(message["data"].decode())
         elif message["type"] == "subscribe":
-            self._subscriptions += 1
-            self.subscription = self._subscriptions
             if self._listening.is_set():
                 self._on_reconnected()
             self._listening.set()

@@ -62,12 +62,8 @@ class Services:
 class Attempt:
     """Belongs to the event loop. The run was claimed by this process, and is leased since `leased_at` or later."""
 
-    def __init__(
-        self, taken: Taken, services: Services, leased_at: float, was_stopped: bool | None = None
-    ) -> None:
-        """was_stopped: since its claim; None: nobody here knows."""
+    def __init__(self, taken: Taken, services: Services, leased_at: float) -> None:
         self.run = run = taken.run
-        self._was_stopped = was_stopped
         self._brief = taken.brief
         self.leased_at = leased_at  # on the loop's clock; moved by every beat
         self._services = services
@@ -124,11 +120,8 @@ class Attempt:
             await self._open()
         if self.run.attempt == 1:
             self._emitter.run_start(self.run.model)
-        # A stop from before the process knew this run.
-        if self._was_stopped:
-            self.cut("stopped")
-        elif self._was_stopped is None:
-            await self.check_revoked()
+        # A stop from before the process listened for this run.
+        await self.check_revoked()
         brief = self._brief
         if brief is None:
             brief = await patiently(self._services.database, prepare, self.run)

@@ -35,10 +35,6 @@ from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 
-# Of stops of runs that are not here, which is most of other workers'. One that concerns a run that is being claimed
-# is some milliseconds old.
-MOST_STOPS_KEPT = 1_000
-
 
 class Runtime:
     """Start it once; `run` may then be called from any number of threads."""
@@ -47,7 +43,6 @@ class Runtime:
         self.owner = new_owner()
         self._certificate = Certificate(self.owner)
         self._attempts: dict[str, Attempt] = {}
-        self._stopped: dict[str, None] = {}  # the latest that were heard of and are not among the attempts
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="runs", daemon=True)
         self._database = Database()
@@ -121,21 +116,13 @@ class Runtime:
                 await self._wake_another(run_id)
                 return False
             # Before the claim, since the lease runs from some moment after this one.
-            leased_at, subscription = self._loop.time(), self._listener.subscription
+            leased_at = self._loop.time()
             taken = await patiently(self._database, take, run_id, self.owner)
             if taken is None:
                 logger.debug("run %s is not ours to take", run_id)
                 return False
-            was_stopped = self._was_stopped(run_id, subscription)
-            await self._carry_out(Attempt(taken, self._services, leased_at, was_stopped))
+            await self._carry_out(Attempt(taken, self._services, leased_at))
         return True
-
-    def _was_stopped(self, run_id: str, subscription: int | None) -> bool | None:
-        """Since its claim, which is when a stop begins to be told; None: that was not heard all the time."""
-        if run_id in self._stopped:
-            return True
-        was_heard = subscription is not None and subscription == self._listener.subscription
-        return False if was_heard else None
 
     async def _title(self, run_id: str) -> None:
         if not self._drain.has_begun:
@@ -165,10 +152,6 @@ class Runtime:
     def _on_revoked(self, run_id: str) -> None:
         if attempt := self._attempts.get(run_id):
             attempt.cut("stopped")
-        else:
-            self._stopped[run_id] = None
-            if len(self._stopped) > MOST_STOPS_KEPT:
-                del self._stopped[next(iter(self._stopped))]
 
     def _on_reconnected(self) -> None:
         for attempt in self._attempts.values():

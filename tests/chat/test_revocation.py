@@ -38,12 +38,9 @@ async def test_after_a_lost_connection_the_worker_is_told_to_look_again(relay):
     told: asyncio.Queue[str] = asyncio.Queue()
     listener = RevocationListener(told.put_nowait, lambda: told.put_nowait("look again"))
     await listener.start()
-    before = listener.subscription
     await relay.cut()
     await relay.mend()
     assert await asyncio.wait_for(told.get(), 30) == "look again"
-    assert before is not None
-    assert listener.subscription not in (before, None)
     run = uuid.uuid4()
     await asyncio.to_thread(revoke, uuid.uuid4(), run)
     assert await asyncio.wait_for(told.get(), 30) == str(run)
