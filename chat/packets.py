@@ -41,6 +41,9 @@ class Blocks:
     documents: dict[int, Document] = field(default_factory=dict)
     thought_ms: int | None = None  # how long the open reasoning block has been written
     _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
+    _in_writing: set[int] = field(
+        default_factory=set
+    )  # tabs whose arguments have been shown as they were written
     _width: int = 1  # how many calls the open round has
 
     def run_start(self, model: str) -> Iterator[Placed]:
@@ -73,24 +76,35 @@ class Blocks:
         )
 
     def round(self, count: int) -> Iterator[Placed]:
-        """`count` calls follow, each in its tab."""
+        """`count` calls follow, each in its tab; the first may have begun, shown while it was being written."""
         yield from self._open_round()
         self._width = max(self._width, count)
         if count > 1 and self.inside is None:
             yield self._place(p.TopLevelBranching(count=count))
 
     def tool_start(self, tab: int, tool_call_id: str, name: str) -> Iterator[Placed]:
+        """Nothing, if this call has begun already."""
         yield from self._open_round()
-        self._running[tab] = tool_call_id
-        yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
+        if self._running.get(tab) != tool_call_id:
+            self._running[tab] = tool_call_id
+            yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
 
-    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
-        """As text, in pieces, and then as they are. ref: where they are found if they are too long for a packet."""
-        tool_call_id = self._running[tab]
-        text = p.encode(dict(arguments)).decode()
+    def tool_writing(self, tab: int, text: str) -> Iterator[Placed]:
+        """A piece of the arguments, as the model writes them."""
+        self._in_writing.add(tab)
         for start in range(0, len(text), MAX_SHOWN_CHARACTERS):
             piece = text[start : start + MAX_SHOWN_CHARACTERS]
-            yield self._place(p.ToolArgumentsDelta(tool_call_id, piece), tab)
+            yield self._place(p.ToolArgumentsDelta(self._running[tab], piece), tab)
+
+    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
+        """As text, if they were not shown as they were written, and then as they are.
+
+        ref: where they are found if they are too long for a packet.
+        """
+        tool_call_id = self._running[tab]
+        text = p.encode(dict(arguments)).decode()
+        if tab not in self._in_writing:
+            yield from self.tool_writing(tab, text)
         if len(text) > MAX_SHOWN_CHARACTERS:
             yield self._place(p.ToolArguments(tool_call_id, {}, ref=ref), tab)
         else:
@@ -129,6 +143,7 @@ class Blocks:
             case "tools":
                 for tab in sorted(self._running):
                     yield from self.tool_end(tab)
+                self._in_writing.clear()
                 width = self._width if self.inside else 1
         self.open = None
         self.turn_index += width

@@ -94,7 +94,7 @@ def message_shapes(messages: Iterable[ChatMessage]) -> list[Shape]:
     siblings = _siblings(wanted)
     others = attached(wanted)
     return [
-        _message(message) | others[message.pk] | {"siblings": siblings[message.parent_id, message.role]}
+        _message(message, others[message.pk]) | {"siblings": siblings[message.parent_id, message.role]}
         for message in wanted
     ]
 
@@ -152,7 +152,8 @@ def _moment(moment: datetime | None) -> str | None:
     return iso(moment) if moment else None
 
 
-def _message(message: ChatMessage) -> Shape:
+def _message(message: ChatMessage, others: Shape) -> Shape:
+    """With what hangs on it, which has been read before: what is live is told up to there."""
     shape: Shape = {
         "id": str(message.pk),
         "parent": _id(message.parent_id),
@@ -166,18 +167,18 @@ def _message(message: ChatMessage) -> Shape:
         shape["reasoning"] = message.reasoning
     run = message.answered_by
     if run:
-        shape |= _answer(message, run)
+        shape |= _answer(message, run, len(others["tool_calls"]))
     feedback = getattr(message, "feedback", None)
     if feedback:
         shape["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
-    return shape
+    return shape | others
 
 
-def _answer(message: ChatMessage, run: Run) -> Shape:
+def _answer(message: ChatMessage, run: Run, calls: int) -> Shape:
     shape: Shape = {"status": run.status, "model": run.model, "run": str(run.pk), **_error(run)}
     if run.is_live:
         run.message = message
-        shown = progress(run)
+        shown = progress(run, calls)
         shape |= {
             "text": shown.text,
             "cursor": {"attempt": shown.cursor.attempt, "seq": shown.cursor.seq},

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
@@ -26,6 +26,7 @@ from llm_worker.alive.checkpoint import Checkpoint
 from llm_worker.alive.database import Database
 from llm_worker.alive.saving import announce, finish, patiently, put_back
 from llm_worker.brief import Brief
+from llm_worker.calling.cut_short import cut_short
 from llm_worker.calling.hosting import Means
 from llm_worker.calling.round_store import Rounds
 from llm_worker.emitter import Emitter
@@ -189,9 +190,10 @@ class Attempt:
         """Commit, then say how it ended, then announce; a crash in between is completed from the database."""
         if self.run.attempt > 1 and not self._has_begun:
             await self._keep_what_was_left()
+        never_ran = cut_short(self.run, self._emitter)
         self._emitter.end()
         last_seq = self._outlet.settle() + (2 if error else 1)
-        offered = self._make_end(status, error, last_seq=last_seq)
+        offered = replace(self._make_end(status, error, last_seq=last_seq), never_ran=never_ran)
         end = await patiently(self._services.database, finish, self.run, offered)
         if end is None:
             return

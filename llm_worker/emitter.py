@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from chat import protocol as p
 from chat.packets import Blocks, Placed
 from chat.transcript import Document
 from llm_worker.state import RunState
-from llm_worker.stream.assemble import Asked
+from llm_worker.stream.assemble import Asked, Piece
 from llm_worker.stream.citations import Citations
 from llm_worker.stream.sanitise import Sanitiser
 from llm_worker.stream.think import Kind, ThinkSplitter
@@ -24,6 +25,18 @@ class Outlet(Protocol):
     """What an emitter needs of chat.log.outlet.Outlet."""
 
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
+
+    def hold(self) -> None: ...
+
+    def release(self) -> None: ...
+
+
+class Hearer(Protocol):
+    """Whoever is told what the model says."""
+
+    def text(self, text: str) -> None: ...
+
+    def reasoning(self, text: str) -> None: ...
 
 
 class CallSearch(Protocol):
@@ -36,6 +49,28 @@ class CallSearch(Protocol):
         ...
 
     def flush(self) -> str: ...
+
+
+@dataclass
+class Written:
+    """A call that readers are shown while the model writes it; no row knows of it yet."""
+
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list)  # of its arguments
+
+
+class Later:
+    """Keeps what a model says after a call that readers are shown already: its place is behind the round."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[Kind, str]] = []
+
+    def text(self, text: str) -> None:
+        self.said.append(("text", text))
+
+    def reasoning(self, text: str) -> None:
+        self.said.append(("reasoning", text))
 
 
 class Emitter:
@@ -51,6 +86,8 @@ class Emitter:
         # A report is cited from, not citing: its numbers stay numbers.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._may_cite = False
+        self.written: Written | None = None
+        self._later = Later()
         self._thinking_since = 0.0
         self._thought_before_ms = 0
         self._renew()
@@ -78,6 +115,7 @@ class Emitter:
         """
         self._text_calls = search
         self._may_cite = bool(self.documents)
+        self._say_later()
 
     def show(self, placed: Iterable[Placed]) -> None:
         """Packets as the blocks build them."""
@@ -92,32 +130,62 @@ class Emitter:
     def reasoning(self, text: str) -> None:
         self._say("reasoning", self._clean_reasoning.clean(text))
 
+    def call(self, piece: Piece) -> Hearer:
+        """What the model has written of its first call; what it says after that goes to the one returned.
+
+        Until calls_are_stored() nothing else is said, and no checkpoint counts what readers see of it.
+        """
+        if self.written is None:
+            self._say_held_back()
+            self._outlet.hold()
+            self.written = Written(piece.id, piece.name)
+            self.show(self.blocks.tool_start(piece.tab, piece.id, piece.name))
+        self.written.pieces.append(piece.text)
+        self.show(self.blocks.tool_writing(piece.tab, piece.text))
+        return self._later
+
+    def calls_are_stored(self) -> None:
+        """The rows know, or will know with the end of the run, what readers see."""
+        if self.written:
+            self.written = None
+            self._outlet.release()
+
     def end_step(self) -> list[Asked]:
         """Say what was held back; the next inference begins anew. Returns the calls that were written as text."""
-        self._say("reasoning", self._clean_reasoning.flush())
-        for kind, piece in self._think.feed(self._clean_text.flush()):
-            self._tell(kind, piece)
-        for kind, piece in self._think.flush():
-            self._tell(kind, piece)
-        calls: list[Asked] = []
-        if self._text_calls:
-            self._cite(self._text_calls.flush())
-            calls = self._text_calls.calls
-            self._text_calls = None
-        if self._may_cite:
-            self._say_parts(self._citations.flush())
-        self._renew()
+        self._say_held_back()
+        calls = self._text_calls.calls if self._text_calls else []
+        self._text_calls = None
         return calls
 
     def end(self) -> None:
         """Everything but the error and `stop`, which are said when the end has been committed."""
         self.end_step()
+        self._say_later()
         self.show(self.blocks.close())
 
     def stop(self, reason: p.StopReason, error: p.Error | None = None) -> None:
         if error:
             self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
         self.show(self.blocks.stop(reason))
+
+    def _say_later(self) -> None:
+        later, self._later = self._later.said, Later()
+        for kind, text in later:
+            self.text(text) if kind == "text" else self.reasoning(text)
+        if later:
+            self._say_held_back()
+
+    def _say_held_back(self) -> None:
+        self._say("reasoning", self._clean_reasoning.flush())
+        for kind, piece in self._think.feed(self._clean_text.flush()):
+            self._tell(kind, piece)
+        for kind, piece in self._think.flush():
+            self._tell(kind, piece)
+        if self._text_calls:
+            self._cite(self._text_calls.flush())
+        if self._may_cite:
+            self._say_parts(self._citations.flush())
+        self._renew()
 
     def _renew(self) -> None:
         self._clean_text = Sanitiser()

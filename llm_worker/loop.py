@@ -28,7 +28,7 @@ async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
         request = going_on(cycle.request, said) if said else cycle.request
         said = ""
         means.sent(brief.inside, request, cycle.account)
-        step = await run_llm_step(request, means.models, emitter)
+        step = await run_llm_step(request, means.models, emitter, _watchable(brief, cycle.tools))
         reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):
             break
@@ -47,6 +47,11 @@ async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
             hosting = Hosting(brief, means, emitter, run_llm_loop, resumed=each)
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
     go_on_with(earlier.said, earlier.thought, emitter)
+
+
+def _watchable(brief: Brief, tools: Sequence[Tool]) -> set[str]:
+    """Tools whose calls are shown while the model writes them: not inside agent tools, and not what may be merged."""
+    return set() if brief.inside else {tool.name for tool in tools if not tool.merges}
 
 
 def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:

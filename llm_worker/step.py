@@ -1,13 +1,14 @@
 """One inference: ask the model, pass on what it says as it says it."""
 
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from llm_worker.emitter import Emitter
-from llm_worker.stream.assemble import Asked, Assembler
+from llm_worker.emitter import Emitter, Hearer
+from llm_worker.stream.assemble import Asked
+from llm_worker.stream.writing import CallsInWriting
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.upstream.llm import Request
 from llm_worker.upstream.transcribe import Answer
@@ -31,12 +32,17 @@ class Step:
     in_text: bool = False
 
 
-async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> Step:
-    """Stream one answer into `emitter`. Raises ModelFailed."""
-    reasons: set[str] = set()
-    usage = Usage()
-    calls: Assembler | None = None
+async def run_llm_step(
+    request: Request, models: Models, emitter: Emitter, watchable: Collection[str] = ()
+) -> Step:
+    """Stream one answer into `emitter`. Raises ModelFailed.
+
+    watchable: the names of tools whose calls may be shown while they are being written.
+    """
+    around = _Around()
+    calls = CallsInWriting(new_call_id, watchable)
     said = Answer()
+    hearer: Hearer = emitter
     try:
         async with aclosing(models.stream(request)) as answer:
             async for deltas in answer:
@@ -44,21 +50,35 @@ async def run_llm_step(request: Request, models: Models, emitter: Emitter) -> St
                 for delta in deltas:
                     match delta:
                         case TextDelta(text):
-                            emitter.text(text)
+                            hearer.text(text)
                         case ReasoningDelta(text):
-                            emitter.reasoning(text)
+                            hearer.reasoning(text)
                         case ToolCallDelta():
-                            calls = calls or Assembler(new_call_id)
                             calls.take(delta)
-                        case Usage():
-                            usage = delta  # some servers report it with every chunk: the latest counts
-                        case Finished(reason):
-                            reasons.add(reason)
+                        case _:
+                            around.take(delta)
+                # Once for all that came together: several short calls that do are not taken for one.
+                if calls.have_grown and (piece := calls.news()):
+                    hearer = emitter.call(piece)
     finally:
-        emitter.state.count_step(usage)
+        emitter.state.count_step(around.usage)
         said.write()
     written = emitter.end_step()
-    return Step(reasons, [*(calls.calls() if calls else ()), *written], in_text=bool(written))
+    return Step(around.reasons, [*calls.calls(), *written], in_text=bool(written))
+
+
+@dataclass
+class _Around:
+    """What a server says besides the answer. Some report usage with every chunk: the latest counts."""
+
+    reasons: set[str] = field(default_factory=set)
+    usage: Usage = field(default_factory=Usage)
+
+    def take(self, delta: Usage | Finished) -> None:
+        if isinstance(delta, Usage):
+            self.usage = delta
+        else:
+            self.reasons.add(delta.reason)
 
 
 def new_call_id() -> str:

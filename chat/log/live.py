@@ -25,10 +25,13 @@ class Progress:
     cursor: Cursor
 
 
-def progress(run: Run) -> Progress:
-    """Of a live run, loaded with its message."""
+def progress(run: Run, calls: int) -> Progress:
+    """Of a live run, loaded with its message. calls: how many of its own the reader knows of from the database.
+
+    They must have been read before: the log may be ahead of them, and the cursor stays before what it shows of others.
+    """
     saved = _saved(run)
-    logged = _logged(run)
+    logged = _logged(run, calls)
     return logged if logged and logged.cursor >= saved.cursor else saved
 
 
@@ -48,6 +51,20 @@ def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
     return shown
 
 
+def up_to_calls(entries: list[protocol.LogEntry], calls: int) -> list[protocol.LogEntry]:
+    """The entries of one attempt before it shows a call that is not among the first so many."""
+    shown = 0
+    for at, entry in enumerate(entries):
+        match entry:
+            case protocol.Snapshot(message=message):
+                shown = len(message.get("tool_calls", ()))
+            case protocol.Packet(obj=protocol.ToolStart(), placement=placement):
+                shown += placement.sub_turn_index is None
+        if shown > calls:
+            return entries[:at]
+    return entries
+
+
 def _saved(run: Run) -> Progress:
     if run.saved_seq == 0:
         # The text in the row, if any, is of an earlier attempt; and so is the cursor: this attempt may be opened by a
@@ -56,7 +73,7 @@ def _saved(run: Run) -> Progress:
     return Progress(run.message.text, run.message.reasoning, Cursor(run.attempt, run.saved_seq))
 
 
-def _logged(run: Run) -> Progress | None:
+def _logged(run: Run, calls: int) -> Progress | None:
     try:
         held = read_now(run_log(run.message.session_id, run.pk))
     except RedisError as error:
@@ -64,8 +81,11 @@ def _logged(run: Run) -> Progress | None:
         return None
     if not _is_whole(held):
         return None
-    shown = fold([protocol.decode_log_entry(line) for _, line in held.lines])
-    return Progress(shown.text, shown.reasoning, Cursor(held.attempt, held.last))
+    entries = up_to_calls([protocol.decode_log_entry(line) for _, line in held.lines], calls)
+    if not entries:
+        return None
+    shown = fold(entries)
+    return Progress(shown.text, shown.reasoning, Cursor(held.attempt, entries[-1].seq))
 
 
 def _is_whole(held: LogSlice) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from chat import protocol as p
 from chat.stream import Appended, Log, append_arguments, run_log
 
-Text = p.MessageDelta | p.ReasoningDelta
+Text = p.MessageDelta | p.ReasoningDelta | p.ToolArgumentsDelta
 # Six bytes is the most JSON makes of a character, so that a packet stays under protocol.MAX_PACKET_BYTES.
 MAX_DELTA_CHARACTERS: Final = 10_000
 # One append at most: what one subscriber's buffer takes several times over (consumers.py).
@@ -58,6 +58,7 @@ class Outlet:
         self._next_delta_opens_a_block = True
         self._lines: list[bytes] = []
         self._base = 1
+        self._held_at: int | None = None
         self._sent = 0  # how many of _lines the log has confirmed
         self._flushes: list[tuple[int, asyncio.Future[None]]] = []
 
@@ -93,6 +94,18 @@ class Outlet:
             self._lines.append(self._encoded(placement, obj))
         self._waiting.clear()
         return self._base + len(self._lines) - 1
+
+    def hold(self) -> None:
+        """What is emitted from now on is not for checkpoints until `release`: no row knows of it."""
+        self._held_at = self.settle()
+
+    def release(self) -> None:
+        self._held_at = None
+
+    def settle_for_checkpoint(self) -> int:
+        """As settle(): the seq up to which the database may say that it knows everything."""
+        seq = self.settle()
+        return seq if self._held_at is None else self._held_at
 
     async def flush(self) -> None:
         """Return when everything emitted so far is in the log; waits while Redis is away. Raises StaleAttempt."""
@@ -155,7 +168,7 @@ class Outlet:
         self._close_text()
         for start in range(0, len(text), MAX_DELTA_CHARACTERS):
             piece = text[start : start + MAX_DELTA_CHARACTERS]
-            self._waiting.append((placement, obj if len(piece) == len(text) else type(obj)(text=piece)))
+            self._waiting.append((placement, obj if len(piece) == len(text) else _saying(obj, piece)))
             self._characters = len(piece)
         opens = self._next_delta_opens_a_block
         self._next_delta_opens_a_block = False
@@ -172,7 +185,7 @@ class Outlet:
         if self._more_text:
             placement, delta = self._waiting[-1]
             assert isinstance(delta, Text)  # noqa: S101  for the type checker: only texts are continued
-            self._waiting[-1] = (placement, type(delta)(text=delta.text + "".join(self._more_text)))
+            self._waiting[-1] = (placement, _saying(delta, delta.text + "".join(self._more_text)))
             self._more_text.clear()
 
     def _encoded(self, placement: p.Placement, obj: p.AnyObj) -> bytes:
@@ -188,6 +201,13 @@ class Outlet:
             if wanted <= count and not done.done():
                 done.set_result(None)
         self._flushes = [(wanted, done) for wanted, done in self._flushes if not done.done()]
+
+
+def _saying(delta: Text, text: str) -> Text:
+    """The same delta with another text."""
+    if isinstance(delta, p.ToolArgumentsDelta):
+        return p.ToolArgumentsDelta(delta.tool_call_id, text)
+    return type(delta)(text=text)
 
 
 def _nobody_is_told() -> None:

@@ -47,6 +47,7 @@ class End:
     cycles: int = 0
     citations: Sequence[Document] = ()  # what the text links to
     has_open_calls: bool = True  # whether a tool may be running; False only where that is known
+    never_ran: Sequence[ToolCall] = ()  # calls that readers saw being written; not stored yet
     # Of agent tools that are cut short, by the rows of their calls: the text so far, the reasoning before it.
     reports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -61,11 +62,12 @@ def commit_end(run_id: Any, attempt: int, end: End) -> bool:
     False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
     the move. A run that is `stopping` can only end as stopped: a worker that finds it so offers that end.
     """
-    if not (end.citations or end.has_open_calls):
+    if not (end.citations or end.has_open_calls or end.never_ran):
         return _end(run_id, attempt, end)
     with transaction.atomic():
         ended = _end(run_id, attempt, end)
         if ended:
+            ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
             ToolCall.objects.abandon(run_id, end.reports)
             CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
     return ended

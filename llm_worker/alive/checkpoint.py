@@ -24,7 +24,9 @@ class Checkpoint:
 
     def take(self) -> Held:
         state = self._state
-        return Held(self._run, self._outlet.settle(), state.text, state.reasoning, state.pieces)
+        return Held(
+            self._run, self._outlet.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
+        )
 
     def saved(self, held: Held, asked_at: float) -> None:
         self._pieces = held.pieces

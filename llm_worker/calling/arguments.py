@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+from pydantic_core import from_json
+
 from llm_worker.stream.sanitise import clean
 
 
@@ -20,6 +22,15 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def arguments_so_far(raw: str) -> dict[str, Any]:
+    """What can be read of arguments that were not written to their end; empty if nothing can."""
+    try:
+        value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _loads(text: str) -> Any:

@@ -58,7 +58,7 @@ def planned(asked: Sequence[Asked], tools: Sequence[Tool]) -> list[Planned]:
     by_name = {tool.name: tool for tool in tools}
     calls = [_planned(one, by_name) for one in asked]
     for tool in tools:
-        if tool.searches:
+        if tool.merges:
             calls = _merged(calls, tool)
     return calls[:MAX_CALLS] + [
         _refused(call, f"Not run: one step may make at most {MAX_CALLS} calls.") for call in calls[MAX_CALLS:]

@@ -93,6 +93,7 @@ class Hosting:
             place, inside = len(state.rounds), self.brief.inside
             begun = Begun(place, calls, *self._said, reasoning_ms=state.reasoning_ms, inside=inside)
             self.rows = await self.means.store.begin(begun)
+        self.emitter.calls_are_stored()
         state.open_round()
         self.emitter.show(blocks.round(len(calls)))
         for tab, call in enumerate(calls):

@@ -34,7 +34,7 @@ class Rounds:
         self._on_lost = on_lost
 
     async def begin(self, begun: Begun) -> list[str]:
-        rows = [_row(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
+        rows = [row_of(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
         # What was thought goes with the round; the message keeps what comes after.
         held = replace(self._checkpoint.take(), reasoning="") if not begun.inside else None
         await self._write(begin_round, self._run, rows, held)
@@ -98,7 +98,7 @@ def _is_ours(run: Run) -> bool:
     return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
-def _row(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
+def row_of(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
     # Whoever takes over a call that is refused already must not find it open.
     status, response = (call.done.status, call.done.response) if call.done else (ToolCallStatus.RUNNING, "")
     return ToolCall(

@@ -24,6 +24,7 @@ class CurrentTime:
         },
     }
     searches = False
+    merges = False
     is_idempotent = True
     time_limit_s: float | None = None
 

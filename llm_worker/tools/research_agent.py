@@ -35,6 +35,7 @@ class ResearchAgent:
         "required": ["question"],
     }
     time_limit_s: float | None = TIME_LIMIT_S
+    merges = False
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         """tools: those it may use itself, where they are available."""

@@ -60,7 +60,12 @@ class Tool(Protocol):
 
     @property
     def searches(self) -> bool:
-        """Whether it finds documents to cite. Calls of one such tool in one step are merged if it can (`merge`)."""
+        """Whether it finds documents to cite."""
+        ...
+
+    @property
+    def merges(self) -> bool:
+        """Whether its calls of one step become one (`merge`)."""
         ...
 
     @property
@@ -78,7 +83,7 @@ class Tool(Protocol):
         ...
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """One call's arguments for those of several; None: they stay several. Only asked of a tool that searches."""
+        """One call's arguments for those of several; None: they stay several. Only asked of a tool that merges."""
         ...
 
     async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:

@@ -39,6 +39,7 @@ class WebSearch:
         },
     }
     searches = True
+    merges = True
     is_idempotent = True
     time_limit_s: float | None = None
 

@@ -1,7 +1,7 @@
 """How far one streamed answer has been read: bytes in, deltas out, and whether more may come. Pure."""
 
 from llm_worker.upstream.chunks import deltas_of
-from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
+from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.sse import EventTooLong, Splitter
 
 DONE = b"[DONE]"
@@ -48,6 +48,8 @@ class Reading:
             if isinstance(latest, Said) and type(latest) is type(delta) and len(latest.text) < ENOUGH:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
+        elif isinstance(delta, ToolCallDelta):
+            self.has_spoken = True  # readers are shown it as it is written
         elif isinstance(delta, Finished):
             self.has_finished = True
         deltas.append(delta)

@@ -69,8 +69,7 @@ class Screen:
             _require(self.text == (index, GOES_ON[kind]), obj, f"of {self.text} at {index}")
             self._cite(obj)
         elif kind == "top_level_branching":
-            self._begin(index, obj)
-            self.announced = (index, obj["count"])
+            self._announce(index, obj)
         elif kind == "tool_start":
             self._start(index, tab, obj)
         elif kind in OF_CALLS:
@@ -84,6 +83,15 @@ class Screen:
         _require(self.text is None and not self.calls, obj, f"open: {self.text} {self.calls}")
         _require(index == self.highest + 1, obj, f"at {index} after {self.highest}")
         self.highest = index
+
+    def _announce(self, index: int, obj: Frame) -> None:
+        """Parallel calls: before the first, or before the second, where the first was shown while it was being written."""
+        is_announced = self.announced is not None and self.announced[0] == index
+        has_begun = list(self.calls) == [(index, 0)] and not is_announced
+        _require(not has_begun or not self.calls[index, 0].said - {"tool_arguments_delta"}, obj, "too late")
+        if not has_begun:
+            self._begin(index, obj)
+        self.announced = (index, obj["count"])
 
     def _start(self, index: int, tab: int, obj: Frame) -> None:
         _require(self.text is None, obj, f"open: {self.text}")

@@ -42,14 +42,19 @@ def calls_and_responses(request: Any) -> tuple[list[str], list[str]]:
 
 
 def screen(packets: Iterable[Frame]) -> Screen:
-    """By place, deltas joined: live and rebuilt packets must give the same. Previews of arguments are left out."""
+    """By place, deltas joined: live and rebuilt packets must give the same.
+
+    Left out is how arguments were written, and whether a first call was there before it was known that there are several.
+    """
     places: Screen = defaultdict(list)
     for packet in packets:
         obj, place = dict(packet["obj"]), packet["placement"]
         if obj["type"] == "tool_arguments_delta":
             continue
         shown = places[place["turn_index"], place["tab_index"], place["sub_turn_index"], place["model_index"]]
-        if shown and obj["type"] in JOINED and shown[-1]["type"] == obj["type"]:
+        if obj["type"] == "top_level_branching" and shown and shown[-1]["type"] == "tool_start":
+            shown.insert(-1, obj)
+        elif shown and obj["type"] in JOINED and shown[-1]["type"] == obj["type"]:
             shown[-1]["text"] += obj["text"]
         else:
             shown.append(obj)

@@ -20,6 +20,7 @@ class Act:
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
     searches = False
+    merges = False
     is_idempotent = False
     time_limit_s: float | None = None
 

@@ -14,12 +14,14 @@ from chat.protocol import (
     ReasoningDelta,
     ReportDelta,
     ToolArgumentsDelta,
+    ToolStart,
+    TopLevelBranching,
     decode_log_entry,
 )
 from chat.stream import read_now, run_log
 
 Screen = dict[tuple[Any, ...], list[Any]]
-DELTAS = (MessageDelta, ReasoningDelta, ReportDelta, ToolArgumentsDelta)
+DELTAS = (MessageDelta, ReasoningDelta, ReportDelta)
 
 
 def entries(run: Run) -> list[Any]:
@@ -38,12 +40,19 @@ def rebuilt(run: Run) -> Screen:
 
 
 def _screen(packets: Iterable[Packet]) -> Screen:
-    """A citation's place within a delta is part of it; where a delta was cut otherwise is not."""
+    """A citation's place within a delta is part of it; where a delta was cut otherwise is not.
+
+    Left out is how arguments were written, and whether a first call was there before it was known that there are several.
+    """
     places: Screen = defaultdict(list)
     for packet in packets:
         obj = packet.obj
+        if isinstance(obj, ToolArgumentsDelta):
+            continue
         shown = places[msgspec.structs.astuple(packet.placement)]
-        if shown and isinstance(obj, DELTAS) and type(shown[-1]) is type(obj):
+        if isinstance(obj, TopLevelBranching) and shown and isinstance(shown[-1], ToolStart):
+            shown.insert(-1, obj)
+        elif shown and isinstance(obj, DELTAS) and type(shown[-1]) is type(obj):
             shown[-1] = msgspec.structs.replace(obj, text=shown[-1].text + obj.text)
         else:
             shown.append(obj)

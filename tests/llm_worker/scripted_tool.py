@@ -18,6 +18,7 @@ class ScriptedTool:
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
     searches = False
+    merges = False
 
     def __init__(self, name: str) -> None:
         self.name = name

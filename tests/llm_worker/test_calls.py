@@ -18,7 +18,7 @@ class Stub:
 
     name: str = "look"
     searches: bool = False
-    merges: bool = True
+    merges: bool = False
     is_idempotent: bool = True
     description: str = ""
     guidance: str = ""
@@ -43,9 +43,9 @@ class Stub:
 
 
 LOOK = Stub()
-SEARCH = Stub("search", searches=True)
-BROWSE = Stub("browse", searches=True)
-AGENT = Stub("agent", searches=True, merges=False)
+SEARCH = Stub("search", searches=True, merges=True)
+BROWSE = Stub("browse", searches=True, merges=True)
+AGENT = Stub("agent", searches=True)
 TOOLS = (LOOK, SEARCH, BROWSE, AGENT)
 
 

@@ -62,7 +62,6 @@ def test_parallel_calls_are_one_message_with_a_response_each(ask, deliver, upstr
     assert [
         "top_level_branching",
         "tool_start",
-        "tool_arguments_delta",
         "tool_arguments",
         "tool_output",
         "section_end",
