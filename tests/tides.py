@@ -23,3 +23,16 @@ def numbers(response: str) -> list[tuple[int, str]]:
     """Of the documents in a response: number and title."""
     found = json.loads(response.partition("\n")[2])["documents"]
     return [(one["document"], one["title"]) for one in found]
+
+
+def spelled(
+    name: str, *pieces: str | dict[str, Any], call_id: str = "call_1", index: int = 0
+) -> list[dict[str, Any]]:
+    """The steps of a call whose arguments come in these pieces; steps among them stand where they stand."""
+    begin = {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
+    return [{"delta": {"tool_calls": [begin]}}] + [
+        {"delta": {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}}
+        if isinstance(piece, str)
+        else piece
+        for piece in pieces
+    ]

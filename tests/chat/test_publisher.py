@@ -62,6 +62,32 @@ async def test_deltas_that_wait_together_become_one_packet(publisher):
     ]  # fmt: skip
 
 
+async def test_arguments_that_wait_together_become_one_packet_of_their_call(publisher):
+    outlet = opened(publisher)
+    outlet.emit(HERE, p.ToolStart("a", "ask"))
+    for text in ("{", '"q"', ":1}"):
+        outlet.emit(HERE, p.ToolArgumentsDelta("a", text))
+    outlet.emit(HERE, p.ToolArguments("a", {"q": 1}))
+    outlet.emit(HERE, p.ToolArgumentsDelta("b", "x" * (MAX_DELTA_CHARACTERS + 1)))
+    await outlet.flush()
+    objs = [entry.obj for entry in await logged(outlet.address)]
+    assert objs == [
+        p.ToolStart("a", "ask"), p.ToolArgumentsDelta("a", '{"q":1}'), p.ToolArguments("a", {"q": 1}),
+        p.ToolArgumentsDelta("b", "x" * MAX_DELTA_CHARACTERS), p.ToolArgumentsDelta("b", "x"),
+    ]  # fmt: skip
+
+
+async def test_a_checkpoint_stays_before_what_is_held(publisher):
+    outlet = opened(publisher)
+    say(outlet, "a")
+    outlet.hold()
+    outlet.emit(HERE, p.ToolStart("a", "ask"))
+    assert (outlet.settle_for_checkpoint(), outlet.settle()) == (1, 2)
+    outlet.release()
+    assert outlet.settle_for_checkpoint() == 2
+    await outlet.flush()
+
+
 async def test_what_was_numbered_is_never_merged_into(publisher):
     outlet = opened(publisher)
     say(outlet, "a")
