@@ -75,6 +75,23 @@ class RunMachine(RuleBasedStateMachine):
         for action in (("kill",) if choice % 2 else ()) + ("expire", "sweep", "claim"):
             self.world.do(action, choice)
 
+    @rule(choice=CHOICES)
+    def lose_the_log_while_a_call_is_written(self, choice: int) -> None:
+        for action in (
+            "claim",
+            "write",
+            "append",
+            "checkpoint",
+            "empty",
+            "ask",
+            "confirm",
+            "join",
+            "write",
+            "append",
+            "deliver",
+        ):
+            self.world.do(action, choice)
+
     @rule()
     def a_frozen_owner_ends_it_after_the_takeover(self) -> None:
         for action in ("claim", "say", "expire", "sweep", "claim", "finish", "append"):

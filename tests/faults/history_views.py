@@ -1,6 +1,7 @@
 """What one client showed, frame by frame: I5 (nothing missing, nothing twice, breaks announced) and I6's
 "after stop no packet". Pure; what should have been shown is history_rules.py."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from tests.faults.recorded import ClientLog, Frame, SocketLog, Violation
@@ -18,6 +19,7 @@ class View:
     reasoning: str | None = ""
     stop_reason: str | None = None
     at: float = 0.0
+    calls: set[str] = field(default_factory=set)  # those of which it knows
 
     @property
     def is_empty(self) -> bool:
@@ -114,6 +116,8 @@ class _Connection:
             self.seen.broken(invariant, run, evidence)
             view.text = view.reasoning = None  # unknown from here on: one break is told once
         view.attempt, view.seq, view.at = attempt, seq, at
+        if view.text is not None and _is_of_unknown_call(view, frame["obj"]):
+            self.seen.broken("I5", run, f"packet {attempt}-{seq} is of a call that it was never told of")
         if frame.get("placement", {}).get("sub_turn_index") is None:
             _show(view, frame["obj"])
 
@@ -131,8 +135,9 @@ class _Connection:
             self.seen.takeovers.append(Takeover(run, view.at, at))
         message = frame.get("message") or {}
         self.here[run] = self.seen.views[run] = View(
-            attempt, frame.get("seq", 0), message.get("text") or "", message.get("reasoning") or "", at=at
-        )
+            attempt, frame.get("seq", 0), message.get("text") or "", message.get("reasoning") or "", at=at,
+            calls={call["tool_call_id"] for call in _calls(message.get("tool_calls", ()))},
+        )  # fmt: skip
 
     def _position(self, frame: Frame) -> None:
         session = frame["session"]
@@ -172,6 +177,19 @@ def _break(view: View, attempt: int, seq: int) -> tuple[str, str] | None:
     if seq > view.seq + 1:
         return "I5", f"silent gap: packet {attempt}-{seq} after {view.seq}"
     return None
+
+
+def _is_of_unknown_call(view: View, obj: Frame) -> bool:
+    if obj["type"] == "tool_start":
+        view.calls.add(obj["tool_call_id"])
+    return obj.get("tool_call_id", "") not in {"", *view.calls}
+
+
+def _calls(calls: Iterable[Frame]) -> Iterator[Frame]:
+    """With those inside agents' calls."""
+    for call in calls:
+        yield call
+        yield from _calls(call.get("children", ()))
 
 
 def _show(view: View, obj: Frame) -> None:

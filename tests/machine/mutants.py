@@ -21,6 +21,15 @@ class UnfencedRows(ModelRows):
         return False
 
 
+class HastyWorld(World):
+    """Its checkpoints count what readers see of a call that no row knows."""
+
+    def write(self, choice: int) -> None:
+        super().write(choice)
+        if worker := self._worker(choice):
+            worker.outlet.release()
+
+
 class LogThatTakesRepeats(ModelLog):
     """Numbers what it gets itself, as a plain XADD does."""
 
@@ -39,6 +48,7 @@ MODELS: dict[str, Callable[[], World]] = {
     "the log is read before the subscription is confirmed": lambda: modelled(
         ModelLog(), waits_for_confirmation=False
     ),
+    "a checkpoint counts a call that no row knows": lambda: HastyWorld(log := ModelLog(), ModelRows(log)),
 }
 
 

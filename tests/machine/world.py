@@ -15,8 +15,8 @@ from chat.stream import Appended
 from tests.faults.history import ClientLog, History, Violation, check
 from tests.faults.recorded import Database
 from tests.machine import tab
+from tests.machine.worker import HERE, Worker
 
-HERE: Final = p.Placement()
 TABS: Final = 2
 MAX_WORKERS: Final = 4
 # What settling may take before it counts as never ending.
@@ -26,7 +26,7 @@ ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 8
 
 # name -> how often, relative to the others.
 ACTIONS: Final = {
-    "claim": 6, "say": 24, "append": 20, "checkpoint": 3, "beat": 3, "finish": 1, "announce": 3, "sweep": 4,
+    "claim": 6, "say": 20, "write": 8, "call": 4, "append": 20, "checkpoint": 3, "beat": 3, "finish": 1, "announce": 3, "sweep": 4,
     "ask": 12, "confirm": 12, "join": 12, "deliver": 24, "compare": 4,
     "kill": 2, "expire": 3, "stop": 0.3, "append_unanswered": 5, "repeat_append": 5, "drop": 8, "cut": 8,
     "empty": 1.5,
@@ -68,17 +68,6 @@ class Rows(tab.Rows, Protocol):
     def sweep(self) -> None: ...
 
     def rows(self) -> Database: ...
-
-
-class Worker:
-    """One attempt in a process's memory."""
-
-    def __init__(self, attempt: int, outlet: Outlet, text: str = "") -> None:
-        self.attempt = attempt
-        self.outlet = outlet
-        self.text = text
-        self.has_committed = False
-        self.must_stop = False
 
 
 class Carrier:
@@ -126,11 +115,23 @@ class World:
 
     def say(self, choice: int) -> None:
         worker = self._worker(choice)
-        if worker and not worker.has_committed and not worker.must_stop:
+        if worker and worker.may_speak and not worker.is_writing:
             self.words += 1
             word = f"{self.words}@{worker.attempt} "
             worker.text += word
             worker.outlet.emit(HERE, p.MessageDelta(text=word))
+
+    def write(self, choice: int) -> None:
+        """A piece of a call's arguments, as the model writes them; the first begins it."""
+        worker = self._worker(choice)
+        if worker and worker.may_speak:
+            worker.write(f"{choice}")
+
+    def call(self, choice: int) -> None:
+        """The call is whole, and stored."""
+        worker = self._worker(choice)
+        if worker and worker.may_speak:
+            worker.end_writing()
 
     def append(self, choice: int) -> None:
         self._append(self._worker(choice), is_answered=True)
@@ -147,7 +148,7 @@ class World:
     def checkpoint(self, choice: int) -> None:
         worker = self._worker(choice)
         if worker and not worker.has_committed:
-            self.rows.checkpoint(worker.attempt, worker.text, worker.outlet.settle())
+            self.rows.checkpoint(worker.attempt, worker.text, worker.outlet.settle_for_checkpoint())
 
     def beat(self, choice: int) -> None:
         """It learns of a stop. That the run is lost it does not notice: a frozen process would not either."""
@@ -249,6 +250,7 @@ class World:
 
     def _end(self, worker: Worker) -> None:
         """Commit, fenced; then `stop` is emitted. A run that is stopping can only end as stopped."""
+        worker.end_writing()
         ends = [Status.STOPPED] if worker.must_stop else [Status.COMPLETED, Status.STOPPED]
         last_seq = worker.outlet.settle() + 1
         for status in ends:
