@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
-from tests.tides import MOON, RESEARCH, SUN, search
+from tests.tides import MOON, RESEARCH, SUN, search, spelled
 
 pytestmark = pytest.mark.browser
 
@@ -41,12 +41,16 @@ def with_tools(reader: Reader, *tools: str) -> Reader:
 
 
 def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Reader, stack: Stack) -> None:
-    call = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
-    stack.upstream.reply({"reasoning": "The clock knows."}, {"text": "A moment. "}, call, times=1)
+    call = spelled("current_time", '{"timezone": "Asia', {"wait": "the call"}, '/Tokyo"}')
+    stack.upstream.reply({"reasoning": "The clock knows."}, {"text": "A moment. "}, *call, times=1)
     stack.upstream.reply({"wait": "the answer"}, {"text": "It is late there."})
     helped.send("What time is it in Tokyo?")
     answer = helped.answers
     steps = answer.locator(".steps > summary")
+    steps.click()
+    expect(answer.locator(".tool .given")).to_have_text('{"timezone": "Asia')
+    stack.upstream.release("the call")
+    steps.click()
     expect(steps).to_contain_text("Looked at the clock")
     expect(answer.locator(".narration")).to_have_text("A moment.")
     stack.upstream.release("the answer")

@@ -13,7 +13,7 @@ from chat.stream import run_log
 from tests.e2e.client import Client, Frame, RunView, Socket
 from tests.e2e.told import calls_and_responses, letters, of_role, screen
 from tests.stack import Stack
-from tests.tides import MOON, RESEARCH, SEA, SUN, search
+from tests.tides import MOON, RESEARCH, SEA, SUN, search, spelled
 
 pytestmark = pytest.mark.e2e
 
@@ -173,6 +173,41 @@ async def test_the_log_and_what_replaces_it_show_the_same_screen(stack: Stack, c
     for packet in rebuilt["packets"]:
         view.packet(packet)
     assert view.stop_reason == "finished"
+
+
+async def test_a_call_is_shown_while_the_model_writes_it_to_whoever_joins(
+    stack: Stack, chat_with: Any
+) -> None:
+    chat = await chat_with()
+    question = ['{"question": "Who', {"wait": "the rest"}, ' pulls?"}']
+    stack.upstream.reply({"text": "I ask. "}, *spelled("research_agent", *question), contains="Why", times=1)
+    stack.upstream.reply({"text": "The sun."}, contains="Who pulls")
+    stack.upstream.reply({"text": "The sun, I hear."}, after_tools=1)
+    turn = await chat.start("Why?")
+    run = turn["runs"][0]["id"]
+    [written] = await chat.socket.until(
+        lambda: of_kind(chat.packets(turn), "tool_arguments_delta"), "the first arguments"
+    )
+    assert stack.upstream.requests[0].ended is None
+    assert written["obj"]["text"] == '{"question": "Who'
+    [start] = of_kind(chat.packets(turn), "tool_start")
+    answer = await chat.answer()
+    assert (answer["text"], answer["tool_calls"]) == ("I ask. ", [])
+    assert answer["cursor"]["seq"] < start["seq"]
+    async with chat.client.socket() as late:
+        late.runs[run] = RunView()
+        late.runs[run].reset(**answer["cursor"], message=answer)
+        await late.subscribe(chat.session["id"], cursors=late.cursors())
+        await late.until(lambda: written in late.of_type("packet"), "what is being written")
+        stack.upstream.release("the rest")
+        view = await chat.end(turn)
+        await late.ended(run)
+        packets = chat.packets(turn)
+        assert late.of_type("packet") == packets[answer["cursor"]["seq"] :]
+    assert view.text == "I ask. The sun, I hear."
+    [given] = of_kind(packets, "tool_arguments")
+    pieces = [packet["obj"]["text"] for packet in of_kind(packets, "tool_arguments_delta")]
+    assert json.loads("".join(pieces)) == given["obj"]["arguments"] == {"question": "Who pulls?"}
 
 
 async def test_the_model_sees_each_message_where_it_belongs(stack: Stack, chat_with: Any) -> None:

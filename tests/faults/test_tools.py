@@ -13,13 +13,13 @@ from tests.faults.arena import Arena
 from tests.faults.measured import record
 from tests.faults.scene import Asked, Scene
 from tests.stack import procfile
-from tests.tides import MOON, RESEARCH, SEA, search
+from tests.tides import MOON, SEA, search, spelled
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
-PHASES = ("a search", "an agent's search", "an agent's report", "the answer")
+PHASES = ("a search", "an agent's question", "an agent's search", "an agent's report", "the answer")
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
 ADD_ACT = (
     """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' RETURNING id"""
@@ -48,13 +48,14 @@ def script(arena: Arena, *first: dict[str, Any], hangs: str = "") -> None:
         searching.answer(query, hang=True)
     searching.find(MOON, query="moon")
     searching.find(SEA, query="sea")
-    report, answer = ([{"hang": True}] if hangs == phase else [] for phase in PHASES[2:])
+    question, _, report, answer = ([{"hang": True}] if hangs == phase else [] for phase in PHASES[1:])
+    asks = spelled("research_agent", '{"question": "Who pulls', *question, ' the sea?"}')
     upstream.reply(
         {"reasoning": "In."}, {"text": "I look. "}, search("sea"), contains="Who pulls", after_tools=0
     )
     upstream.reply({"text": "The sea [2]."}, *report, contains="Who pulls", after_tools=1)
     upstream.reply({"reasoning": "Plan."}, {"text": "Let me see. "}, search("moon"), *first, after_tools=0)
-    upstream.reply({"text": "One more. "}, RESEARCH, after_tools=1 + len(first))
+    upstream.reply({"text": "One more. "}, *asks, after_tools=1 + len(first))
     upstream.reply(
         {"reasoning": "I see."}, {"text": "The moon [1], "}, *answer, {"text": "the sea [2]."},
         after_tools=2 + len(first),
@@ -116,7 +117,7 @@ async def test_a_worker_killed_in_any_phase_of_a_turn_with_tools(
     arena.worker("llm.doomed")
     script(arena, hangs=phase)
     question = await ask(scene, arena, may_act=False)
-    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase), phase)
+    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase, question), phase)
     scene.broken()
     arena.kill("llm.doomed")
     arena.searching.rules.clear()
@@ -130,8 +131,11 @@ async def test_a_worker_killed_in_any_phase_of_a_turn_with_tools(
     assert arena.searching.queries == again.get(phase, ["moon", "sea"])
 
 
-def in_phase(arena: Arena, phase: str) -> Callable[[], bool]:
+def in_phase(arena: Arena, phase: str, question: Asked) -> Callable[[], bool]:
     match phase:
+        case "an agent's question":
+            kinds = question.view.kinds
+            return lambda: kinds.count("tool_start") == 2 and kinds[-1] == "tool_arguments_delta"
         case "a search":
             return lambda: arena.searching.queries == ["moon"]
         case "an agent's search":
@@ -141,11 +145,11 @@ def in_phase(arena: Arena, phase: str) -> Callable[[], bool]:
     return lambda: len(arena.upstream.requests) == 5
 
 
-@pytest.mark.parametrize("phase", PHASES[:3])
+@pytest.mark.parametrize("phase", PHASES[:4])
 async def test_a_stop_during_a_tool(arena: Arena, scene: Scene, phase: str) -> None:
     script(arena, hangs=phase)
     question = await ask(scene, arena, may_act=False)
-    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase), phase)
+    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase, question), phase)
     await scene.stop(question.run)
     view = await question.ended()
     assert view.stop_reason == "user_cancelled"
@@ -155,5 +159,7 @@ async def test_a_stop_during_a_tool(arena: Arena, scene: Scene, phase: str) -> N
     assert (answer["status"], answer["text"]) == ("stopped", view.text)
     assert answer["tool_calls"][-1]["status"] == "unknown"
     assert {call["status"] for call in answer["tool_calls"][:-1]} <= {"completed"}
-    if phase != "an agent's report":
+    if phase == "an agent's question":
+        assert answer["tool_calls"][-1]["arguments"] == {"question": "Who pulls"}
+    if phase.endswith("search"):
         arena.searching.wait_for(lambda: arena.searching.requests[-1].left)

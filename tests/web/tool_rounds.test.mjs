@@ -89,6 +89,22 @@ test("a message read while tools run and the packets after its cursor show each 
   }
 });
 
+test("a call that is being written is there for whoever joins, and the others of its round come to it", () => {
+  const { question, answer: message } = questions();
+  const started = after("tool_start", "a");
+  const [branching] = PACKETS.filter(({ obj }) => obj.type === "top_level_branching");
+  // As it is told where the first call was shown before the second was known.
+  const packets = PACKETS.filter((packet) => packet !== branching);
+  packets.splice(started, 0, branching);
+  const told = packets.map((packet, i) => ({ ...packet, seq: i + 1 }));
+  const read = { ...message, text: "One moment. ", reasoning: "Look it up.", status: "running", cursor: { attempt: 1, seq: started - 2 }, tool_calls: [] };
+  const joined = [{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...told.slice(started - 2)];
+  assert.equal(play(joined.slice(0, 4)).rounds[0].calls[0].writing, '{"query":');
+  for (const { rounds } of [play(joined), play([...begun, ...told])]) {
+    assert.deepEqual(rounds.map(({ calls }) => calls.map(outcome)), [[["a", "completed", 300], ["b", "failed", 900]]]);
+  }
+});
+
 test("a reset forgets calls and citations", () => {
   const answer = play([...begun, ...PACKETS.slice(0, 25), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
   assert.deepEqual([answer.rounds, answer.citations, answer.message], [[], [], MESSAGE]);
