@@ -41,9 +41,7 @@ class Blocks:
     documents: dict[int, Document] = field(default_factory=dict)
     thought_ms: int | None = None  # how long the open reasoning block has been written
     _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
-    _in_writing: set[int] = field(
-        default_factory=set
-    )  # tabs whose arguments have been shown as they were written
+    _in_writing: set[int] = field(default_factory=set)  # tabs of which arguments have been shown as text
     _width: int = 1  # how many calls the open round has
 
     def run_start(self, model: str) -> Iterator[Placed]:
