@@ -1,7 +1,7 @@
 """The tool calls of one inference while the model writes them, and what of them readers may be shown by now. Pure.
 
 Shown is what is certain when it begins: the first call, as long as it is the only one and its tool's calls stay as
-they are written. Everything else is shown when the inference is over and its round is stored.
+they are written; from the second piece of its arguments on. Everything else is shown when the inference is over and its round is stored.
 """
 
 from collections.abc import Callable, Collection
@@ -18,6 +18,7 @@ class CallsInWriting:
         self.have_grown = False  # since the last news
         self._first: Piece | None = None
         self._untold = ""  # of the first call's arguments
+        self._pieces = 0  # that they came in
         self._are_several = False
         self._is_shown = False
 
@@ -31,6 +32,7 @@ class CallsInWriting:
             return
         self._first = self._first or piece
         self._untold += piece.text
+        self._pieces += bool(piece.text)
 
     def news(self) -> Piece | None:
         """What readers are to be shown now; once a call has begun to be shown, all of it is."""
@@ -47,7 +49,7 @@ class CallsInWriting:
         return self._assembler.calls()
 
     def _may_begin(self, first: Piece) -> bool:
-        # What does not begin like an object is JSON in a string, or nothing that could be parsed.
-        return (
-            not self._are_several and first.name in self._watchable and self._untold.lstrip().startswith("{")
-        )
+        # What comes in one piece is not being written, and often has a second call behind it. What does not begin like
+        # an object is JSON in a string, or nothing that could be parsed.
+        is_lone = not self._are_several and first.name in self._watchable
+        return is_lone and self._pieces > 1 and self._untold.lstrip().startswith("{")

@@ -41,7 +41,7 @@ def with_tools(reader: Reader, *tools: str) -> Reader:
 
 
 def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Reader, stack: Stack) -> None:
-    call = spelled("current_time", '{"timezone": "Asia', {"wait": "the call"}, '/Tokyo"}')
+    call = spelled("current_time", '{"timezone": "As', "ia", {"wait": "the call"}, '/Tokyo"}')
     stack.upstream.reply({"reasoning": "The clock knows."}, {"text": "A moment. "}, *call, times=1)
     stack.upstream.reply({"wait": "the answer"}, {"text": "It is late there."})
     helped.send("What time is it in Tokyo?")

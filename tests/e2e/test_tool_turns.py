@@ -179,7 +179,7 @@ async def test_a_call_is_shown_while_the_model_writes_it_to_whoever_joins(
     stack: Stack, chat_with: Any
 ) -> None:
     chat = await chat_with()
-    question = ['{"question": "Who', {"wait": "the rest"}, ' pulls?"}']
+    question = ['{"question": "W', "ho", {"wait": "the rest"}, ' pulls?"}']
     stack.upstream.reply({"text": "I ask. "}, *spelled("research_agent", *question), contains="Why", times=1)
     stack.upstream.reply({"text": "The sun."}, contains="Who pulls")
     stack.upstream.reply({"text": "The sun, I hear."}, after_tools=1)

@@ -49,7 +49,7 @@ def script(arena: Arena, *first: dict[str, Any], hangs: str = "") -> None:
     searching.find(MOON, query="moon")
     searching.find(SEA, query="sea")
     question, _, report, answer = ([{"hang": True}] if hangs == phase else [] for phase in PHASES[1:])
-    asks = spelled("research_agent", '{"question": "Who pulls', *question, ' the sea?"}')
+    asks = spelled("research_agent", '{"question": "Who', " pulls", *question, ' the sea?"}')
     upstream.reply(
         {"reasoning": "In."}, {"text": "I look. "}, search("sea"), contains="Who pulls", after_tools=0
     )
