@@ -138,6 +138,20 @@ def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> N
     assert reader.page.url == address
 
 
+def test_a_page_whose_login_has_expired_leads_to_the_login_and_back(reader: Reader) -> None:
+    reader.send("Feed the cat")
+    reader.sees_echo("Feed the cat")
+    address = reader.page.url
+    reader.context.clear_cookies(name="sessionid")
+    reader.page.get_by_label("Search chats").fill("cat")
+    expect(reader.page).to_have_url(re.compile("/login/"))
+    reader.page.get_by_label("Username").fill("alice")
+    reader.page.get_by_label("Password").fill("alice")
+    reader.page.get_by_role("button", name="Log in").click()
+    reader.sees_echo("Feed the cat")
+    assert reader.page.url == address
+
+
 def test_on_a_phone_the_drawer_takes_the_focus_and_gives_it_back(caller: Reader) -> None:
     toggle = caller.page.locator("#sidebar-toggle")
     toggle.focus()
