@@ -19,6 +19,7 @@ Figures = dict[str, float]
 RAMP_S = 2.0
 # What follows the last token (the run's end is stored and announced) belongs to the relay's cost.
 SETTLE_S = 0.5
+WARM_UPS = 20
 RELAY, RELAY_TOKENS = "mock-200x50", 200
 # Longer, so that starting is over well before the first one ends.
 STREAM, STREAM_TOKENS = "mock-500x50", 500
@@ -214,8 +215,9 @@ async def long_history(
 
 
 async def warm_up(subject: Subject) -> None:
-    """Imports, pools and connections are made at the first question; every process gets some."""
+    """Imports, pools and connections are made at the first question; every process gets some. And Postgres plans a
+    statement anew until it has seen it five times on a connection: what has just started is not what is measured."""
     conversations = await opened(subject, 20)
-    for _ in range(2):
+    for _ in range(WARM_UPS):
         await asyncio.gather(*[each.asked(PROBE, PROBE_TOKENS) for each in conversations])
     await close(conversations)
