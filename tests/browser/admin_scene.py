@@ -107,9 +107,7 @@ def staff(browser: Browser, stack: Stack, **options: Any) -> Iterator[Reader]:
     """The page of `root`, logged in to the admin."""
     with Reader.at(browser, stack.base_url, **({"viewport": WIDE} | options)) as reader:
         reader.page.goto(f"{stack.base_url}/admin/")
-        reader.page.get_by_label("Username").fill("root")
-        reader.page.get_by_label("Password").fill("root")
-        reader.page.get_by_role("button", name="Log in").click()
+        reader.fill_in("root", "root")
         reader.page.get_by_role("heading", name="Administration").wait_for()
         yield reader
 

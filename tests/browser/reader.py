@@ -46,6 +46,10 @@ class Reader:
 
     def log_in(self, name: str, password: str) -> None:
         self.page.goto(f"{self.base_url}/")
+        self.fill_in(name, password)
+
+    def fill_in(self, name: str, password: str) -> None:
+        """The form of the login, ours or the admin's, to which a page has led."""
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Log in").click()

@@ -131,9 +131,7 @@ def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> N
     reader.context.clear_cookies(name="sessionid")
     reader.page.goto(address)
     expect(reader.page).to_have_url(re.compile("/login/"))
-    reader.page.get_by_label("Username").fill("alice")
-    reader.page.get_by_label("Password").fill("alice")
-    reader.page.get_by_role("button", name="Log in").click()
+    reader.fill_in("alice", "alice")
     reader.sees_echo("Water the plants")
     assert reader.page.url == address
 
@@ -145,9 +143,7 @@ def test_a_page_whose_login_has_expired_leads_to_the_login_and_back(reader: Read
     reader.context.clear_cookies(name="sessionid")
     reader.page.get_by_label("Search chats").fill("cat")
     expect(reader.page).to_have_url(re.compile("/login/"))
-    reader.page.get_by_label("Username").fill("alice")
-    reader.page.get_by_label("Password").fill("alice")
-    reader.page.get_by_role("button", name="Log in").click()
+    reader.fill_in("alice", "alice")
     reader.sees_echo("Feed the cat")
     assert reader.page.url == address
 
