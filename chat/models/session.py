@@ -169,6 +169,11 @@ class Session(models.Model):
     # Properties
 
     @property
+    def is_unnamed(self) -> bool:
+        """UNNAMED, of this row."""
+        return not self.title or self.has_makeshift_title
+
+    @property
     def is_unread(self) -> bool:
         """A turn has ended since it was last seen."""
         return self.answered_event > self.seen_event

@@ -32,7 +32,7 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class Untitled:
-    """How the session began. for_now: what it is called if nobody knows better.  model: who is asked; None: nobody."""
+    """How the session began. for_now: what it is called if nobody knows better. model: who is asked; None: nobody."""
 
     session_id: UUID
     question: str
@@ -55,7 +55,7 @@ def _load(run_id: Any) -> Untitled | None:
     """None: the session has a title already, or is gone."""
     run = Run.objects.for_work().filter(pk=run_id).first()
     session = run.turn.session if run else None
-    if run is None or session is None or (session.title and not session.has_makeshift_title):
+    if run is None or session is None or not session.is_unnamed:
         return None
     config = run.model_config
     # The demo cannot think of a title.
