@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
+from chat.packets import citation
 
 Shape = dict[str, Any]
 ByMessage = dict[UUID | None, list[Shape]]
@@ -80,8 +81,5 @@ def _citations(message_ids: Sequence[UUID]) -> ByMessage:
     if not message_ids:
         return by_message
     for cited in CitedDocument.objects.filter(message__in=message_ids):
-        url = {"url": cited.url} if cited.url else {}
-        by_message[cited.message_id].append(
-            {"number": cited.number, "document_id": cited.document_id, "title": cited.title, **url}
-        )
+        by_message[cited.message_id].append(citation(cited))
     return by_message

@@ -214,31 +214,30 @@ class Shown:
 
     text: str = ""
     reasoning: str = ""
+    reasoning_ms: int | None = None
+    citations: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: str | None = None
     error: p.Error | None = None
 
 
+def citation(cited: Any) -> dict[str, Any]:
+    """One of a message's `citations`. cited: a packet, a row or a document that says the same."""
+    shape = {"number": cited.number, "document_id": cited.document_id, "title": cited.title}
+    return shape | ({"url": cited.url} if cited.url else {})
+
+
 def fold(placed: Iterable[Placed]) -> Shown:
     """Everything shown by these packets outside agent tools, text and reasoning joined."""
-    texts: list[str] = []
-    reasonings: list[str] = []
-    shown = Shown()
-    for place, obj in placed:
-        if place.sub_turn_index is not None:
-            continue
-        match obj:
-            case p.MessageDelta(text=text):
-                texts.append(text)
-            case p.ReasoningDelta(text=text):
-                reasonings.append(text)
-            case p.ToolStart():
-                reasonings.clear()
-            case p.Error():
-                shown.error = obj
-            case p.Stop(stop_reason=reason):
-                shown.stop_reason = reason
-            case _:
-                pass
-    shown.text = "".join(texts)
-    shown.reasoning = "".join(reasonings)
-    return shown
+    objs = [obj for place, obj in placed if place.sub_turn_index is None]
+    tools = [at for at, obj in enumerate(objs) if isinstance(obj, p.ToolStart)]
+    since_tools = objs[tools[-1] + 1 :] if tools else objs
+    thoughts = [obj.duration_ms for obj in since_tools if isinstance(obj, p.ReasoningDone)]
+    durations = [duration for duration in thoughts if duration is not None]
+    return Shown(
+        text="".join(obj.text for obj in objs if isinstance(obj, p.MessageDelta)),
+        reasoning="".join(obj.text for obj in since_tools if isinstance(obj, p.ReasoningDelta)),
+        reasoning_ms=sum(durations) if durations else None,
+        citations=[citation(obj) for obj in objs if isinstance(obj, p.CitationInfo)],
+        stop_reason=next((obj.stop_reason for obj in objs if isinstance(obj, p.Stop)), None),
+        error=next((obj for obj in objs if isinstance(obj, p.Error)), None),
+    )

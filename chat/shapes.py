@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from chat.attached import attached
-from chat.log.live import progress
+from chat.log.live import Progress, progress
 from chat.models import Agent, ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.states import Status
 
@@ -171,22 +171,28 @@ def _message(message: ChatMessage, others: Shape) -> Shape:
     feedback = getattr(message, "feedback", None)
     if feedback:
         shape["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
-    return shape | others
+    return others | shape
 
 
 def _answer(message: ChatMessage, run: Run, calls: int) -> Shape:
     shape: Shape = {"status": run.status, "model": run.model, "run": str(run.pk), **_error(run)}
     if run.is_live:
         run.message = message
-        shown = progress(run, calls)
-        shape |= {
-            "text": shown.text,
-            "cursor": {"attempt": shown.cursor.attempt, "seq": shown.cursor.seq},
-            **({"reasoning": shown.reasoning} if shown.reasoning else {}),
-        }
+        shape |= _so_far(progress(run, calls))
     elif run.reasoning_ms is not None:
         shape["reasoning_ms"] = run.reasoning_ms
     return shape
+
+
+def _so_far(told: Progress) -> Shape:
+    shown, cursor = told.shown, told.cursor
+    return {
+        "text": shown.text,
+        "cursor": {"attempt": cursor.attempt, "seq": cursor.seq},
+        "citations": shown.citations,
+        **({"reasoning": shown.reasoning} if shown.reasoning else {}),
+        **({} if shown.reasoning_ms is None else {"reasoning_ms": shown.reasoning_ms}),
+    }
 
 
 def _error(run: Run) -> Shape:

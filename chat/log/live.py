@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from chat import packets, protocol
 from chat.log.joining import Cursor
 from chat.models import Run
+from chat.rounds import cited_in, rounds_of
 from chat.stream import LogSlice, read_now, run_log
 
 logger = logging.getLogger(__name__)
@@ -18,17 +19,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Progress:
-    """text joined with the packets after `cursor` is what reading from the beginning gives."""
+    """What this shows, joined with the packets after `cursor`, is what reading from the beginning gives."""
 
-    text: str
-    reasoning: str
+    shown: packets.Shown
     cursor: Cursor
 
 
 def progress(run: Run, calls: int) -> Progress:
     """Of a live run, loaded with its message. calls: how many of its own the reader knows of from the database.
 
-    They must have been read before: the log may be ahead of them, and the cursor stays before what it shows of others.
+    They and the run must have been read before: the log may be ahead of them, and the cursor stays before what it shows
+    of other calls, and before what ends the run.
     """
     saved = _saved(run)
     logged = _logged(run, calls)
@@ -48,6 +49,7 @@ def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
     if opened_by:
         shown.text = opened_by.message.get("text", "") + shown.text
         shown.reasoning = opened_by.message.get("reasoning", "") + shown.reasoning
+        shown.citations = [*opened_by.message.get("citations", ()), *shown.citations]
     return shown
 
 
@@ -65,12 +67,26 @@ def up_to_calls(entries: list[protocol.LogEntry], calls: int) -> list[protocol.L
     return entries
 
 
+def before_end(entries: list[protocol.LogEntry]) -> list[protocol.LogEntry]:
+    """The entries of one attempt before its error and `stop`.
+
+    Whoever has read of a live run that it is live must hear these two: no reading would tell of them again.
+    """
+    end = len(entries)
+    while end and isinstance(getattr(entries[end - 1], "obj", None), protocol.Error | protocol.Stop):
+        end -= 1
+    return entries[:end]
+
+
 def _saved(run: Run) -> Progress:
     if run.saved_seq == 0:
         # The text in the row, if any, is of an earlier attempt; and so is the cursor: this attempt may be opened by a
         # snapshot (seq 0), which a reader must not skip.
-        return Progress("", "", Cursor(max(0, run.attempt - 1), 0))
-    return Progress(run.message.text, run.message.reasoning, Cursor(run.attempt, run.saved_seq))
+        return Progress(packets.Shown(), Cursor(max(0, run.attempt - 1), 0))
+    message = run.message
+    cited = [packets.citation(document) for document in cited_in(message.text, rounds_of(run.pk))]
+    shown = packets.Shown(message.text, message.reasoning, citations=cited)
+    return Progress(shown, Cursor(run.attempt, run.saved_seq))
 
 
 def _logged(run: Run, calls: int) -> Progress | None:
@@ -82,10 +98,10 @@ def _logged(run: Run, calls: int) -> Progress | None:
     if not _is_whole(held):
         return None
     entries = up_to_calls([protocol.decode_log_entry(line) for _, line in held.lines], calls)
+    entries = before_end(entries)
     if not entries:
         return None
-    shown = fold(entries)
-    return Progress(shown.text, shown.reasoning, Cursor(held.attempt, entries[-1].seq))
+    return Progress(fold(entries), Cursor(held.attempt, entries[-1].seq))
 
 
 def _is_whole(held: LogSlice) -> bool:

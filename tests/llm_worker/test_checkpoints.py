@@ -32,8 +32,8 @@ def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, u
         == "First, "
     )
     sync_redis().flushdb()
-    shown = progress(Run.objects.for_work().get(pk=run.pk), calls=0)
-    assert (shown.text, shown.cursor) == ("First, ", Cursor(1, run.saved_seq))
+    told = progress(Run.objects.for_work().get(pk=run.pk), calls=0)
+    assert (told.shown.text, told.cursor) == ("First, ", Cursor(1, run.saved_seq))
     upstream.release("the look")
     assert future.result(60) is True
     ended(run, Status.COMPLETED, text="First, then.")
