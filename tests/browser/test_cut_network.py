@@ -121,9 +121,13 @@ def agrees(page: Page, direct: Direct, turn: dict[str, Any], number: int) -> Non
 def break_a_few_times(page: Page, proxy: Proxy, chance: random.Random) -> None:
     for _ in range(chance.randint(2, 4)):
         page.wait_for_timeout(chance.randint(50, 500))
-        what = chance.choice(["reset", "refuse", "silence", "silence one way", "late"])
+        what = chance.choice(["reset", "storm", "refuse", "silence", "silence one way", "late"])
         if what == "reset":
             proxy.reset()
+        elif what == "storm":
+            for _ in range(20):
+                proxy.reset()
+                page.wait_for_timeout(chance.randint(5, 80))
         elif what == "refuse":
             proxy.refuse()
             proxy.reset()

@@ -11,6 +11,9 @@ export class ApiError extends Error {
   }
 }
 
+/** A network that died without a word never ends a request; whoever reads asks again. */
+const LONGEST_READ_MS = 30_000;
+
 /** @returns {Promise<Model[]>} */
 export const readModels = () => call("GET", "models/");
 
@@ -75,11 +78,14 @@ export async function call(method, path, body) {
         ...(method === "GET" ? {} : { "Content-Type": "application/json", "X-CSRFToken": csrfToken() }),
       },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
+      signal: method === "GET" ? AbortSignal.timeout(LONGEST_READ_MS) : undefined,
     }),
   );
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => /** @type {any} */ (null));
   if (response.ok && answer !== null) return answer;
+  // Cut off in the middle of a good answer.
+  if (response.ok) throw new ApiError(0, "unreachable", "");
   throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
 }
 

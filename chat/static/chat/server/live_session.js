@@ -35,6 +35,7 @@ export class LiveSession {
     /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
     this.pausing = false;
+    this.mustResubscribe = false;
     this.isClosed = false;
     // Connected: subscribe first and read then, so that nothing falls between the two. Otherwise show at once
     // what there is; connecting will do both.
@@ -147,10 +148,17 @@ export class LiveSession {
 
   /** At most once per pause: until the reply is here, every further packet of a torn run reports the same gap. */
   #resubscribe() {
+    this.mustResubscribe = this.pausing;
     if (this.pausing) return;
     this.pausing = true;
     this.subscribe();
-    this.#later(RESUBSCRIBE_PAUSE_MS, () => (this.pausing = false));
+    this.#later(RESUBSCRIBE_PAUSE_MS, () => this.#pauseOver());
+  }
+
+  /** A gap reported meanwhile may be a new one, and nothing more may come to report it again. */
+  #pauseOver() {
+    this.pausing = false;
+    if (this.mustResubscribe) this.#resubscribe();
   }
 
   /** @param {number} ms @param {() => void} action */

@@ -4,6 +4,8 @@ const FIRST_RETRY_MS = 300;
 const LONGEST_RETRY_MS = 10_000;
 const PING_EVERY_MS = 20_000;
 const SILENCE_LIMIT_MS = 35_000;
+/** Browsers wait minutes for the answer to a handshake. */
+const CONNECT_LIMIT_MS = 10_000;
 const SIGNED_OUT = 4401;
 const ABANDONED = 4000;
 const RESTART = 1012;
@@ -87,8 +89,8 @@ export class Socket {
   }
 
   #watch() {
-    if (!this.isOpen) return;
-    if (performance.now() - this.heardAt > SILENCE_LIMIT_MS) {
+    if (!this.ws) return;
+    if (isGivenUp(this.isOpen, performance.now() - this.heardAt)) {
       // A dead network never delivers the close, so this does not wait for it.
       const dead = this.ws;
       this.#closed(ABANDONED);
@@ -97,6 +99,11 @@ export class Socket {
     }
     this.send({ type: "ping" });
   }
+}
+
+/** @param {boolean} isOpen @param {number} silentMs since something was heard, or the handshake began */
+export function isGivenUp(isOpen, silentMs) {
+  return silentMs > (isOpen ? SILENCE_LIMIT_MS : CONNECT_LIMIT_MS);
 }
 
 /** @param {string} reason @returns {number|null} the milliseconds a server that restarts asks for, different for every socket */
