@@ -121,23 +121,23 @@ def agrees(page: Page, direct: Direct, turn: dict[str, Any], number: int) -> Non
 def break_a_few_times(page: Page, proxy: Proxy, chance: random.Random) -> None:
     for _ in range(chance.randint(2, 4)):
         page.wait_for_timeout(chance.randint(50, 500))
-        what = chance.choice(["reset", "storm", "refuse", "silence", "silence one way", "late"])
-        if what == "reset":
-            proxy.reset()
-        elif what == "storm":
-            for _ in range(20):
-                proxy.reset()
-                page.wait_for_timeout(chance.randint(5, 80))
-        elif what == "refuse":
-            proxy.refuse()
-            proxy.reset()
-        elif what == "silence":
-            proxy.blackhole()
-        elif what == "silence one way":
-            proxy.blackhole(chance.choice([TO_SERVER, TO_CLIENT]))
-        else:
-            proxy.delay(chance.random() / 4)
+        breaking = {
+            "reset": proxy.reset,
+            "storm": lambda: storm(page, proxy, chance),
+            "refuse": lambda: (proxy.refuse(), proxy.reset()),
+            "silence": proxy.blackhole,
+            "silence one way": lambda: proxy.blackhole(chance.choice([TO_SERVER, TO_CLIENT])),
+            "late": lambda: proxy.delay(chance.random() / 4),
+        }
+        breaking[chance.choice(list(breaking))]()
         page.wait_for_timeout(chance.randint(50, 600))
         if chance.random() < 0.5:
             proxy.reset()
         proxy.heal()
+
+
+def storm(page: Page, proxy: Proxy, chance: random.Random) -> None:
+    """Nothing lives long enough to be whole."""
+    for _ in range(20):
+        proxy.reset()
+        page.wait_for_timeout(chance.randint(5, 80))
