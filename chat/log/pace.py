@@ -1,16 +1,17 @@
 """When a process's news moves on: at once while little is said; under load for all runs together, in windows of up to
-40 ms. Whoever reads what runs say, and whoever carries it, keep to the same windows, so that nothing waits twice.
+60 ms. Whoever reads what runs say, and whoever carries it, keep to the same windows, so that nothing waits twice.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-# Nobody sees 40 ms, and it halves the CPU of a loaded system.
-MAX_WINDOW_S: Final = 0.040
+# Three words at the speed of most models: nobody sees it, and it halves the CPU of a loaded system. First words and
+# whatever else somebody waits for do not wait for it.
+MAX_WINDOW_S: Final = 0.060
 # Chunks per second and process below which nothing waits, and from which on the whole window is used.
 IDLE_RATE: Final = 300.0
-BUSY_RATE: Final = 900.0
+BUSY_RATE: Final = 1_200.0
 # How long the rate remembers.
 RATE_MEMORY_S: Final = 0.5
 
