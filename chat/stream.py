@@ -4,7 +4,7 @@ Fenced by attempt, idempotent by seq, and it answers a gap instead of leaving on
 business of whoever appends it; delivery to sockets is hub.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -203,18 +203,29 @@ async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
     async with async_redis().pipeline(transaction=False) as pipe:
         for log in logs:
             pipe.hmget(log.meta, "attempt", "seq")
-        replies = await pipe.execute()
-    return [Cursor(int(attempt), int(seq)) if attempt else None for attempt, seq in replies]
+        return [_position(reply) for reply in await pipe.execute()]
+
+
+def positions_now(logs: Iterable[Log]) -> list[Cursor | None]:
+    """positions() for threads."""
+    with sync_redis().pipeline(transaction=False) as pipe:
+        for log in logs:
+            pipe.hmget(log.meta, "attempt", "seq")
+        return [_position(reply) for reply in pipe.execute()]
 
 
 def position_now(log: Log) -> Cursor | None:
-    attempt, seq = cast("list[bytes | None]", sync_redis().hmget(log.meta, ["attempt", "seq"]))
-    return Cursor(int(attempt), int(seq)) if attempt and seq else None
+    return positions_now([log])[0]
 
 
 def forget(*logs: Log) -> None:
     """Delete logs. A producer that still appends to one learns it from the gap."""
     sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
+
+
+def _position(meta: list[bytes | None]) -> Cursor | None:
+    attempt, seq = meta
+    return Cursor(int(attempt), int(seq)) if attempt and seq else None
 
 
 def _ask(pipe: Any, log: Log, after: Cursor | None, count: int | None) -> None:

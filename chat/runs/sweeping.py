@@ -20,7 +20,7 @@ from chat.runs import enqueueing
 from chat.runs.certificates import HELD_SQL
 from chat.runs.orphans import Orphan, say_end
 from chat.states import HELD, Status
-from chat.stream import event_log, position_now
+from chat.stream import event_log, positions_now
 
 logger = logging.getLogger(__name__)
 
@@ -136,10 +136,11 @@ def _wake_now(runs: Iterable[Run]) -> None:
 def _push_events() -> int:
     """Give the sessions' logs what a crash between commit and push kept from them."""
     recent = SessionEvent.objects.filter(created_at__gt=Now() - RECENT).values_list("session")
-    pushed = 0
-    for session_id, newest in recent.annotate(newest=Max("n")):
-        held = position_now(event_log(session_id))
-        if held is None or held.seq < newest:
-            events.push(session_id)
-            pushed += 1
-    return pushed
+    newest = dict(recent.annotate(newest=Max("n")))
+    held = positions_now(event_log(session) for session in newest)
+    lacking = [
+        session for session, at in zip(newest, held, strict=True) if at is None or at.seq < newest[session]
+    ]
+    for session in lacking:
+        events.push(session)
+    return len(lacking)
