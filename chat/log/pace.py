@@ -11,7 +11,7 @@ from typing import Final
 MAX_WINDOW_S: Final = 0.060
 # Chunks per second and process below which nothing waits, and from which on the whole window is used.
 IDLE_RATE: Final = 300.0
-BUSY_RATE: Final = 1_200.0
+BUSY_RATE: Final = 600.0
 # How long the rate remembers.
 RATE_MEMORY_S: Final = 0.5
 

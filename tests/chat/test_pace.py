@@ -18,7 +18,7 @@ async def busy(max_window_s: float = 0.02) -> Pace:
 
 @pytest.mark.parametrize(
     ("chunks_per_s", "part"),
-    [(0, 0.0), (300, 0.0), (750, 0.5), (1_200, 1.0), (90_000, 1.0)],
+    [(0, 0.0), (300, 0.0), (450, 0.5), (600, 1.0), (90_000, 1.0)],
 )
 def test_the_window_grows_with_the_load_and_is_zero_without(chunks_per_s, part):
     assert busyness(chunks_per_s) == part
