@@ -31,9 +31,9 @@ def progress(run: Run, calls: int) -> Progress:
     They and the run must have been read before: the log may be ahead of them, and the cursor stays before what it shows
     of other calls, and before what ends the run.
     """
-    saved = _saved(run)
+    saved_at = _saved_at(run)
     logged = _logged(run, calls)
-    return logged if logged and logged.cursor >= saved.cursor else saved
+    return logged if logged and logged.cursor >= saved_at else Progress(_saved(run), saved_at)
 
 
 def fold(entries: list[protocol.LogEntry]) -> packets.Shown:
@@ -78,15 +78,20 @@ def before_end(entries: list[protocol.LogEntry]) -> list[protocol.LogEntry]:
     return entries[:end]
 
 
-def _saved(run: Run) -> Progress:
+def _saved_at(run: Run) -> Cursor:
     if run.saved_seq == 0:
         # The text in the row, if any, is of an earlier attempt; and so is the cursor: this attempt may be opened by a
         # snapshot (seq 0), which a reader must not skip.
-        return Progress(packets.Shown(), Cursor(max(0, run.attempt - 1), 0))
+        return Cursor(max(0, run.attempt - 1), 0)
+    return Cursor(run.attempt, run.saved_seq)
+
+
+def _saved(run: Run) -> packets.Shown:
+    if run.saved_seq == 0:
+        return packets.Shown()
     message = run.message
     cited = [packets.citation(document) for document in cited_in(message.text, rounds_of(run.pk))]
-    shown = packets.Shown(message.text, message.reasoning, citations=cited)
-    return Progress(shown, Cursor(run.attempt, run.saved_seq))
+    return packets.Shown(message.text, message.reasoning, citations=cited)
 
 
 def _logged(run: Run, calls: int) -> Progress | None:
