@@ -11,6 +11,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 
+from llm_worker.upstream.gathering import Gathering
+
 CONNECT_TIMEOUT_S: Final = 10.0
 # As long as the SDK's own transports keep one.
 KEEPALIVE_S: Final = 5.0
@@ -69,6 +71,7 @@ class Body(httpx2.AsyncByteStream):
     def __init__(self, answered: aiohttp.ClientResponse, silence_s: float) -> None:
         self._answered = answered
         self._content = answered.content
+        self._gathering = Gathering.of(answered)
         self._silence_s = silence_s
         self._waiting: asyncio.Future[None] | None = None
         self._content.on_eof(self._wake)
@@ -76,8 +79,14 @@ class Body(httpx2.AsyncByteStream):
     async def read(self) -> bytes:
         """Everything that has come, or comes next; empty at the end. What is not read is held back at the server."""
         content = self._content
+        # At its end the connection may serve another response already.
+        gathering = None if content.is_eof() else self._gathering
+        if gathering:
+            gathering.take_in()
         if (come := content.read_nowait()) or content.at_eof():
             return come
+        if gathering:
+            gathering.listen()
         try:
             async with asyncio.timeout(self._silence_s):
                 return await content.readany()
@@ -87,6 +96,8 @@ class Body(httpx2.AsyncByteStream):
     async def wait(self, until: asyncio.Future[None]) -> None:
         """Return when `until` is done, or the body has come to its end, if that is sooner."""
         if not until.done() and not self._content.is_eof():
+            if self._gathering:
+                self._gathering.begin()
             self._waiting = until
             await until
 

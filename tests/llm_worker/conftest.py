@@ -1,5 +1,6 @@
 """A runtime in this process, a scripted model server, and runs to carry out."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -17,6 +18,11 @@ from llm_worker.tools import TOOLS
 from tests.llm_worker.scripted_tool import ScriptedTool
 from tests.search_server import SearchServer
 from tests.upstream import Upstream
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Any]:
+    """A module's own LOOPS, for what does not go the same way on all of them."""
+    return getattr(item.module, "LOOPS", {"asyncio": asyncio.new_event_loop})  # type: ignore[attr-defined]
 
 
 @pytest.fixture
