@@ -202,7 +202,7 @@ async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
     """How far each log is, in one round trip; None for one that is not there."""
     async with async_redis().pipeline(transaction=False) as pipe:
         for log in logs:
-            pipe.hmget(log.meta, "attempt", "seq")
+            _ask_position(pipe, log)
         return [_position(reply) for reply in await pipe.execute()]
 
 
@@ -210,7 +210,7 @@ def positions_now(logs: Iterable[Log]) -> list[Cursor | None]:
     """positions() for threads."""
     with sync_redis().pipeline(transaction=False) as pipe:
         for log in logs:
-            pipe.hmget(log.meta, "attempt", "seq")
+            _ask_position(pipe, log)
         return [_position(reply) for reply in pipe.execute()]
 
 
@@ -223,13 +223,17 @@ def forget(*logs: Log) -> None:
     sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
 
 
+def _ask_position(pipe: Any, log: Log) -> None:
+    pipe.hmget(log.meta, "attempt", "seq")
+
+
 def _position(meta: list[bytes | None]) -> Cursor | None:
     attempt, seq = meta
     return Cursor(int(attempt), int(seq)) if attempt and seq else None
 
 
 def _ask(pipe: Any, log: Log, after: Cursor | None, count: int | None) -> None:
-    pipe.hmget(log.meta, "attempt", "seq")
+    _ask_position(pipe, log)
     pipe.xrange(log.entries, min=f"{after.attempt}-{after.seq + 1}" if after else "-", count=count)
 
 

@@ -48,7 +48,7 @@ class Publisher:
         self._has_asked = False  # for the window
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._connection: Any = None
+        self._connection = _connection_of(redis)
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._keep_draining(), name="publisher")
@@ -64,8 +64,7 @@ class Publisher:
             while batch := self._take():
                 await self._drain(batch)
                 self._make_ready()
-        if self._connection:
-            await self._connection.disconnect()
+        await self._connection.disconnect()
 
     def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> Outlet:
         """The outlet of one attempt. on_stale: called once, when the log belongs to a newer attempt."""
@@ -145,7 +144,7 @@ class Publisher:
         Python, which was half of what publishing cost."""
         if not commands:
             return []
-        connection = self._connection or self._new_connection()
+        connection = self._connection
         are_all_read = False
         try:
             packed = b"".join([pack_command(("EVALSHA", _SHA, 2, *command)) for command in commands])
@@ -155,25 +154,24 @@ class Publisher:
             are_all_read = True
         finally:
             if not are_all_read:  # what is still to be read would be taken for the answer to something else
-                self._connection = None
                 await connection.disconnect(nowait=True)
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply
         return replies
 
-    def _new_connection(self) -> Any:
-        """Of its own: taking one from the pool and giving it back costs as much as what is said on it. It connects by
-        itself when something is sent; what waits for it has one limit for all, which costs less than one for each."""
-        connection: Any = self._redis.connection_pool.make_connection()  # type: ignore[no-untyped-call]
-        connection.socket_timeout = None
-        self._connection = connection
-        return connection
-
     def _put_back(self, batch: list[Outlet]) -> None:
         for outlet in batch:
             if outlet.has_more:
                 self.has_news(outlet, urgent=True)
+
+
+def _connection_of(redis: Redis) -> Any:
+    """One of its own: taking one from the pool and giving it back costs as much as what is said on it. It connects by
+    itself when something is sent; what waits for it has one limit for all, which costs less than one for each."""
+    connection: Any = redis.connection_pool.make_connection()  # type: ignore[no-untyped-call]
+    connection.socket_timeout = None
+    return connection
 
 
 async def _reply(connection: Any) -> Any:
