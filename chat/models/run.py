@@ -60,6 +60,13 @@ class RunQuerySet(models.QuerySet["Run"]):
         run.turn, run.model_config = run_statements.turn_of(row)
         return run
 
+    def stop(self, run_id: Any) -> uuid.UUID | None:
+        """Ask for a stop of a run that a worker has; the session it belongs to. None: no worker has it, or it has been
+        asked for already."""
+        stopping = statements.first(run_statements.STOP, {"run": run_id})
+        session: uuid.UUID | None = stopping[0] if stopping else None
+        return session
+
     def end(self, run_id: Any, attempt: int, status: Status, **given: Any) -> bool:
         """Save the end and the answer of that attempt. False: the state machine forbids it, or it is another attempt.
 

@@ -1,4 +1,4 @@
-"""The SQL of a run's life, for chat/models/run.py: claimed, ended and announced once each, in a turn of some 10 ms."""
+"""The SQL of a run's life, for chat/models/run.py: claimed, stopped, ended and announced, in a turn of some 10 ms."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from chat.models import statements
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.turn import Turn
-from chat.states import LIVE, TERMINAL, sources
+from chat.states import LIVE, TERMINAL, Status, sources
 
 # What a worker needs of its run, apart from `time_left`; the rest is loaded when asked for.
 CLAIMED = (
@@ -94,6 +94,13 @@ END = f"""
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
+"""  # noqa: S608  no values
+
+_STOPPABLE = ", ".join(f"'{source}'" for source in sorted(sources(Status.STOPPING)))
+STOP = f"""
+    UPDATE chat_run AS run SET status = 'stopping', history = {noted("'stopping'", "attempt", "NULL")}
+    FROM chat_turn AS turn
+    WHERE run.id = %(run)s AND run.status IN ({_STOPPABLE}) AND turn.id = run.turn_id RETURNING turn.session_id
 """  # noqa: S608  no values
 
 # The session is locked before the run is touched: the join needs its row. Nothing else may be read here, since

@@ -32,6 +32,9 @@ def cancel_run(run_id: Any) -> Cancelled:
     """Stop one run; repeating it changes nothing. Raises Refusal if there is no such run."""
     had_ended = True
     while True:
+        if session_id := Run.objects.stop(run_id):
+            _revoke(session_id, run_id)
+            return Cancelled(Status.STOPPING)
         run = Run.objects.for_work().filter(pk=run_id).first()
         if run is None:
             raise Refusal("run_not_found")
@@ -40,8 +43,8 @@ def cancel_run(run_id: Any) -> Cancelled:
         had_ended = False
         if run.status in UNCLAIMED:
             Orphan(run).end(Status.STOPPED)
-        elif run.status == Status.STOPPING or Run.objects.filter(pk=run_id).move(Status.STOPPING):
-            _revoke(run)
+        elif run.status == Status.STOPPING:
+            _revoke(run.turn.session_id, run_id)
             return Cancelled(Status.STOPPING)
         # Otherwise another process moved it in between: look again.
 
@@ -69,9 +72,9 @@ def turn_status(statuses: Iterable[str]) -> str:
     ]
 
 
-def _revoke(run: Run) -> None:
+def _revoke(session_id: Any, run_id: Any) -> None:
     try:
-        revocation.revoke(run.turn.session_id, run.pk)
+        revocation.revoke(session_id, run_id)
     except RedisError as error:
         # Its worker reads `stopping` from the row at its next beat.
-        logger.warning("run %s: stop waits for the next beat: %s", run.pk, error)
+        logger.warning("run %s: stop waits for the next beat: %s", run_id, error)
