@@ -183,6 +183,8 @@ class Upstream:
         for step in [*numbered(steps), {"ending": steps}]:
             if "eof" in step:
                 received.end("broken")
+                if step["eof"] == "garbage":
+                    request.transport.write(b"no chunk\r\n")
                 request.transport.abort() if step["eof"] == "abort" else request.transport.close()
                 return response
             async for piece in self._play(step, received.body):

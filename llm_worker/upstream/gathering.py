@@ -11,7 +11,7 @@ from typing import Final
 
 import aiohttp
 
-# As much as aiohttp holds before it lets the server wait.
+# Many windows' words. Who sends more in one is read by the transport, which knows when to hold it back.
 PIECE_BYTES: Final = 64 * 1024
 
 
@@ -36,8 +36,10 @@ class Gathering:
         return cls(connection.transport, connection.protocol)
 
     def begin(self) -> None:
-        """Leave what comes to the kernel, unless it comes faster than one reading takes in."""
-        if not self._comes_fast:
+        """Leave what comes to the kernel, unless more came last time than one reading takes in."""
+        if self._comes_fast:
+            self._comes_fast = False
+        else:
             self._transport.pause_reading()
             self._is_gathering = True
 
@@ -50,7 +52,7 @@ class Gathering:
         try:
             come = os.read(self._descriptor, PIECE_BYTES)
         except OSError:
-            return  # nothing has come; or the connection is broken, which its transport finds out by itself
+            return  # nothing has come; or the connection is broken, and its transport finds it at its end
         self._comes_fast = len(come) == PIECE_BYTES
         if come:
             self._protocol.data_received(come)

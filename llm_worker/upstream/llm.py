@@ -174,7 +174,8 @@ class LanguageModels:
                     if reading.is_done:
                         await _read_to_the_end(received)
                         return
-                    if reading.has_spoken:  # nobody waits for the first word any more
+                    # Nobody waits for the first word any more, nor yet for the end.
+                    if reading.has_spoken and not reading.has_finished:
                         await received.wait(self._pace.next_window())
         except SDK_ERRORS as error:
             raise _refused(error, started=reading.chunks > 0) from error
@@ -238,7 +239,7 @@ def _max_tokens_name(model: Model) -> str:
 
 
 async def _read_to_the_end(received: Body) -> None:
-    with suppress(TimeoutError, httpx2.HTTPError):
+    with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
         async with asyncio.timeout(END_OF_BODY_S):
             while await received.read():
                 pass

@@ -92,9 +92,13 @@ class Body(httpx2.AsyncByteStream):
                 return await content.readany()
         except TimeoutError as error:
             raise httpx2.ReadTimeout("silence") from error
+        except (
+            RuntimeError
+        ) as error:  # so aiohttp says that it has closed a connection which it could not understand
+            raise aiohttp.ClientPayloadError(str(error)) from error
 
     async def wait(self, until: asyncio.Future[None]) -> None:
-        """Return when `until` is done, or the body has come to its end, if that is sooner."""
+        """Return when `until` is done. What comes meanwhile is gathered; where it is not, the end does not wait."""
         if not until.done() and not self._content.is_eof():
             if self._gathering:
                 self._gathering.begin()

@@ -1,7 +1,7 @@
 """Streams that are read in windows: nothing is lost, late or mixed up by it, and the loop is not woken in between."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 import uvloop
@@ -9,6 +9,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from chat.log.pace import Pace
 from llm_worker.request.message import Message
+from llm_worker.upstream import gathering
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
 from llm_worker.upstream.llm import LanguageModels, Model, Request
 from tests.upstream import Upstream
@@ -43,11 +44,14 @@ class Windows(Pace):
                 reader.set_result(None)
 
     async def keep_opening(self, until: asyncio.Task[None]) -> None:
+        await self.keep_opening_until(until.done)
+        await until
+
+    async def keep_opening_until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(30):
-            while not until.done():
+            while not condition():
                 self.open()
                 await asyncio.sleep(0.001)
-        await until
 
 
 class Reader:
@@ -109,9 +113,9 @@ async def test_the_words_between_two_windows_do_not_wake_the_loop_one_by_one(
     await all_sent(upstream, 51)
     assert (reader.text, wakings) == ("First.", [])
     whole = "First." + "".join(f"{number} " for number in range(50))
-    while reader.text != whole:  # what has been sent may still be on its way
-        windows.open()
-        await windows.wait()
+    await windows.keep_opening_until(
+        lambda: reader.text == whole
+    )  # what has been sent may still be on its way
     assert len(wakings) < 25
     upstream.release("end")
     await windows.keep_opening(reader.task)
@@ -130,6 +134,41 @@ async def test_a_word_that_comes_after_an_empty_window_is_read_when_it_comes(mod
     await windows.keep_opening(reader.task)
 
 
+async def test_a_flood_does_not_keep_what_follows_from_being_read_in_windows(
+    models, windows, upstream, wakings
+):
+    more = [{"wait": "more"}, {"words": 50, "every_s": 0.001}, {"wait": "end"}]
+    upstream.reply({"text": "First."}, {"wait": "flood"}, {"text": "x" * 5_000}, *more)
+    reader = Reader(models, upstream)
+    await windows.wait()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gathering, "PIECE_BYTES", 1_024)
+        upstream.release("flood")
+        await all_sent(upstream, 2)
+        await windows.keep_opening_until(lambda: reader.text == "First." + "x" * 5_000)
+    wakings.clear()
+    upstream.release("more")
+    await all_sent(upstream, 52)
+    await windows.keep_opening_until(lambda: reader.text.endswith("48 49 "))
+    assert len(wakings) < 25
+    upstream.release("end")
+    await windows.keep_opening(reader.task)
+
+
+async def test_the_end_of_an_answer_waits_for_no_window(models, windows, upstream):
+    finish = {"chunk": {"choices": [{"delta": {}, "finish_reason": "stop"}]}}
+    upstream.reply({"text": "First."}, {"wait": "finish"}, finish, {"wait": "end"})
+    reader = Reader(models, upstream)
+    await windows.wait()
+    upstream.release("finish")
+    await all_sent(upstream, 2)
+    windows.open()
+    upstream.release("end")
+    async with asyncio.timeout(30):
+        await reader.task
+    assert not windows.waiting
+
+
 async def test_an_answer_that_ends_between_windows_leaves_its_connection_to_the_next(
     models, windows, upstream
 ):
@@ -144,7 +183,7 @@ async def test_an_answer_that_ends_between_windows_leaves_its_connection_to_the_
     assert upstream.connections == 1
 
 
-@pytest.mark.parametrize("how", ["abort", "close"])
+@pytest.mark.parametrize("how", ["abort", "close", "garbage"])
 async def test_a_connection_that_breaks_between_windows_interrupts_the_answer(models, windows, upstream, how):
     upstream.reply({"text": "First."}, {"wait": "end"}, {"words": 3}, {"eof": how})
     reader = Reader(models, upstream)

@@ -100,6 +100,12 @@ async def test_a_server_that_forgets_done_has_finished_when_it_says_so(models, u
     assert await answer(models, request(upstream)) == [TextDelta("a"), Finished("stop")]
 
 
+async def test_a_connection_that_breaks_after_done_has_brought_a_whole_answer(models, upstream):
+    finish = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    upstream.reply(ANSWER, {"chunk": finish}, {"raw": "data: [DONE]\n\n"}, {"eof": "close"})
+    assert await answer(models, request(upstream)) == [TextDelta("Because."), Finished("stop")]
+
+
 async def test_connections_are_used_again(models, upstream):
     for _ in range(3):
         await answer(models, request(upstream))
