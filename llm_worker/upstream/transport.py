@@ -92,9 +92,8 @@ class Body(httpx2.AsyncByteStream):
                 return await content.readany()
         except TimeoutError as error:
             raise httpx2.ReadTimeout("silence") from error
-        except (
-            RuntimeError
-        ) as error:  # so aiohttp says that it has closed a connection which it could not understand
+        except RuntimeError as error:
+            # What aiohttp says once it has closed a connection whose bytes were no HTTP.
             raise aiohttp.ClientPayloadError(str(error)) from error
 
     async def wait(self, until: asyncio.Future[None]) -> None:
