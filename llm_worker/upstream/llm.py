@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -33,8 +33,6 @@ RETRIED_STATUSES = frozenset({429, 500, 502, 503})
 FIRST_RETRY_S = 0.5
 # A server that wants to be left alone for longer is not waited for: the user is told that it is busy.
 LONGEST_RETRY_AFTER_S = 30.0
-# How long to wait, after [DONE], for the end of the body that lets the connection be used again.
-END_OF_BODY_S = 0.05
 # What the SDK and what it stands on raise.
 SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
 # Local servers ask for no key, but the SDK insists on one.
@@ -172,7 +170,7 @@ class LanguageModels:
                     if reading.failure:
                         raise _Refused(reading.failure)
                     if reading.is_done:
-                        await _read_to_the_end(received)
+                        await received.read_to_the_end()
                         return
                     # Nobody waits for the first word any more, nor yet for the end.
                     if reading.has_spoken and not reading.has_finished:
@@ -236,13 +234,6 @@ def _body(request: Request) -> dict[str, Any]:
 def _max_tokens_name(model: Model) -> str:
     # OpenAI's reasoning models refuse the name that every compatible server understands.
     return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
-
-
-async def _read_to_the_end(received: Body) -> None:
-    with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
-        async with asyncio.timeout(END_OF_BODY_S):
-            while await received.read():
-                pass
 
 
 @dataclass

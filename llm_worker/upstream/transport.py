@@ -5,6 +5,7 @@ It keeps connections for the next request and knows nothing of models; a body cl
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Final, cast
 from urllib.request import getproxies, proxy_bypass
 
@@ -16,6 +17,8 @@ from llm_worker.upstream.gathering import Gathering
 CONNECT_TIMEOUT_S: Final = 10.0
 # As long as the SDK's own transports keep one.
 KEEPALIVE_S: Final = 5.0
+# How long the end of a body is waited for once everything in it has come.
+END_OF_BODY_S: Final = 0.05
 # Where a response's body is found among its extensions.
 BODY: Final = "body"
 # aiohttp has decoded it.
@@ -103,6 +106,13 @@ class Body(httpx2.AsyncByteStream):
                 self._gathering.begin()
             self._waiting = until
             await until
+
+    async def read_to_the_end(self) -> None:
+        """After all that matters: only at its end can the connection be used again. It may as well break."""
+        with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
+            async with asyncio.timeout(END_OF_BODY_S):
+                while await self.read():
+                    pass
 
     def _wake(self) -> None:
         if self._waiting and not self._waiting.done():
