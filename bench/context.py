@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from chat.tokens import count_tokens
-from chat.transcript import Call, Entry, Round
+from chat.transcript.entries import Call, Entry, Round
+from chat.transcript.tokens import count_tokens
+from llm_worker.request.api_messages import wire_messages
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.framing import Framing
+from llm_worker.request.frame import Framing
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.prefix import digests
 from llm_worker.request.tokens import estimate
-from llm_worker.request.wire import wire_messages
 
 LENGTHS = (10, 100, 1_000, 10_000)
 GOAL_LENGTH, GOAL_MS = 1_000, 20.0

@@ -84,7 +84,7 @@ def answered(path: list[Any]) -> list[Any]:
     from django.utils import timezone
 
     from chat.models import Run, Turn
-    from chat.states import Status
+    from chat.protocol.states import Status
 
     now = timezone.now()
     ended = {"status": Status.COMPLETED, "ended_at": now, "announced_at": now, "last_seq": 1, "attempt": 1}

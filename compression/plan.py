@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from chat.transcript import Entry
+from chat.transcript.entries import Entry
 from llm_worker.request.message import total
 from llm_worker.request.replay import Replay
 

@@ -6,7 +6,7 @@ Knows nothing of sizes; which rows go into one request is passes.py's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chat.transcript import Entry
+from chat.transcript.entries import Entry
 from llm_worker.request.message import Message
 from llm_worker.request.replay import Replay
 

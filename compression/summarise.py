@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from chat.tokens import count_tokens
-from compression.passes import NoRoom, next_pass
+from chat.transcript.tokens import count_tokens
+from compression.chunking import NoRoom, next_pass
 from compression.prompt import Frame
-from llm_worker.request.framing import SUMMARY_TOKENS
+from llm_worker.request.frame import SUMMARY_TOKENS
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
-from llm_worker.stream.sanitise import clean
-from llm_worker.stream.think import ThinkSplitter
+from llm_worker.stream.sanitiser import clean
+from llm_worker.stream.think_tags import ThinkSplitter
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed, Usage
 from llm_worker.upstream.llm import Model, Request

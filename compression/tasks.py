@@ -6,10 +6,10 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
-from chat.collector import calm_collector
+from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.tally import keep_pushing
-from chat.protocol import COMPRESS_BRANCH
-from compression.carrying import Carrier
+from chat.protocol.tasks import COMPRESS_BRANCH
+from compression.runner import Carrier
 
 
 @shared_task(name=COMPRESS_BRANCH)
@@ -28,7 +28,7 @@ def carrier() -> Carrier:
 def start(**_: Any) -> None:
     carrier()
     keep_pushing("compression")
-    calm_collector()
+    tune_gc()
 
 
 @worker_shutting_down.connect

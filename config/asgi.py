@@ -9,10 +9,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # First: it sets Django up, which chat.socket.routing needs when it is imported.
 http = get_asgi_application()
 
-from chat.collector import calm_collector  # noqa: E402
+from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
-from chat.socket.routing import websockets  # noqa: E402
+from web.socket.routing import websockets  # noqa: E402
 
 keep_pushing("web")
 application = ProtocolTypeRouter({"http": http, "websocket": websockets})
-calm_collector()
+tune_gc()

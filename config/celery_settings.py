@@ -6,7 +6,7 @@ A message may therefore be lost or arrive twice: whoever claims the run first ha
 from django.conf import settings
 from kombu import Queue
 
-from chat.protocol import COMPRESSION_QUEUE, DEFAULT_QUEUE
+from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
 
 broker_url = settings.CELERY_BROKER_URL
 # Queues that only a ModelConfig names are made when something is sent to them or a worker asks for them.
@@ -28,7 +28,7 @@ task_store_errors_even_if_ignored = False
 
 # While the broker is away the runs go on: their packets and their end need it, the task message does not.
 worker_cancel_long_running_tasks_on_connection_loss = False
-worker_consumer = "config.consumer:Consumer"
+worker_consumer = "config.celery_consumer:Consumer"
 worker_send_task_events = False
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None
@@ -37,7 +37,7 @@ broker_connection_max_retries = None
 VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
 if broker_url.startswith("redis://"):  # with the others, kombu reads more from the scheme
-    broker_transport = "config.broker:Transport"
+    broker_transport = "config.redis_transport:Transport"
 broker_transport_options = (
     {
         "visibility_timeout": VISIBILITY_TIMEOUT_S,

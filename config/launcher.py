@@ -88,18 +88,18 @@ class Launcher:
         arguments = self.start_services() + self.start_model()
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
         env.keep(self.directory, kept)
-        self.run_to_end("config.prepare", arguments)
+        self.run_to_end("config.bootstrap", arguments)
         llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
         for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):
             self.supervisor.start(program)
-        self.run_to_end("config.consuming", [])
+        self.run_to_end("config.worker_ready", [])
         self.supervisor.start(
             programs.web({**self.values, "HOST": self.settings.HOST, "PORT": str(self.settings.PORT)})
         )
         self.announce()
 
     def start_services(self) -> list[str]:
-        """Returns what config.prepare shall wait for."""
+        """Returns what config.bootstrap shall wait for."""
         arguments = []
         postgres_directory, valkey_directory = self.directory / "postgres", self.directory / "valkey"
         embedded.stop_leftovers(postgres_directory, valkey_directory)

@@ -48,18 +48,19 @@ INSTALLED_APPS = [
     "channels",
     "knowledge",
     "chat",
+    "web",
     "llm_worker",
     "compression",
     # Last, so that chat's templates of the same name come first.
     "config.apps.OurAdminConfig",
 ]
 MIDDLEWARE = [
-    "chat.api.middleware.RequestIds",
+    "web.rest.middleware.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "chat.web.languages.Languages",
+    "web.page.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -78,7 +79,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "chat.web.frame.frame",
+                "web.page.frame.frame",
             ]
         },
     }
@@ -89,7 +90,7 @@ LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 TIME_ZONE = "UTC"
-FORMAT_MODULE_PATH = ["chat.formats"]
+FORMAT_MODULE_PATH = ["web.formats"]
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LOGIN_URL = "/login/"
@@ -110,7 +111,7 @@ DATABASES["default"]["OPTIONS"] |= {
 }
 # After a restart of Postgres the pool's connections are dead; one empty query tells.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# Of the statements of every turn (chat/models/statements.py). Not behind a pooler that knows nothing of them.
+# Of the statements of every turn (chat/models/sql/statements.py). Not behind a pooler that knows nothing of them.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
 # --- Redis and Celery --------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)
 TITLES = env.switch("TITLES", default=True)
-# Where tests end or freeze a real process (chat/fault_points.py).
+# Where tests end or freeze a real process (chat/infrastructure/fault_points.py).
 FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
 
@@ -162,7 +163,7 @@ STORAGES = {
 }
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "chat.web.vendor.VendorFinder",
+    "web.page.vendor.VendorFinder",
 ]
 SERVESTATIC_USE_FINDERS = DEBUG
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
@@ -201,20 +202,20 @@ AXES_COOLOFF_TIME = timedelta(minutes=1)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_LOCKOUT_CALLABLE = "chat.api.throttle.locked_out"
+AXES_LOCKOUT_CALLABLE = "web.rest.throttle.locked_out"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "chat.api.auth.TokenAuthentication",
+        "web.rest.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["chat.api.parser.StrictJSONParser"],
-    "EXCEPTION_HANDLER": "chat.api.errors.handle",
+    "DEFAULT_PARSER_CLASSES": ["web.rest.parser.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "web.rest.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
@@ -227,7 +228,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
-        "RunStatus": "chat.api.answers.STATUSES",
-        "ToolCallStatus": "chat.api.answers.CALL_STATUSES",
+        "RunStatus": "web.rest.schemas.STATUSES",
+        "ToolCallStatus": "web.rest.schemas.CALL_STATUSES",
     },
 }

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.guard import send
+from config.orphan_guard import send
 
 # The first restart is at once; then twice as long each time, until a child has lived STEADY_S.
 FIRST_DELAY_S = 0.1
@@ -213,7 +213,7 @@ class Supervisor:
 
     def _start_guard(self) -> None:
         self._guard = subprocess.Popen(  # noqa: S603  our own program
-            [sys.executable, "-I", str(Path(__file__).with_name("guard.py"))],
+            [sys.executable, "-I", str(Path(__file__).with_name("orphan_guard.py"))],
             stdin=subprocess.PIPE, process_group=0, pass_fds=self._held, bufsize=0,
         )  # fmt: skip
         for child in self._children:

@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chat.api import health
-from chat.api.metrics import metrics
+from web.rest import health
+from web.rest.metrics import metrics
 
 urlpatterns = [
-    path("api/", include("chat.api.urls")),
+    path("api/", include("web.rest.urls")),
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("metrics", metrics),
     path("admin/", admin.site.urls),
-    path("", include("chat.web.urls")),
+    path("", include("web.page.urls")),
 ]

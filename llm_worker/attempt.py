@@ -11,33 +11,33 @@ from uuid import UUID
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from chat.log.outlet import StaleAttempt
+from chat.infrastructure.revocation import is_revoked
+from chat.log.producer import StaleAttempt
 from chat.log.publisher import Publisher
-from chat.metrics import counted
-from chat.packets import Blocks
-from chat.protocol import Error, RunAddress, Snapshot, run_error
-from chat.revocation import is_revoked
-from chat.runs import ending
-from chat.states import Status
-from llm_worker.after.fullness import Fullness
-from llm_worker.after.keeping import SentRequests
-from llm_worker.after.sent import Recorder
-from llm_worker.alive.checkpoint import Checkpoint
-from llm_worker.alive.database import Database
-from llm_worker.alive.saving import announce, finish, patiently, put_back
+from chat.metrics import counters
+from chat.models.outcome import End, Usage
+from chat.protocol.states import Status
+from chat.protocol.wire import Error, RunAddress, Snapshot, run_error
+from chat.transcript.packets import Blocks
 from llm_worker.brief import Brief
-from llm_worker.calling.cut_short import cut_short
-from llm_worker.calling.hosting import Means
-from llm_worker.calling.round_store import Rounds
 from llm_worker.emitter import Emitter
-from llm_worker.loading.prepare import left_and_cited, may_go_on, opening, prepare
-from llm_worker.loading.taking import Taken
-from llm_worker.loading.taking_up import documents_of
+from llm_worker.lease.checkpoint import Checkpoint
+from llm_worker.lease.database import Database
+from llm_worker.lease.persistence import announce, finish, patiently, put_back
+from llm_worker.loading.build_brief import left_and_cited, may_go_on, opening, prepare
+from llm_worker.loading.claim import Taken
+from llm_worker.loading.resume import documents_of
 from llm_worker.loop import run_llm_loop
-from llm_worker.request.account import Account
+from llm_worker.post_run.request_log import SentRequests
+from llm_worker.post_run.request_recorder import Recorder
+from llm_worker.post_run.window_usage import Fullness
+from llm_worker.request.context_report import Account
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
+from llm_worker.tool_calls.interrupted import cut_short
+from llm_worker.tool_calls.round_runner import LoopDeps
+from llm_worker.tool_calls.round_store import Rounds
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import Request
 
@@ -131,10 +131,10 @@ class Attempt:
         self._has_begun = True
         self._fullness.brief = brief
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
-        await run_llm_loop(brief, self._means(brief), self._emitter)
+        await run_llm_loop(brief, self._deps(brief), self._emitter)
 
-    def _means(self, brief: Brief) -> Means:
-        return Means(
+    def _deps(self, brief: Brief) -> LoopDeps:
+        return LoopDeps(
             models=self._services.models,
             store=Rounds(self.run, self._services.database, self.checkpoint, lambda: self.cut("lost")),
             numbering=Numbering(brief.highest_number, documents_of(brief.earlier.rounds)),
@@ -197,11 +197,11 @@ class Attempt:
         end = await patiently(self._services.database, finish, self.run, offered)
         if end is None:
             return
-        counted.run_ended(self.run.model, end)
+        counters.run_ended(self.run.model, end)
         self._emitter.stop(end.stop_reason, end.error)
         with suppress(StaleAttempt):
             await self._outlet.flush()
-            counted.stop_said(self._cut, self._loop.time() - self._cut_at)
+            counters.stop_said(self._cut, self._loop.time() - self._cut_at)
             is_failed = end.status == Status.FAILED
             reserved = None if is_failed else self._fullness.reserved_if_due(self._state.text)
             await patiently(self._services.database, announce, self.run, reserved)
@@ -211,16 +211,16 @@ class Attempt:
         self._outlet.discard()
         return await patiently(self._services.database, put_back, held)
 
-    def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> ending.End:
+    def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> End:
         state = self._state
         first = state.first_token_at
-        return ending.End(
+        return End(
             status=status,
             last_seq=last_seq,
             text=state.text,
             reasoning=state.reasoning,
             error=error,
-            usage=ending.Usage(**state.usage._asdict()),
+            usage=Usage(**state.usage._asdict()),
             time_to_first_token_ms=None if first is None else round((first - self._began_at) * 1000),
             reasoning_ms=state.reasoning_ms,
             cycles=state.cycles,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chat.rebuilding import ShownRound
-from chat.transcript import Document, Entry
-from llm_worker.request.framing import Framing
+from chat.transcript.entries import Document, Entry
+from chat.transcript.rebuild import ShownRound
+from llm_worker.request.frame import Framing
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import Usage
 from llm_worker.upstream.llm import Model

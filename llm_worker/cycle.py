@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chat.tokens import count_tokens
-from chat.transcript import Round
+from chat.transcript.entries import Round
+from chat.transcript.tokens import count_tokens
 from llm_worker.brief import Brief
-from llm_worker.request.account import Account
 from llm_worker.request.context import Context, ContextTooLong, build_context, request_budget
+from llm_worker.request.context_report import Account
 from llm_worker.request.message import Message
 from llm_worker.request.reminders import reminder
 from llm_worker.request.tokens import estimate, exactly

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chat import protocol as p
-from chat.packets import Blocks, Placed
-from chat.transcript import Document
+from chat.protocol import wire as p
+from chat.transcript.entries import Document
+from chat.transcript.packets import Blocks, Placed
 from llm_worker.state import RunState
-from llm_worker.stream.assemble import Asked, Piece
+from llm_worker.stream.call_assembler import Asked, Piece
 from llm_worker.stream.citations import Citations
-from llm_worker.stream.sanitise import Sanitiser
-from llm_worker.stream.think import Kind, ThinkSplitter
+from llm_worker.stream.sanitiser import Sanitiser
+from llm_worker.stream.think_tags import Kind, ThinkSplitter
 
 
 class Outlet(Protocol):
-    """What an emitter needs of chat.log.outlet.Outlet."""
+    """What an emitter needs of chat.log.producer.Outlet."""
 
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
 
@@ -31,7 +31,7 @@ class Outlet(Protocol):
     def release(self) -> None: ...
 
 
-class Hearer(Protocol):
+class DeltaSink(Protocol):
     """Whoever is told what the model says."""
 
     def text(self, text: str) -> None: ...
@@ -52,7 +52,7 @@ class CallSearch(Protocol):
 
 
 @dataclass
-class Written:
+class CallPreview:
     """A call that readers are shown while the model writes it; no row knows of it yet."""
 
     id: str
@@ -60,7 +60,7 @@ class Written:
     pieces: list[str] = field(default_factory=list)  # of its arguments
 
 
-class Later:
+class DeferredText:
     """Keeps what a model says after a call that readers are shown already: its place is behind the round."""
 
     def __init__(self) -> None:
@@ -86,8 +86,8 @@ class Emitter:
         # A report is cited from, not citing: its numbers stay numbers.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._may_cite = False
-        self.written: Written | None = None
-        self._later = Later()
+        self.written: CallPreview | None = None
+        self._later = DeferredText()
         self._thinking_since = 0.0
         self._thought_before_ms = 0
         self._renew()
@@ -130,7 +130,7 @@ class Emitter:
     def reasoning(self, text: str) -> None:
         self._say("reasoning", self._clean_reasoning.clean(text))
 
-    def call(self, piece: Piece) -> Hearer:
+    def call(self, piece: Piece) -> DeltaSink:
         """What the model has written of its first call; what it says after that goes to the one returned.
 
         Until calls_are_stored() nothing else is said, and no checkpoint counts what readers see of it.
@@ -138,7 +138,7 @@ class Emitter:
         if self.written is None:
             self._say_held_back()
             self._outlet.hold()
-            self.written = Written(piece.id, piece.name)
+            self.written = CallPreview(piece.id, piece.name)
             self.show(self.blocks.tool_start(piece.tab, piece.id, piece.name))
         self.written.pieces.append(piece.text)
         self.show(self.blocks.tool_writing(piece.tab, piece.text))
@@ -169,7 +169,7 @@ class Emitter:
         self.show(self.blocks.stop(reason))
 
     def _say_later(self) -> None:
-        later, self._later = self._later.said, Later()
+        later, self._later = self._later.said, DeferredText()
         for kind, text in later:
             self.text(text) if kind == "text" else self.reasoning(text)
         if later:

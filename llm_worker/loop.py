@@ -3,40 +3,40 @@
 from collections.abc import Sequence
 
 from llm_worker.brief import Brief
-from llm_worker.calling.calls import Planned, planned
-from llm_worker.calling.hosting import Hosting, Means
-from llm_worker.calling.tool_round import execute
 from llm_worker.cycle import cycle_of, going_on
 from llm_worker.emitter import Emitter
-from llm_worker.loading.taking_up import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
+from llm_worker.loading.resume import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
 from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.stream.text_calls import TextCalls
+from llm_worker.tool_calls.calls import Planned, planned
+from llm_worker.tool_calls.round_runner import Hosting, LoopDeps
+from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
 
-async def run_llm_loop(brief: Brief, means: Means, emitter: Emitter) -> None:
+async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
     """Answer into `emitter` and its state. Raises ModelFailed, after which what was said so far is kept."""
     emitter.cite_from(brief.documents)
-    await _take_up(brief, means, emitter)
+    await _take_up(brief, deps, emitter)
     said, reads_text = brief.earlier.said, True
     while True:
         cycle = cycle_of(brief, emitter.state.rounds)
         emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
         request = going_on(cycle.request, said) if said else cycle.request
         said = ""
-        means.sent(brief.inside, request, cycle.account)
-        step = await run_llm_step(request, means.models, emitter, _watchable(brief, cycle.tools))
+        deps.sent(brief.inside, request, cycle.account)
+        step = await run_llm_step(request, deps.models, emitter, _watchable(brief, cycle.tools))
         reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):
             break
-        await _carry_out(planned(step.calls, cycle.tools), Hosting(brief, means, emitter, run_llm_loop))
+        await _carry_out(planned(step.calls, cycle.tools), Hosting(brief, deps, emitter, run_llm_loop))
     _check(step, emitter)
 
 
-async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
+async def _take_up(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
     """Go where earlier attempts have come to; a round that was cut short is carried out to its end."""
     earlier = brief.earlier
     for each in earlier.rounds:
@@ -44,7 +44,7 @@ async def _take_up(brief: Brief, means: Means, emitter: Emitter) -> None:
             show_again(each, emitter, silently=earlier.is_shown)
         else:
             show_beginning(each, emitter, silently=earlier.is_shown)
-            hosting = Hosting(brief, means, emitter, run_llm_loop, resumed=each)
+            hosting = Hosting(brief, deps, emitter, run_llm_loop, resumed=each)
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
     go_on_with(earlier.said, earlier.thought, emitter)
 

@@ -13,24 +13,24 @@ import uvloop
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat.log.pace import Pace
+from chat.infrastructure.liveness import new_owner
+from chat.infrastructure.redis_client import async_redis, close_async_redis
+from chat.infrastructure.revocation import RevocationListener
+from chat.log.flush_window import Pace
 from chat.log.publisher import Publisher
 from chat.models import Run
-from chat.redis_client import async_redis, close_async_redis
-from chat.revocation import RevocationListener
-from chat.runs.certificates import new_owner
-from chat.runs.enqueueing import UNREACHABLE, enqueue
-from chat.tokens import count_tokens
-from llm_worker.after.keeping import SentRequests
-from llm_worker.after.titling import title_session
-from llm_worker.alive.certificate import Certificate
-from llm_worker.alive.checkpoints import Checkpoints
-from llm_worker.alive.database import Database
-from llm_worker.alive.drain import Drain
-from llm_worker.alive.lease import Leases
-from llm_worker.alive.saving import patiently
+from chat.runs.task_queue import UNREACHABLE, enqueue
+from chat.transcript.tokens import count_tokens
 from llm_worker.attempt import Attempt, Services
-from llm_worker.loading.taking import take
+from llm_worker.lease.checkpointer import Checkpoints
+from llm_worker.lease.database import Database
+from llm_worker.lease.drain import Drain
+from llm_worker.lease.heartbeat import Leases
+from llm_worker.lease.liveness_lock import Certificate
+from llm_worker.lease.persistence import patiently
+from llm_worker.loading.claim import take
+from llm_worker.post_run.request_log import SentRequests
+from llm_worker.post_run.titles import title_session
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)

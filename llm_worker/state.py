@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chat.transcript import Round
+from chat.transcript.entries import Round
 from llm_worker.upstream.deltas import Usage
 
 

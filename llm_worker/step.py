@@ -6,12 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from llm_worker.emitter import Emitter, Hearer
-from llm_worker.stream.assemble import Asked
-from llm_worker.stream.writing import CallsInWriting
+from llm_worker.emitter import DeltaSink, Emitter
+from llm_worker.stream.call_assembler import Asked
+from llm_worker.stream.call_preview import CallsInWriting
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.upstream.llm import Request
-from llm_worker.upstream.transcribe import Answer
+from llm_worker.upstream.request_logging import Answer
 
 
 class Models(Protocol):
@@ -42,7 +42,7 @@ async def run_llm_step(
     around = _Around()
     calls = CallsInWriting(new_call_id, watchable)
     said = Answer()
-    hearer: Hearer = emitter
+    hearer: DeltaSink = emitter
     try:
         async with aclosing(models.stream(request)) as answer:
             async for deltas in answer:

@@ -8,10 +8,10 @@ from celery.signals import task_rejected, task_unknown, worker_ready, worker_shu
 from celery.worker import state
 from django.conf import settings
 
-from chat.collector import calm_collector
-from chat.metrics.counted import TASKS_DROPPED
+from chat.infrastructure.gc_tuning import tune_gc
+from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol import RUN_TURN, TITLE_SESSION
+from chat.protocol.tasks import RUN_TURN, TITLE_SESSION
 from llm_worker import runtime
 
 
@@ -32,7 +32,7 @@ def start_runtime(**_: Any) -> None:
     signal.signal(signal.SIGQUIT, hand_over_now)
     runtime.current()
     keep_pushing("llm")
-    calm_collector()
+    tune_gc()
 
 
 @task_unknown.connect

@@ -1,7 +1,7 @@
 """The texts of templates, modules and the admin, and what German makes of them: `python -m tests.messages` (make messages).
 
 Reads every `t("…")`, `tn("…", "…", n)`, `{% translate "…" %}` and `gettext("…")` out of the sources, brings the .po
-files up to date and compiles them. Translating is left to people; tests/web/test_messages.py says what is missing.
+files up to date and compiles them. Translating is left to people; tests/web/page/test_messages.py says what is missing.
 """
 
 import io
@@ -22,12 +22,12 @@ from django.utils.translation.template import templatize
 from tests.house import ROOT
 
 LOCALE = "de"
-FOLDER = ROOT / "chat" / "locale" / LOCALE / "LC_MESSAGES"
+FOLDER = ROOT / "web" / "locale" / LOCALE / "LC_MESSAGES"
 DOMAINS = ("django", "djangojs")
-MODULES = ROOT / "chat" / "static" / "chat"
-TEMPLATES = ROOT / "chat" / "templates"
+MODULES = ROOT / "web" / "static" / "chat"
+TEMPLATES = ROOT / "web" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
-ADMIN = (*sorted((ROOT / "chat" / "admin").glob("*.py")), ROOT / "chat" / "admin_site.py")
+ADMIN = (*sorted((ROOT / "web" / "admin").glob("*.py")), ROOT / "web" / "admin_site.py")
 IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
 # A call, and not the definition of the function.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")

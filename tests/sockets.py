@@ -17,9 +17,9 @@ LIMIT_S = 60
 @asynccontextmanager
 async def web() -> AsyncIterator[str]:
     """The address of a running web server, "127.0.0.1:port". It shares the test's event loop."""
-    from chat.hub import current_hub
-    from chat.redis_client import close_async_redis
+    from chat.infrastructure.redis_client import close_async_redis
     from config.asgi import application
+    from web.socket.hub import current_hub
 
     config = uvicorn.Config(
         application,

@@ -30,7 +30,7 @@ def sources() -> list[Path]:
 
 
 def sources_of_the_page() -> list[Path]:
-    folder = ROOT / "chat" / "static"
+    folder = ROOT / "web" / "static"
     return [path for kind in ("*.js", "*.css") for path in folder.rglob(kind)]
 
 

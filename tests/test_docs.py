@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from chat.api.metrics import Everything
 from config.programs import procfile
 from tests.config.test_readme import variables_in_readme
 from tests.house import ROOT
 from tests.services import Services
+from web.rest.metrics import Everything
 
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 GUARANTEES = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")

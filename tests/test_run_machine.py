@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from chat.log.joining import Cursor, Header, Position, Verdict
-from chat.log.outlet import Outlet
-from chat.protocol import Placement, RunAddress, RunStart, Snapshot
-from tests.chat.cast import model, user
+from chat.log.cursor import Cursor, Header, Position, Verdict
+from chat.log.producer import Outlet
+from chat.protocol.wire import Placement, RunAddress, RunStart, Snapshot
+from tests.cast import model, user
 from tests.machine.drive import first_caught, live_through
 from tests.machine.model import ModelLog
 from tests.machine.mutants import MODELS, REAL, modelled

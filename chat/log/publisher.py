@@ -16,13 +16,13 @@ from hiredis import pack_command
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from chat.fault_points import reach
-from chat.log.outlet import Outlet, StaleAttempt
-from chat.log.pace import Pace
-from chat.metrics.counted import APPEND_S
-from chat.protocol import RunAddress
-from chat.redis_client import SOCKET_TIMEOUT_S
-from chat.stream import APPEND, appended
+from chat.infrastructure.fault_points import reach
+from chat.infrastructure.redis_client import SOCKET_TIMEOUT_S
+from chat.log.flush_window import Pace
+from chat.log.producer import Outlet, StaleAttempt
+from chat.log.stream import APPEND, appended
+from chat.metrics.counters import APPEND_S
+from chat.protocol.wire import RunAddress
 
 __all__ = ["Outlet", "Publisher", "StaleAttempt"]
 

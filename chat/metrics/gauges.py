@@ -15,8 +15,8 @@ from prometheus_client.core import GaugeMetricFamily
 from psycopg_pool import PoolTimeout
 
 from chat.models import Run
-from chat.protocol import DEFAULT_QUEUE
-from chat.states import Status
+from chat.protocol.states import Status
+from chat.protocol.tasks import DEFAULT_QUEUE
 
 # However many ask, Postgres is asked this often.
 FRESH_S: Final = 5.0

@@ -16,8 +16,8 @@ from uuid import uuid4
 from prometheus_client import CollectorRegistry, Metric
 from redis.exceptions import RedisError
 
-from chat.metrics.counted import OPEN_SOCKETS, REGISTRY
-from chat.redis_client import sync_redis
+from chat.infrastructure.redis_client import sync_redis
+from chat.metrics.counters import OPEN_SOCKETS, REGISTRY
 
 Role = Literal["web", "llm", "sweeper", "compression"]
 

@@ -12,7 +12,7 @@ from chat.models.run import Run
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
 from chat.models.share import Share
-from chat.models.situation import Situation
+from chat.models.sql.tip_snapshot import TipSnapshot
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tool_call import ToolCall
 from chat.models.turn import Turn
@@ -33,8 +33,8 @@ __all__ = [
     "Session",
     "SessionEvent",
     "Share",
-    "Situation",
     "SystemPrompt",
+    "TipSnapshot",
     "ToolCall",
     "TriggeredBy",
     "Turn",

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 
 from chat.models.message import ChatMessage
-from chat.transcript import Document
+from chat.transcript.entries import Document
 
 MAX_ID_CHARACTERS = 500
 

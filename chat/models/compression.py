@@ -11,10 +11,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from chat.models import statements
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
+from chat.models.sql import statements
 
 # Seconds a worker may stay silent before the sweeper gives its compressions to another one.
 COMPRESSION_LEASE_S = 30

@@ -12,8 +12,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django_cte import CTE, with_cte
 
-from chat.models import statements
 from chat.models.session import Session
+from chat.models.sql import statements
 
 if TYPE_CHECKING:
     from chat.models.run import Run
@@ -126,7 +126,7 @@ class ChatMessage(models.Model):
     role = models.CharField(max_length=9, choices=Role.choices)
     text = models.TextField(blank=True, default="")
     reasoning = models.TextField(blank=True, default="")
-    # In the default encoding (chat/tokens.py), model-agnostic.
+    # In the default encoding (chat/transcript/tokens.py), model-agnostic.
     token_count = models.IntegerField(default=0)
     latest_child = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from chat.models import statements
 from chat.models.message import ChatMessage
+from chat.models.sql import statements
 from knowledge.models import File
 
 # What stands for documents so far: files of messages and stored projects, what tools found, what answers cited.

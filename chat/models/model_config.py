@@ -9,7 +9,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
-from chat.models import statements
+from chat.models.sql import statements
 
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):

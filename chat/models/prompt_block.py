@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from django.db import models
 
-from chat.models import statements
 from chat.models.message import ChatMessage
+from chat.models.sql import statements
 
 # Of each kind the one nearest to the message, itself included.
 _LATEST = f"""{statements.BRANCH}

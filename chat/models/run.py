@@ -11,14 +11,14 @@ from django.db.models import Count, Q, Sum, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Now, TruncDate
 
-from chat.models import run_statements, statements
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
+from chat.models.sql import runs, statements
 from chat.models.turn import STANDING, Standing, Turn
-from chat.protocol import DEFAULT_QUEUE
-from chat.states import LIVE, TERMINAL, Status, sources
+from chat.protocol.states import LIVE, TERMINAL, Status, sources
+from chat.protocol.tasks import DEFAULT_QUEUE
 
-# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/alive/lease.py).
+# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease/heartbeat.py).
 LEASE_S = 10
 # What an upstream reports of a run.
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
@@ -50,20 +50,20 @@ class RunQuerySet(models.QuerySet["Run"]):
         All of it or nothing: where the reading fails the run is not claimed.
         """
         given = {"run": run_id, "owner": owner, "lease": timedelta(seconds=LEASE_S)}
-        claimed, *read = statements.together((run_statements.CLAIM, given), *asked)
+        claimed, *read = statements.together((runs.CLAIM, given), *asked)
         return self._claimed(claimed[0]) if claimed else None, read
 
     def _claimed(self, row: Any) -> Run:
-        width = len(run_statements.CLAIMED)
-        run = statements.instance(self.model, run_statements.CLAIMED, row[:width])
+        width = len(runs.CLAIMED)
+        run = statements.instance(self.model, runs.CLAIMED, row[:width])
         run.left = row[width]
-        run.turn, run.model_config = run_statements.turn_of(row)
+        run.turn, run.model_config = runs.turn_of(row)
         return run
 
     def stop(self, run_id: Any) -> uuid.UUID | None:
         """Ask for a stop of a run that a worker has; the session it belongs to. None: no worker has it, or it has been
         asked for already."""
-        stopping = statements.first(run_statements.STOP, {"run": run_id})
+        stopping = statements.first(runs.STOP, {"run": run_id})
         session: uuid.UUID | None = stopping[0] if stopping else None
         return session
 
@@ -73,7 +73,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         given: every parameter of run_statements.END but the ones above.
         """
         given |= {"run": run_id, "attempt": attempt, "status": status.value}
-        return statements.first(run_statements.END, given) is not None
+        return statements.first(runs.END, given) is not None
 
     def announce(self, run_id: Any) -> tuple[uuid.UUID, Standing | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and the run's turn as it
@@ -83,14 +83,14 @@ class RunQuerySet(models.QuerySet["Run"]):
         first.
         """
         given = {"run": run_id}
-        held, standing = statements.together((run_statements.ANNOUNCE, given), (STANDING, given))
+        held, standing = statements.together((runs.ANNOUNCE, given), (STANDING, given))
         return (held[0][0], Standing(*standing[0]) if standing else None) if held else None
 
     # Queries
 
     def in_progress(self, owner_id: Any) -> tuple[int, int]:
         """How many runs of this user are live, and how many of anybody wait for a worker."""
-        own, queued = statements.first(run_statements.IN_PROGRESS, {"owner": owner_id})
+        own, queued = statements.first(runs.IN_PROGRESS, {"owner": owner_id})
         return own, queued
 
     def visible_to(self, user: Any) -> Self:
@@ -247,5 +247,5 @@ class Run(models.Model):
 
 
 def _noted(to: Status, why: str) -> RawSQL:
-    entry = run_statements.noted("%s", "attempt", "NULLIF(%s, '')")
+    entry = runs.noted("%s", "attempt", "NULLIF(%s, '')")
     return RawSQL(entry, [to.value, why], output_field=models.JSONField())  # noqa: S611  no values

@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from chat.models import statements
 from chat.models.run import Run
+from chat.models.sql import statements
 from chat.models.tool_call import ToolCall
 
 

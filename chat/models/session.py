@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import models, transaction
 from psycopg.types.json import Jsonb
 
-from chat.models import session_search, statements
 from chat.models.agent import Agent
+from chat.models.sql import session_search, statements
 from knowledge.models import Project
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
             raise self.model.DoesNotExist
         return session
 
-    def entitle(self, pk: Any, title: str) -> bool:
+    def set_title(self, pk: Any, title: str) -> bool:
         """Name a session that has no title to stay; False: it has one, or is gone. It stays where it is in the list."""
         return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_makeshift_title=False))
 
-    def entitle_for_now(self, pk: Any, title: str) -> bool:
+    def set_provisional_title(self, pk: Any, title: str) -> bool:
         """Until there is a better one. False: it has some title, or is gone."""
         return bool(self.filter(pk=pk, title="").update(title=title, has_makeshift_title=True))
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 
-from chat.models import statements
+from chat.models.sql import statements
 
 
 class SystemPrompt(models.Model):

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from django.db import models
 
-from chat.models import statements
 from chat.models.message import ChatMessage
 from chat.models.session import IS_UNNAMED, LOCK, Session, SessionEvent
-from chat.states import LIVE
+from chat.models.sql import statements
+from chat.protocol.states import LIVE
 
 
 class Standing(NamedTuple):

@@ -1,11 +1,16 @@
-"""The texts that ship with Turnwire. system.md: the base prompt, until staff edits it (models/system_prompt.py)."""
+"""Prompt texts that chat owns: the base system prompt, an agent's prompt blocks, and a turn's dynamic context.
+
+Does not assemble requests: that is llm_worker/request.
+"""
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
-_FOLDER = Path(__file__).parent
+# The base prompt until staff edit it (chat/models/system_prompt.py).
+SYSTEM_PROMPT_FILE: Final = Path(__file__).with_name("system.md")
 
 
 @cache
 def default_system_prompt() -> str:
-    return (_FOLDER / "system.md").read_text(encoding="utf-8").strip()
+    return SYSTEM_PROMPT_FILE.read_text(encoding="utf-8").strip()

@@ -6,7 +6,7 @@ A limit against floods, not a quota: it is looked at before the transaction, and
 from django.conf import settings
 
 from chat.models import Run, Session
-from chat.refusals import Refusal
+from chat.protocol.errors import ApiError
 
 
 def check(session: Session, wanted: int) -> None:
@@ -17,6 +17,6 @@ def check(session: Session, wanted: int) -> None:
 def admit(own: int, queued: int, wanted: int) -> None:
     """The same where it is known how many are in progress (Run.objects.in_progress)."""
     if own + wanted > settings.MAX_RUNS_PER_USER:
-        raise Refusal("too_many_runs")
+        raise ApiError("too_many_runs")
     if queued + wanted > settings.MAX_QUEUED_RUNS:
-        raise Refusal("queue_full")
+        raise ApiError("queue_full")

@@ -12,14 +12,15 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
-from chat import protocol
-from chat.log.replay import ending_of
-from chat.metrics import counted
+from chat.loaders.rounds import cited_in, rounds_of
+from chat.log.rebuilt import ending_of
+from chat.log.stream import append_now, forget, run_log
+from chat.metrics import counters
 from chat.models import Run
-from chat.rounds import cited_in, rounds_of
-from chat.runs.ending import End, announce, commit_end
-from chat.states import Status
-from chat.stream import append_now, forget, run_log
+from chat.models.outcome import End
+from chat.protocol import wire
+from chat.protocol.states import Status
+from chat.runs.completion import announce, commit_end
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class Orphan:
 
     run: Run
 
-    def end(self, status: Status, error: protocol.Error | None = None) -> bool:
+    def end(self, status: Status, error: wire.Error | None = None) -> bool:
         """Commit and announce the end. False: somebody was faster. Redis being away only delays `stop`."""
         run = self.run
         end = End(
@@ -50,7 +51,7 @@ class Orphan:
             if not ended:
                 transaction.set_rollback(True)
         if ended:
-            counted.run_ended(run.model, end)
+            counters.run_ended(run.model, end)
             say_end(run.pk)
         return ended
 

@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from chat import attachments
-from chat.models import MessageFile, statements
-from chat.summaries import CHOSEN, Summary
-from chat.transcript import Block, BlockKind, Call, Entry, Round, TextFile
-from llm_worker.loading.covered import load_covered
+from chat.compressions.summaries import CHOSEN, Summary
+from chat.loaders import attachments
+from chat.models import MessageFile
+from chat.models.sql import statements
+from chat.transcript.entries import Block, BlockKind, Call, Entry, Round, TextFile
+from llm_worker.loading.summary_coverage import load_covered
 
 _LEAF = "%(leaf)s"
 _OF_RUN = """(

@@ -7,10 +7,10 @@ move along with the newest message.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chat.attachments import of_project
+from chat.loaders.attachments import of_project
 from chat.models import ModelConfig, PromptBlock, Run
-from chat.tokens import count_tokens
-from chat.transcript import Block, Document, TextFile
+from chat.transcript.entries import Block, Document, TextFile
+from chat.transcript.tokens import count_tokens
 from llm_worker.loading.branch import Branch
 from llm_worker.request.context import request_budget
 from llm_worker.stream.documents import render

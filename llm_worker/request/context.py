@@ -8,8 +8,8 @@ Refuses to know rows, wire dicts and the model server.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chat.transcript import Block, BlockKind, Entry, Round, TextFile
-from llm_worker.request.framing import Frame, Framing
+from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
+from llm_worker.request.frame import Frame, Framing
 from llm_worker.request.history import History
 from llm_worker.request.message import LanguageModelInput, Message, TokensOf, counted_once
 from llm_worker.request.replay import BLOCKS, Replay

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chat.transcript import Entry, TextFile
+from chat.transcript.entries import Entry, TextFile
 from llm_worker.request.message import Message, total
 from llm_worker.request.replay import Replay
 

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from chat.transcript import Image
+from chat.transcript.entries import Image
 
 LONGEST_SIDE_PX = 2048
 PATCH_PX = 16

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from chat.transcript import Call, Image
+from chat.transcript.entries import Call, Image
 
 Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "CA", "P", "D", "N", "F", "R"]
 # What stands in no other role is the user's.

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from llm_worker.request.api_messages import wire_messages
 from llm_worker.request.message import LanguageModelInput, total
-from llm_worker.request.wire import wire_messages
 
 # 64 bits: messages of one session are compared, not of the world.
 DIGEST_BYTES = 8

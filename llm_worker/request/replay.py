@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from chat.transcript import Block, BlockKind, Call, Entry, Round
+from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
 from llm_worker.request.images import image_tokens, marker
 from llm_worker.request.message import (
     TOKENS_PER_CALL,

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from chat.transcript import Round
+from chat.transcript.entries import Round
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total
 from llm_worker.request.replay import Replay, answered
-from llm_worker.request.shortening import allowances, shorten
+from llm_worker.request.truncation import allowances, shorten
 
 
 @dataclass(frozen=True, slots=True)

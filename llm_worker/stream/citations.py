@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
-from chat.transcript import Document
+from chat.transcript.entries import Document
 from llm_worker.stream.code_spans import CodeSpans, Part
 
 # links: `[[1]](url)`.  plain: `[1]`.  removed: neither marker nor citation.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chat.transcript import Document
+from chat.transcript.entries import Document
 
 LEAD = "Here are some documents provided for context, they may not all be relevant:"
 

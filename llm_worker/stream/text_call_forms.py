@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from llm_worker.calling.arguments import arguments_of
+from llm_worker.tool_calls.arguments import arguments_of
 
 _INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
 _INVOKE_END = re.compile(r"</(?:antml:)?invoke>")

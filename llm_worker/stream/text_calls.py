@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import regex  # re cannot say whether a text is the beginning of a match
 
-from llm_worker.stream.assemble import Asked
+from llm_worker.stream.call_assembler import Asked
 from llm_worker.stream.text_call_forms import Called, invoked, named
 
 # More than that is not waited for: it is text.

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from chat.tokens import count_tokens
+from chat.transcript.tokens import count_tokens
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.tool import Tool

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from chat.transcript import Document
+from chat.transcript.entries import Document
 from llm_worker.tools.tool import ToolFailed
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from chat.transcript import Document
+from chat.transcript.entries import Document
 
 
 class ToolFailed(Exception):

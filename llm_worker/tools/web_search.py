@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 from django.conf import settings
 
-from chat.transcript import Document
+from chat.transcript.entries import Document
 from llm_worker.tools.searxng import search
 from llm_worker.tools.tool import Outcome, ToolFailed, Work
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from chat.protocol import RUN_ERRORS
+from chat.protocol.wire import RUN_ERRORS
 
 NO_INDEX: Final = -1
 
@@ -17,7 +17,7 @@ class ReasoningDelta(NamedTuple):
 
 
 class ToolCallDelta(NamedTuple):
-    """A piece of one tool call, as the server sent it; llm_worker/stream/assemble.py knows which call it belongs to.
+    """A piece of one tool call, as the server sent it; llm_worker/stream/call_assembler.py knows which call it belongs to.
 
     place: its index among the step's calls; NO_INDEX where the server did not say.
     id, name: with the call's first piece, and mostly only there.

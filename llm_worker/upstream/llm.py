@@ -16,14 +16,14 @@ import aiohttp
 import httpx2
 import openai
 
-from chat.log.pace import Pace
+from chat.log.flush_window import Pace
+from llm_worker.request.api_messages import wire_messages
 from llm_worker.request.message import LanguageModelInput
-from llm_worker.request.wire import wire_messages
 from llm_worker.upstream.client import Client
 from llm_worker.upstream.completion import Completion, completion_of
 from llm_worker.upstream.deltas import Delta, ModelFailed
-from llm_worker.upstream.reading import Reading
-from llm_worker.upstream.transcribe import write_completion, write_request
+from llm_worker.upstream.request_logging import write_completion, write_request
+from llm_worker.upstream.stream_reader import Reading
 from llm_worker.upstream.transport import Body, Transport, body_of
 
 logger = logging.getLogger(__name__)

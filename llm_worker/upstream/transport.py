@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 
-from llm_worker.upstream.gathering import Gathering
+from llm_worker.upstream.windowed_reads import Gathering
 
 CONNECT_TIMEOUT_S: Final = 10.0
 # As long as the SDK's own transports keep one.

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from chat.transcript import Block, Call, Document, Entry, Image, Round, TextFile
+from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from chat import compressing
+from chat.compressions import requests as compression_requests
+from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, ModelConfig, Run, Session, ToolCall, TriggeredBy, Turn
-from chat.redis_client import sync_redis
-from chat.tokens import count_tokens
-from compression.carrying import Carrier
-from tests.chat import cast
+from chat.transcript.tokens import count_tokens
+from compression.runner import Carrier
+from tests import cast
 from tests.upstream import Upstream
 
 # One token in the default encoding, with its space.
@@ -58,7 +58,7 @@ class Talk:
     def ask(
         self, leaf: str, by: TriggeredBy = TriggeredBy.AUTO, model: ModelConfig | None = None
     ) -> Compression:
-        asked = compressing.ask(self[leaf], model or self.model, triggered_by=by)
+        asked = compression_requests.ask(self[leaf], model or self.model, triggered_by=by)
         assert asked
         return asked
 

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.transcript import Block, Call, Document, Entry, Round, TextFile
-from compression.plan import (
-    Row,
-    get_compression_params,
-    get_messages_to_summarize,
-    measured,
-)
+from chat.transcript.entries import Block, Call, Document, Entry, Round, TextFile
+from compression.plan import Row, get_compression_params, get_messages_to_summarize, measured
 from llm_worker.request.message import total
 from llm_worker.request.replay import Replay
 from tests.compression.branches import SENT_AT, branches, tokens_of

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.transcript import Call, Document, Entry, Image, Round, TextFile
-from compression.passes import NoRoom, next_pass
+from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
+from compression.chunking import NoRoom, next_pass
 from compression.plan import get_messages_to_summarize, measured
 from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat import compressing
+from chat.compressions import requests as compression_requests
+from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
-from chat.summaries import find_summary_for_branch
-from compression.carrying import begin, of
+from compression.cost import spent
 from compression.prompt import MARKER
-from compression.spending import spent
+from compression.runner import begin, of
 from compression.summarise import Refused, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.framing import Framing
+from llm_worker.request.frame import Framing
 from llm_worker.request.tokens import estimate
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.llm import Request
 from tests.compression.conftest import Talk
-from tests.llm_worker.test_context_laws import paired
+from tests.llm_worker.request.test_context_properties import paired
 
 NAME = re.compile(r"says ([ua][\d.]+)")
 # What happens to a tree, and to which of its messages (modulo how many there are).
@@ -103,19 +103,19 @@ class Tree:
     def compress(self) -> None:
         leaf = self.talk.tip
         before = self.everything()
-        asked = compressing.ask(leaf, self.talk.model, triggered_by=TriggeredBy.STAFF)
+        asked = compression_requests.ask(leaf, self.talk.model, triggered_by=TriggeredBy.STAFF)
         held = Compression.objects.claim(asked.pk, owner=1) if asked else None
         assert held
         shown = len(self.scribe.asked)
         case = begin(held)
         if case is None:
-            assert compressing.give_up(held, CompressionStatus.NOTHING)
+            assert compression_requests.give_up(held, CompressionStatus.NOTHING)
         else:
             try:
                 made = asyncio.run(compress_chat_history(case.work, self.scribe))
-                self.made += bool(compressing.finish(held, of(case, made), spent([], None)))
+                self.made += bool(compression_requests.finish(held, of(case, made), spent([], None)))
             except Refused as refused:
-                compressing.give_up(held, CompressionStatus.REFUSED, refused.code)
+                compression_requests.give_up(held, CompressionStatus.REFUSED, refused.code)
         assert self.everything() == before, "I9: originals are never touched"
         for request in self.scribe.asked[shown:]:
             self.check_shown(request, leaf)

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from chat.tokens import count_tokens
+from chat.transcript.tokens import count_tokens
 from tests.e2e.client import Client, Frame, Socket
 from tests.stack import Stack
 from tests.upstream_steps import Rule

@@ -9,7 +9,7 @@ import kombu
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from chat.protocol import DEFAULT_QUEUE
+from chat.protocol.tasks import DEFAULT_QUEUE
 from tests.e2e.client import Client
 from tests.stack import READY_S, Stack
 

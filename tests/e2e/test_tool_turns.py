@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 
-from chat.stream import run_log
+from chat.log.stream import run_log
 from tests.e2e.client import Client, Frame, RunView, Socket
 from tests.e2e.told import calls_and_responses, letters, of_role, screen
 from tests.stack import Stack

@@ -6,7 +6,7 @@ import signal
 import kombu
 import pytest
 
-from chat.protocol import DEFAULT_QUEUE
+from chat.protocol.tasks import DEFAULT_QUEUE
 from tests.e2e.client import Client
 from tests.stack import Stack
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from chat.states import TERMINAL
+from chat.protocol.states import TERMINAL
 from tests.faults.history_tree import broken_trees
 from tests.faults.history_views import Replay, View
 from tests.faults.recorded import Frame, History, Row, Violation

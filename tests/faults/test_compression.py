@@ -8,8 +8,8 @@ from typing import Any
 import kombu
 import pytest
 
-from chat.fault_points import Point
-from chat.protocol import COMPRESS_BRANCH, COMPRESSION_QUEUE
+from chat.infrastructure.fault_points import Point
+from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
 from tests.e2e.client import Frame
 from tests.faults.arena import Arena
 from tests.faults.measured import record

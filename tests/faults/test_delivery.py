@@ -8,7 +8,7 @@ from uuid import uuid4
 import kombu
 import pytest
 
-from chat.protocol import DEFAULT_QUEUE, RUN_TURN
+from chat.protocol.tasks import DEFAULT_QUEUE, RUN_TURN
 from tests.faults.arena import Arena
 from tests.faults.measured import record
 from tests.faults.scene import Scene

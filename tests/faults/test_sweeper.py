@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chat.runs.sweeper import LEADER
+from chat.sweeper.process import LEADER
 from tests.faults.arena import Arena
 from tests.faults.measured import record
 from tests.faults.scene import Scene, words

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chat.fault_points import Point
+from chat.infrastructure.fault_points import Point
 from tests.e2e.told import calls_and_responses
 from tests.faults.arena import Arena
 from tests.faults.measured import record

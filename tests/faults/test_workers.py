@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat.fault_points import Point
+from chat.infrastructure.fault_points import Point
 from tests.faults.arena import Arena
 from tests.faults.measured import record
 from tests.faults.proxy import Proxy

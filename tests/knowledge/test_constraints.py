@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from knowledge.models import File, Project
-from tests.chat import cast
+from tests import cast
 
 pytestmark = pytest.mark.django_db
 

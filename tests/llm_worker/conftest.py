@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
-from chat.tokens import count_tokens
+from chat.transcript.tokens import count_tokens
 from llm_worker.runtime import Runtime
 from llm_worker.tools import TOOLS
 from tests.llm_worker.scripted_tool import ScriptedTool

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from chat.transcript import Block, Call, Document, Entry, Image, Round, TextFile
+from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, build_context
-from llm_worker.request.framing import Framing
+from llm_worker.request.frame import Framing
 from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
 from llm_worker.request.replay import GONE_TOKENS, SENT_AT_TOKENS
 

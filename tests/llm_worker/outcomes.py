@@ -2,11 +2,11 @@
 
 from concurrent.futures import Future
 
+from chat.log.stream import read_now, run_log
 from chat.models import Run, SessionEvent
-from chat.packets import Shown, fold
-from chat.protocol import Packet, decode_log_entry
-from chat.states import Status
-from chat.stream import read_now, run_log
+from chat.protocol.states import Status
+from chat.protocol.wire import Packet, decode_log_entry
+from chat.transcript.packets import Shown, fold
 from tests.upstream import Upstream
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from chat.log.replay import packets_of
+from chat.log.rebuilt import packets_of
+from chat.log.stream import read_now, run_log
 from chat.models import Run
-from chat.protocol import (
+from chat.protocol.wire import (
     MessageDelta,
     Packet,
     ReasoningDelta,
@@ -18,7 +19,6 @@ from chat.protocol import (
     TopLevelBranching,
     decode_log_entry,
 )
-from chat.stream import read_now, run_log
 
 Screen = dict[tuple[Any, ...], list[Any]]
 DELTAS = (MessageDelta, ReasoningDelta, ReportDelta)

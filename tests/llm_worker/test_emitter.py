@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.packets import Blocks, fold
-from chat.protocol import AnyObj, Error, Placement, encode
+from chat.protocol.wire import AnyObj, Error, Placement, encode
+from chat.transcript.packets import Blocks, fold
 from llm_worker.emitter import Emitter
 from llm_worker.state import RunState
 

@@ -1,7 +1,7 @@
 """What the wire names, a worker has; and what a later release adds to a message is ignored."""
 
-from chat.protocol import TASK_NAMES
-from chat.states import Status
+from chat.protocol.states import Status
+from chat.protocol.tasks import TASK_NAMES
 from config.celery import app
 
 

@@ -1,10 +1,10 @@
-"""The packet log as its append script promises it, in memory. Pure; chat/stream.py has the promises."""
+"""The packet log as its append script promises it, in memory. Pure; chat/log/stream.py has the promises."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from chat.log.joining import Cursor, Header
-from chat.stream import Appended, LogSlice
+from chat.log.cursor import Cursor, Header
+from chat.log.stream import Appended, LogSlice
 
 
 class Publication(NamedTuple):

@@ -1,18 +1,18 @@
 """One run's row and message as the database keeps them, in memory: claim, lease, fence, end, sweep. Pure.
 
-A re-statement of chat/models/run.py, chat/runs/ending.py and chat/runs/sweeping.py, to be checked beside them.
+A re-statement of chat/models/run.py, chat/runs/completion.py and chat/sweeper/runs.py, to be checked beside them.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from chat import protocol as p
-from chat.runs.ending import STOP_REASONS
-from chat.socket.subscribing import Substitute
-from chat.states import TERMINAL, Status, sources
+from chat.protocol import wire as p
+from chat.protocol.states import TERMINAL, Status, sources
+from chat.runs.completion import STOP_REASONS
 from tests.faults.recorded import Database
 from tests.machine.model import ModelLog
+from web.socket.session_view import Substitute
 
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MAX_FAILURES: Final = 3

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chat import stream
+from chat.log import stream
 from tests.machine.model import ModelLog
 from tests.machine.model_rows import ModelRows
 from tests.machine.real import UnfencedRows as UnfencedRealRows

@@ -10,16 +10,9 @@ from django.db import connection
 from django.db.models.functions import Now
 from psycopg.conninfo import make_conninfo
 
-from chat import turns
-from chat.log.joining import Cursor, parse_header
-from chat.models import ChatMessage, Run, Session
-from chat.redis_client import sync_redis
-from chat.runs.cancelling import cancel_run
-from chat.runs.ending import End, announce, commit_end
-from chat.runs.sweeping import sweep
-from chat.socket.subscribing import Substitute, substitute
-from chat.states import Status
-from chat.stream import (
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.cursor import Cursor, parse_header
+from chat.log.stream import (
     APPEND,
     Appended,
     LogSlice,
@@ -29,12 +22,20 @@ from chat.stream import (
     read_now,
     run_log,
 )
-from chat.turn_request import TurnRequest
-from llm_worker.alive.lease import extend
+from chat.models import ChatMessage, Run, Session
+from chat.models.outcome import End
+from chat.protocol.states import Status
+from chat.runs.cancellation import cancel_run
+from chat.runs.completion import announce, commit_end
+from chat.sweeper.runs import sweep
+from chat.turns.request import TurnRequest
+from chat.turns.start import start_turn
+from llm_worker.lease.heartbeat import extend
 from tests.faults.recorded import Database, load
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
 from tests.machine.world import World
+from web.socket.session_view import Substitute, substitute
 
 OWNERS = count(1, 2)
 PATIENCE_S = 30
@@ -95,7 +96,7 @@ class RealRows:
 
     def __init__(self, owner: Any) -> None:
         session = Session.objects.start(owner)
-        run = turns.start(session, TurnRequest(text="Why?")).runs[0]
+        run = start_turn(session, TurnRequest(text="Why?")).runs[0]
         self.session, self.run, self.pk = str(session.pk), str(run.pk), run.pk
         self.row = Run.objects.filter(pk=run.pk)
         self.owners: dict[int, int] = {}

@@ -1,6 +1,6 @@
 """A subscriber of one run, in steps that others can come between: ask, confirm, join, deliver, compare, cut.
 
-Decides with chat/log/joining.py; writes the frames that a client would see into socket logs for the checker.
+Decides with chat/log/cursor.py; writes the frames that a client would see into socket logs for the checker.
 """
 
 from collections import deque
@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from msgspec import json
 
-from chat.log.joining import START, Cursor, Header, Position, Step, Verdict, judge
-from chat.socket.subscribing import Substitute
-from chat.stream import LogSlice
+from chat.log.cursor import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.log.stream import LogSlice
 from tests.faults.recorded import SocketLog
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
+from web.socket.session_view import Substitute
 
 
 class Phase(Enum):
@@ -175,7 +175,7 @@ class Tab:
 
 
 def _judge_slice(cursor: Cursor, held: LogSlice) -> Step:
-    """As chat/socket/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
+    """As web/socket/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
     if held.lines:
         return judge(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
     is_there = held.attempt and held.attempt >= cursor.attempt

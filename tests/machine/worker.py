@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from chat import protocol as p
-from chat.log.outlet import Outlet
+from chat.log.producer import Outlet
+from chat.protocol import wire as p
 
 HERE: Final = p.Placement()
 

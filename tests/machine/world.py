@@ -1,17 +1,16 @@
 """One run, the workers that claim it, its log, its row, and tabs that watch: everything that can happen to them.
 
 Every action is total (where it is impossible it does nothing), so that any sequence is a history. The log and the
-rows are given: in memory (model.py, model_rows.py) or real (real.py). Emitting is chat/log/outlet.py's in both.
+rows are given: in memory (model.py, model_rows.py) or real (real.py). Emitting is chat/log/producer.py's in both.
 """
 
 from collections import deque
 from typing import Any, Final, Protocol
 
-from chat import protocol as p
-from chat.log.outlet import Outlet
-from chat.runs.ending import STOP_REASONS
-from chat.states import Status
-from chat.stream import Appended
+from chat.log.producer import Outlet
+from chat.log.stream import Appended
+from chat.protocol import wire as p
+from chat.protocol.states import STOP_REASONS, Status
 from tests.faults.history import ClientLog, History, Violation, check
 from tests.faults.recorded import Database
 from tests.machine import tab

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from chat.models import ChatMessage, Role, Run, Session, Turn
-from chat.states import Status
+from chat.protocol.states import Status
 
 DAYS = 30
 TITLES = (

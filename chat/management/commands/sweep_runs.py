@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from chat.metrics.tally import keep_pushing
-from chat.runs.sweeper import Sweeper
+from chat.sweeper.process import Sweeper
 
 
 class Command(BaseCommand):

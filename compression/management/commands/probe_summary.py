@@ -11,15 +11,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
 from chat.models import ChatMessage, Compression, ModelConfig
-from chat.transcript import Entry
-from compression.probing import Answered, Probe, probe, share_of_equal
+from chat.transcript.entries import Entry
+from compression.loss_probe import Answered, Probe, probe, share_of_equal
 from compression.prompt import said
 from llm_worker.request.context import request_budget
 from llm_worker.request.replay import Replay
 from llm_worker.request.tokens import estimate, exactly
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.endpoint import model_of
 from llm_worker.upstream.llm import LanguageModels
-from llm_worker.upstream.served import model_of
 
 
 class Command(BaseCommand):

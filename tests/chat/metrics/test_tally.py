@@ -78,7 +78,7 @@ def test_what_nobody_counted_yet_is_zero(key: str) -> None:
 
 
 def test_a_process_is_present_until_it_is_silent(key: str) -> None:
-    from chat.redis_client import sync_redis
+    from chat.infrastructure.redis_client import sync_redis
 
     web, worker = Process(key, "web"), Process(key)
     web.tally.push()

@@ -1,0 +1,90 @@
+"""Stopping a run from any process: a key that is never cleared, and one control channel that wakes the worker.
+
+The key is per run, so a stop can neither be lost by arriving early nor hit a later run. Moving the row to
+`stopping` is the caller's business (turns.py).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from redis.exceptions import RedisError
+
+from chat.infrastructure.redis_client import async_redis, new_subscriber_redis, sync_redis
+from chat.protocol.tasks import CONTROL_CHANNEL
+
+# Longer than any run may take.
+TTL_S: Final = 3600
+RECONNECT_S: Final = 0.2
+
+logger = logging.getLogger(__name__)
+
+
+def revoke(session_id: Any, run_id: Any) -> None:
+    """Ask whoever executes this run, now or later, to stop. Raises RedisError."""
+    with sync_redis().pipeline(transaction=True) as pipe:
+        pipe.set(key(session_id, run_id), 1, ex=TTL_S)
+        pipe.publish(CONTROL_CHANNEL, str(run_id))
+        pipe.execute()
+
+
+async def is_revoked(session_id: Any, run_id: Any) -> bool:
+    return bool(await async_redis().exists(key(session_id, run_id)))
+
+
+def key(session_id: Any, run_id: Any) -> str:
+    return f"turnwire:{{{session_id}}}:run:{run_id}:revoked"
+
+
+class RevocationListener:
+    """A worker process's subscription to the control channel.
+
+    on_revoked: called on the event loop with the id of every run that is stopped, whoever executes it.
+    on_reconnected: called after the connection was lost and is back; revocations in between were missed, so
+    the caller asks is_revoked for the runs it holds.
+    """
+
+    def __init__(
+        self, on_revoked: Callable[[str], None], on_reconnected: Callable[[], None] = lambda: None
+    ) -> None:
+        self._on_revoked = on_revoked
+        self._on_reconnected = on_reconnected
+        self._listening = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Returns when Redis has confirmed the subscription; while Redis is away, waits for it."""
+        self._task = asyncio.create_task(self._keep_listening(), name="revocations")
+        await self._listening.wait()
+
+    async def close(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _keep_listening(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except (RedisError, OSError) as error:
+                logger.warning("control channel lost, subscribing again: %s", error)
+                await asyncio.sleep(RECONNECT_S)
+
+    async def _listen(self) -> None:
+        client = new_subscriber_redis()
+        try:
+            async with client.pubsub() as pubsub:
+                await pubsub.subscribe(CONTROL_CHANNEL)
+                async for message in pubsub.listen():
+                    self._take(message)
+        finally:
+            await client.aclose()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["type"] == "message":
+            self._on_revoked(message["data"].decode())
+        elif message["type"] == "subscribe":
+            if self._listening.is_set():
+                self._on_reconnected()
+            self._listening.set()

@@ -1,0 +1,46 @@
+"""What stands for the log of an ended run that has expired or was lost, made from the database.
+
+For a reader from the beginning all its packets, by the same builders as the live stream, merged into whole
+blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
+"""
+
+from chat.loaders.rounds import citations_of, rounds_of
+from chat.log.progress import present_live_message
+from chat.models import ChatMessage, Run
+from chat.protocol import wire as p
+from chat.protocol.states import STOP_REASONS, Status
+from chat.transcript.packets import Blocks
+from chat.transcript.rebuild import Ended, rebuild
+
+
+def packets_of(run: Run) -> list[bytes]:
+    """Encoded packets from seq 1 to `stop`. The run has ended."""
+    message = run.message
+    error = p.Error(run.error_code, run.error_message, run.error_retryable) if run.error_code else None
+    ended = Ended(
+        model=run.model,
+        model_index=run.model_index,
+        reasoning=message.reasoning,
+        text=message.text,
+        stop_reason=STOP_REASONS[Status(run.status)],
+        error=error,
+        rounds=rounds_of(run.pk),
+        citations=citations_of(message.pk),
+        reasoning_ms=run.reasoning_ms,
+    )
+    session = str(message.session_id)
+    return [
+        p.encode(p.Packet(session, str(run.pk), run.attempt, seq, placement, obj))
+        for seq, (placement, obj) in enumerate(rebuild(ended), start=1)
+    ]
+
+
+def ending_of(run: Run) -> list[bytes]:
+    """The last two entries of an ended run's log, as they may always be sent: a snapshot at last_seq - 1, which
+    says everything (the error, too), and `stop` at last_seq."""
+    session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
+    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
+    snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_live_message(message))
+    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)])
+    packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
+    return [p.encode(entry) for entry in (snapshot, *packets)]

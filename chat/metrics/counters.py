@@ -1,0 +1,100 @@
+"""What each process counts, at most once per batch or run, never per token. Names and meanings are all here.
+
+Counting is adding to a number in memory; how it reaches /metrics is tally.py.
+"""
+
+from typing import Any, Final
+from weakref import WeakSet
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from chat.models.outcome import End
+
+# Of our own: the library's default one adds numbers about this very process, which cannot be summed.
+REGISTRY: Final = CollectorRegistry()
+
+RUNS_ENDED: Final = Counter(
+    "turnwire_runs_ended", "Runs that ended, by how and by model.", ["status", "model"], registry=REGISTRY
+)
+ERRORS: Final = Counter(
+    "turnwire_run_errors",
+    "Runs that failed, by error code and by model.",
+    ["code", "model"],
+    registry=REGISTRY,
+)
+FIRST_TOKEN_S: Final = Histogram(
+    "turnwire_time_to_first_token_seconds",
+    "From the claim of a run to the first token of its model.",
+    ["model"],
+    buckets=(0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 40, 80, 160),
+    registry=REGISTRY,
+)
+TOKENS: Final = Counter(
+    "turnwire_tokens",
+    "Tokens that model servers reported, by kind (prompt, completion, cached, reasoning).",
+    ["model", "kind"],
+    registry=REGISTRY,
+)
+APPEND_S: Final = Histogram(
+    "turnwire_append_seconds",
+    "One round trip that appends the waiting packets of a worker process to their logs.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+    registry=REGISTRY,
+)
+STOP_S: Final = Histogram(
+    "turnwire_stop_seconds",
+    "From a worker hearing of a stop until `stop` is in the log.",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+    registry=REGISTRY,
+)
+SLOW_CLOSES: Final = Counter(
+    "turnwire_slow_client_closes", "Sockets closed with 4408: they read too slowly.", registry=REGISTRY
+)
+TAKEOVERS: Final = Counter(
+    "turnwire_takeovers", "Runs taken from a dead owner and given to another worker.", registry=REGISTRY
+)
+SWEEPS: Final = Counter("turnwire_sweeps", "Passes of the leading sweeper.", registry=REGISTRY)
+REPAIRS: Final = Counter(
+    "turnwire_repairs",
+    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, expired, announced, pushed).",
+    ["kind"],
+    registry=REGISTRY,
+)
+TASKS_DROPPED: Final = Counter(
+    "turnwire_tasks_dropped", "Queue messages that no worker understands.", registry=REGISTRY
+)
+
+# The sockets this process holds; one that is forgotten closes.
+OPEN_SOCKETS: Final[WeakSet[Any]] = WeakSet()
+
+
+def run_ended(model: str, end: End) -> None:
+    """Once per run, by whoever committed its end."""
+    RUNS_ENDED.labels(end.status, model).inc()
+    if end.error:
+        ERRORS.labels(end.error.code, model).inc()
+    if end.time_to_first_token_ms is not None:
+        FIRST_TOKEN_S.labels(model).observe(end.time_to_first_token_ms / 1000)
+    usage = end.usage
+    for kind, tokens in (
+        ("prompt", usage.prompt_tokens),
+        ("completion", usage.completion_tokens),
+        ("cached", usage.cached_tokens),
+        ("reasoning", usage.reasoning_tokens),
+    ):
+        if tokens:
+            TOKENS.labels(model, kind).inc(tokens)
+
+
+def stop_said(cut: str | None, seconds: float) -> None:
+    """Once per attempt whose `stop` is in the log. cut: why it was cut short, if it was."""
+    if cut == "stopped":
+        STOP_S.observe(seconds)
+
+
+def swept(*, takeovers: int, repairs: dict[str, int]) -> None:
+    """Once per sweep."""
+    SWEEPS.inc()
+    TAKEOVERS.inc(takeovers)
+    for kind, number in repairs.items():
+        REPAIRS.labels(kind).inc(number)

@@ -1,0 +1,82 @@
+"""Finding a user's sessions by the words of their titles and messages.
+
+Every word that is looked for must be there, or a word that begins with it, in one message or in the title; by indexes
+that migration 0015 makes. Scripts that put no spaces between words are looked for as they stand, message by message.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from django.db.models.expressions import RawSQL
+
+from chat.models.sql import statements
+
+# What a person types; more is cut off.
+MAX_WORDS: Final = 16
+# Thai to Khmer, kana, and Chinese characters.
+_UNSPACED: Final = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+_FOUND: Final = """
+    SELECT message.session_id FROM chat_chatmessage AS message
+    JOIN chat_session AS own ON own.id = message.session_id AND own.owner_id = %s
+    WHERE message.words @@ to_tsquery('simple', %s)
+    UNION
+    SELECT id FROM chat_session
+    WHERE owner_id = %s AND to_tsvector('simple', title) @@ to_tsquery('simple', %s)
+"""
+_FOUND_AS_IT_STANDS: Final = """
+    SELECT message.session_id FROM chat_chatmessage AS message
+    JOIN chat_session AS own ON own.id = message.session_id AND own.owner_id = %s
+    WHERE message.role IN ('user', 'assistant') AND strpos(lower(message.text), lower(%s)) > 0
+    UNION
+    SELECT id FROM chat_session WHERE owner_id = %s AND strpos(lower(title), lower(%s)) > 0
+"""
+# Of each session the first message that matches; what is around the match is made for those alone.
+_AROUND: Final = """
+    SELECT session_id, ts_headline(
+        'simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""'
+    )
+    FROM to_tsquery('simple', %(query)s) AS query, unnest(%(sessions)s::uuid[]) AS wanted
+    CROSS JOIN LATERAL (
+        SELECT session_id, text FROM chat_chatmessage
+        WHERE session_id = wanted AND words @@ query ORDER BY sent_at, id LIMIT 1
+    ) AS said
+"""
+
+
+def found(owner_id: Any, text: str) -> RawSQL:
+    """The ids of the owner's sessions that match, as a subquery."""
+    query = _query(text)
+    if query is None:
+        return RawSQL(_FOUND_AS_IT_STANDS, [owner_id, text.strip(), owner_id, text.strip()])  # noqa: S611
+    return RawSQL(_FOUND, [owner_id, query, owner_id, query])  # noqa: S611  no values but the parameters
+
+
+def said(text: str, column: Literal["id", "session_id"]) -> RawSQL:
+    """That column of all messages that match, whoever wrote them, as a subquery."""
+    query = _query(text)
+    by_words = "words @@ to_tsquery('simple', %s)"
+    as_it_stands = "role IN ('user', 'assistant') AND strpos(lower(text), lower(%s)) > 0"
+    condition, given = (as_it_stands, text.strip()) if query is None else (by_words, query)
+    return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [given])  # noqa: S608, S611  no values
+
+
+def around(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
+    """Session -> some words around the first match in a message; without those whose title alone matches."""
+    query = _query(text)
+    wanted = list(sessions)
+    if query is None or not wanted:
+        return {}
+    return dict(statements.every(_AROUND, {"query": query, "sessions": wanted}))
+
+
+def _query(text: str) -> str | None:
+    """As to_tsquery takes it: beginnings of words, all of them. None: words are not what to look for."""
+    words = [word for word in text.split() if re.search(r"\w", word)][:MAX_WORDS]
+    if not words or _UNSPACED.search(text):
+        return None
+    quoted = (word.replace("\\", "\\\\").replace("'", "''") for word in words)
+    return " & ".join(f"'{word}':*" for word in quoted)

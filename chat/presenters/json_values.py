@@ -1,0 +1,20 @@
+"""Values as they stand in the JSON that clients receive: ids and times as strings."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+JSONObject = dict[str, Any]
+
+
+def isoformat_utc(moment: datetime) -> str:
+    """ISO 8601, UTC."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def isoformat_or_none(moment: datetime | None) -> str | None:
+    return isoformat_utc(moment) if moment else None
+
+
+def id_or_none(pk: UUID | None) -> str | None:
+    return str(pk) if pk else None

@@ -1,0 +1,15 @@
+"""Language models as clients see them."""
+
+from chat.models import ModelConfig
+from chat.presenters.json_values import JSONObject
+
+
+def present_model(model: ModelConfig) -> JSONObject:
+    return {
+        "name": model.name,
+        "context_window": model.context_window,
+        "supports_vision": model.supports_vision,
+        "supports_tools": model.supports_tools,
+        "is_default": model.is_default,
+        "is_demo": model.is_demo,
+    }

@@ -1,0 +1,85 @@
+"""What hangs on messages, as clients see it: files, tool calls and citations. One query each, however many messages."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
+from chat.presenters.json_values import JSONObject
+from chat.transcript.packets import citation
+
+ByMessage = dict[UUID | None, list[JSONObject]]
+
+UNSAID: Final[tuple[object, ...]] = (None, "", [])
+
+
+def related_members(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
+    """By message: its members `files`, `tool_calls` and `citations`."""
+    wanted = list(messages)
+    answers = [message.pk for message in wanted if message.role == Role.ASSISTANT]
+    files = _files([message.pk for message in wanted if message.role == Role.USER])
+    calls = _tool_calls(answers)
+    citations = _citations(answers)
+    return {
+        message.pk: {
+            "files": files[message.pk],
+            "tool_calls": calls[message.pk],
+            "citations": citations[message.pk],
+        }
+        for message in wanted
+    }
+
+
+def _files(message_ids: Sequence[UUID]) -> ByMessage:
+    by_message: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    rows = MessageFile.objects.filter(message__in=message_ids).select_related("file").defer("file__text")
+    for row in rows:
+        file = row.file
+        by_message[row.message_id].append(
+            {"id": str(file.pk), "name": file.name, "kind": file.kind, "token_count": file.token_count}
+        )
+    return by_message
+
+
+def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
+    """Top-level calls by message, each with the calls made inside it."""
+    by_message: ByMessage = defaultdict(list)
+    children: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    for call in ToolCall.objects.filter(run__message__in=message_ids):
+        shape = _tool_call(call) | {"children": children[call.pk]}
+        if call.parent_tool_call_id:
+            children[call.parent_tool_call_id].append(shape)
+        else:
+            by_message[call.message_id].append(shape)
+    return by_message
+
+
+def _tool_call(call: ToolCall) -> JSONObject:
+    shape: JSONObject = {
+        "id": str(call.pk),
+        "tool_call_id": call.tool_call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "response": call.response,
+        "status": call.status,
+        "turn_number": call.turn_number,
+        "tab_index": call.tab_index,
+    }
+    for name in ("documents", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
+        if getattr(call, name) not in UNSAID:
+            shape[name] = getattr(call, name)
+    return shape
+
+
+def _citations(message_ids: Sequence[UUID]) -> ByMessage:
+    by_message: ByMessage = defaultdict(list)
+    if not message_ids:
+        return by_message
+    for cited in CitedDocument.objects.filter(message__in=message_ids):
+        by_message[cited.message_id].append(citation(cited))
+    return by_message

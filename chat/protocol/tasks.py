@@ -1,0 +1,19 @@
+"""Names shared by the processes: Celery tasks, their queues, the control channel, the tools agents may be given. Pure.
+
+Task arguments are keyword-only ids, never prompt text. Workers of another release read them: extend, do not rename.
+"""
+
+from typing import Final
+
+RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
+TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
+COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
+TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
+DEFAULT_QUEUE: Final = "llm"
+COMPRESSION_QUEUE: Final = "compression"
+
+# What an agent may be given; the tools themselves are llm_worker/tools. A test holds the two together.
+TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})
+
+# Worker processes listen here for the ids of runs to stop (chat/infrastructure/revocation.py).
+CONTROL_CHANNEL: Final = "turnwire:control"

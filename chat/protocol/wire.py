@@ -1,0 +1,231 @@
+"""Everything another process or a browser can see: packets, frames, task names, codes. Pure.
+
+Values are frozen and carry their tag in `type`; msgspec turns them into JSON and back. Renaming anything here
+breaks clients and workers of another release: extend, and tolerate unknown keys.
+"""
+
+from typing import Any, Final, Literal
+
+from msgspec import Struct, json
+
+# A packet larger than this is stored in Postgres and referenced.
+MAX_PACKET_BYTES: Final = 64 * 1024
+
+
+class CloseCode:
+    """Websocket close codes (RFC 6455 section 7.4; 4000 and up are our own)."""
+
+    INVALID_TEXT: Final = 1007
+    FRAME_TOO_LARGE: Final = 1009
+    RESTART: Final = 1012
+    NOT_AUTHENTICATED: Final = 4401
+    SLOW_CONSUMER: Final = 4408
+    FLOODING: Final = 4429
+
+
+StopReason = Literal["finished", "user_cancelled", "error"]
+
+
+class Placement(Struct, frozen=True):
+    """Where a packet belongs on the screen."""
+
+    turn_index: int = 0  # the UI block: one more for every reasoning block, tool round and answer block
+    tab_index: int = 0  # which of the parallel calls of one round
+    sub_turn_index: int | None = None  # the block inside an agent tool
+    model_index: int = 0
+
+
+# --- What a packet says ------------------------------------------------------------------------------------
+
+
+class Obj(Struct, frozen=True, tag_field="type"):
+    """Base of everything a packet can carry."""
+
+
+class RunStart(Obj, frozen=True, tag="run_start"):
+    model: str
+
+
+class ReasoningStart(Obj, frozen=True, tag="reasoning_start"):
+    pass
+
+
+class ReasoningDelta(Obj, frozen=True, tag="reasoning_delta"):
+    text: str
+
+
+class ReasoningDone(Obj, frozen=True, tag="reasoning_done", omit_defaults=True):
+    """duration_ms: from the first word of it to the last; None where nobody has measured it."""
+
+    duration_ms: int | None = None
+
+
+class MessageStart(Obj, frozen=True, tag="message_start", omit_defaults=True):
+    documents: list[dict[str, Any]] = []
+
+
+class MessageDelta(Obj, frozen=True, tag="message_delta"):
+    text: str
+
+
+class CitationInfo(Obj, frozen=True, tag="citation_info", omit_defaults=True):
+    number: int
+    document_id: str
+    title: str
+    url: str | None = None
+
+
+class TopLevelBranching(Obj, frozen=True, tag="top_level_branching"):
+    count: int
+
+
+class ToolStart(Obj, frozen=True, tag="tool_start"):
+    tool_call_id: str
+    name: str
+
+
+class ToolArgumentsDelta(Obj, frozen=True, tag="tool_arguments_delta"):
+    tool_call_id: str
+    text: str
+
+
+class ToolArguments(Obj, frozen=True, tag="tool_arguments", omit_defaults=True):
+    """ref: the tool call of the message that holds them, where they are too long for a packet."""
+
+    tool_call_id: str
+    arguments: dict[str, Any]
+    ref: str | None = None
+
+
+class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
+    tool_call_id: str
+    output: str | None = None
+    documents: list[dict[str, Any]] | None = None
+    truncated: bool = False
+    ref: str | None = None
+
+
+class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
+    """Of a call: status: how it ended, None where it completed.  duration_ms: how long it ran, where known."""
+
+    tool_call_id: str | None = None
+    status: str | None = None
+    duration_ms: int | None = None
+
+
+class ReportStart(Obj, frozen=True, tag="report_start"):
+    """What an agent tool found out, as it writes it; not part of the message's text."""
+
+
+class ReportDelta(Obj, frozen=True, tag="report_delta"):
+    text: str
+
+
+class ApprovalRequired(Obj, frozen=True, tag="approval_required"):
+    tool_call_id: str
+    tool_call: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class Error(Obj, frozen=True, tag="error"):
+    code: str
+    message: str
+    retryable: bool
+
+
+class Stop(Obj, frozen=True, tag="stop"):
+    stop_reason: StopReason
+
+
+AnyObj = (
+    RunStart
+    | ReasoningStart
+    | ReasoningDelta
+    | ReasoningDone
+    | MessageStart
+    | MessageDelta
+    | CitationInfo
+    | TopLevelBranching
+    | ToolStart
+    | ToolArgumentsDelta
+    | ToolArguments
+    | ToolOutput
+    | SectionEnd
+    | ReportStart
+    | ReportDelta
+    | ApprovalRequired
+    | Error
+    | Stop
+)
+
+# --- Frames of the run's log --------------------------------------------------------------------------------
+
+
+class Packet(Struct, frozen=True, tag_field="type", tag="packet"):
+    """One event of a run. seq is contiguous from 1 within an attempt."""
+
+    session: str
+    run: str
+    attempt: int
+    seq: int
+    placement: Placement
+    obj: AnyObj
+
+
+class Snapshot(Struct, frozen=True, tag_field="type", tag="snapshot"):
+    """Replace what this run showed by `message` (REST shape) and go on after `seq`."""
+
+    run: str
+    attempt: int
+    seq: int
+    message: dict[str, Any]
+
+
+class Reset(Struct, frozen=True, tag_field="type", tag="reset"):
+    """Forget what this run showed; the packets of `attempt` start at 1. Made by the web side, never logged."""
+
+    run: str
+    attempt: int
+    reason: str
+
+
+LogEntry = Packet | Snapshot
+
+encode = json.Encoder().encode
+decode_log_entry = json.Decoder(LogEntry).decode
+
+
+class RunAddress(Struct, frozen=True):
+    """Which log a packet belongs to. attempt is the epoch of the log and the fence of its producer."""
+
+    session: str
+    run: str
+    attempt: int
+    model_index: int = 0
+
+
+# --- Error codes a run can end with: is trying again worth it? ---------------------------------------------
+
+RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
+    "context_too_long": ("The conversation does not fit the model's context window.", False),
+    "empty_response": ("The model returned an empty answer.", True),
+    "model_refusal": ("The model declined to answer.", False),
+    "model_not_configured": ("The model is not configured any more.", False),
+    "tool_unknown": ("The model cannot use the requested tool.", False),
+    "upstream_auth": ("The model server refused the credentials.", False),
+    "upstream_rejected": ("The model server rejected the request.", False),
+    "upstream_rate_limited": ("The model server is busy.", True),
+    "upstream_unavailable": ("The model server could not be reached.", True),
+    "upstream_timeout": ("The model server did not answer in time.", True),
+    "upstream_interrupted": ("The model server broke off in the middle of the answer.", True),
+    "upstream_malformed": ("The model server sent something that is not a chat completion.", True),
+    "deadline_exceeded": ("The answer took longer than allowed.", True),
+    "worker_lost": ("The answer was interrupted too often.", True),
+    "internal_error": ("Something went wrong on our side.", True),
+}
+
+
+def run_error(code: str) -> Error:
+    message, retryable = RUN_ERRORS[code]
+    return Error(code=code, message=message, retryable=retryable)

@@ -1,0 +1,88 @@
+"""How a run ends, exactly once: commit_end, then `stop` into its log, then announce.
+
+Used by whoever ends it: its worker, or the web while it is queued. A crash between the steps loses nothing:
+what was committed can be announced later from the database alone. The log itself is chat/log/stream.py.
+"""
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from chat.events import session_events
+from chat.models import CitedDocument, Run, Session, ToolCall, Turn
+from chat.models.outcome import End, overall_stop_reason
+from chat.models.sql.announcement import announce_ordinary
+from chat.models.turn import Standing
+from chat.runs import titles, turn_queue
+from chat.transcript.tokens import count_tokens
+
+
+def commit_end(run_id: Any, attempt: int, end: End) -> bool:
+    """Save the end, fenced by `attempt`; in one statement where there were no tools.
+
+    False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
+    the move. A run that is `stopping` can only end as stopped: a worker that finds it so offers that end.
+    """
+    if not (end.citations or end.has_open_calls or end.never_ran):
+        return _end(run_id, attempt, end)
+    with transaction.atomic():
+        ended = _end(run_id, attempt, end)
+        if ended:
+            ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
+            ToolCall.objects.abandon(run_id, end.reports)
+            CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
+    return ended
+
+
+def _end(run_id: Any, attempt: int, end: End) -> bool:
+    error = end.error
+    return Run.objects.end(
+        run_id,
+        attempt,
+        end.status,
+        last_seq=end.last_seq,
+        text=end.text,
+        reasoning=end.reasoning,
+        token_count=count_tokens(end.text),
+        error_code=error.code if error else "",
+        error_message=error.message if error else "",
+        error_retryable=bool(error and error.retryable),
+        time_to_first_token_ms=end.time_to_first_token_ms,
+        reasoning_ms=end.reasoning_ms,
+        cycles=end.cycles,
+        **asdict(end.usage),
+    )
+
+
+def announce(run_id: Any) -> None:
+    """Say that a run has ended; called when its `stop` is in the log. Repeating it changes nothing.
+
+    The last run of a turn ends the turn: `overall_stop` is recorded once and pushed after the commit. The
+    session is locked first, as everywhere, so two runs that end together decide one after the other.
+    """
+    event = None if transaction.get_connection().in_atomic_block else announce_ordinary(run_id)
+    if event is None:
+        _announce(run_id)
+    else:
+        session_events.publish(event)
+
+
+def _announce(run_id: Any) -> None:
+    with transaction.atomic():
+        announced = Run.objects.announce(run_id)
+        if announced is None:
+            return  # deleted meanwhile: nobody is left to tell
+        session_id, turn = announced
+        if turn is not None and turn.is_announced:
+            _end_turn(session_id, turn)
+
+
+def _end_turn(session_id: UUID, turn: Standing) -> None:
+    payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
+    session_events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
+    if turn.is_untitled:
+        titles.turn_ended(turn.id)
+    if turn.has_followers:
+        turn_queue.release(Turn.objects.select_related("after").get(pk=turn.id))

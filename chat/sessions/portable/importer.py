@@ -1,0 +1,193 @@
+"""A session that was read from a file, stored as a new one of its owner: whole or not at all.
+
+Nothing in it runs: what was running when it was written has been stopped, or its outcome is unknown. What its answers
+used and cost is shown with them, and not counted as used here.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.events import session_list
+from chat.models import ChatMessage, CitedDocument, Feedback, MessageFile, Run, Session, ToolCall, Turn
+from chat.models.sql import statements
+from chat.models.tool_call import ToolCallStatus
+from chat.protocol.states import LIVE, Status
+from chat.sessions.portable import format as f
+from chat.sessions.portable.parser import read
+from chat.transcript.tokens import count_tokens
+from knowledge.models import File, FileStatus
+
+# Of a file that came as a name alone.
+CONTENT_MISSING: Final = "content_missing"
+_OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallStatus.RUNNING)
+
+
+def import_session(owner: Any, given: dict[str, Any]) -> Session:
+    """given: the parsed JSON file. Raises ApiError; then nothing was stored."""
+    portable = read(given, timezone.now())
+    rows = _Rows(owner, portable)
+    with transaction.atomic():
+        rows.store()
+        session_list.tell_made(rows.session)
+    return rows.session
+
+
+class _Rows:
+    """Everything a session is, as rows that are not stored yet."""
+
+    def __init__(self, owner: Any, portable: f.Portable) -> None:
+        self.session = Session(owner=owner, title=portable.title, while_answering=portable.while_answering)
+        self.given = portable.messages
+        self.ids = [uuid4() for _ in self.given]
+        self.turns: dict[tuple[int | None, int], Turn] = {}
+        self.runs: list[Run] = []
+        self.calls: list[ToolCall] = []
+        self.messages = [self._message(one) for one in self.given]
+        for one in self.given:
+            if one.run and one.parent is not None:
+                self._add_run(one, one.run)
+
+    def store(self) -> None:
+        """In the caller's transaction. Foreign keys are looked at when it ends."""
+        session = self.session
+        session.leaf_id = self.ids[self._leaf()]
+        Session.objects.bulk_create([session])
+        for rows in (self.messages, list(self.turns.values()), self.runs, self.calls):
+            statements.insert(rows)
+        Run.objects.filter(turn__session=session).update(is_imported=True)
+        CitedDocument.objects.bulk_create(self._citations())
+        Feedback.objects.bulk_create(self._feedback())
+        self._store_files()
+
+    def _message(self, one: f.Message) -> ChatMessage:
+        return ChatMessage(
+            id=self.ids[one.id],
+            session=self.session,
+            parent_id=self._id(one.parent),
+            parent_role=None if one.parent is None else self.given[one.parent].role,
+            role=one.role,
+            text=one.text,
+            reasoning=one.reasoning,
+            token_count=count_tokens(one.text),
+            latest_child_id=self._id(one.latest_child),
+            last_summarized_message_id=self._id(one.last_summarized_message),
+            sent_at=one.sent_at,
+        )
+
+    def _add_run(self, one: f.Message, run: f.Run) -> None:
+        ended_at = run.ended_at or max(run.created_at, one.sent_at)
+        turn = self._turn(one, run, ended_at)
+        status = Status.STOPPED if Status(run.status) in LIVE else Status(run.status)
+        row = Run(
+            turn=turn,
+            message_id=self.ids[one.id],
+            model=run.model,
+            model_index=run.model_index,
+            forced_tool=run.forced_tool,
+            status=status,
+            created_at=run.created_at,
+            deadline=ended_at,
+            ended_at=ended_at,
+            announced_at=ended_at,
+            # A run that says nothing more has one packet, `stop`.
+            attempt=1,
+            last_seq=1,
+            time_to_first_token_ms=run.time_to_first_token_ms,
+            reasoning_ms=run.reasoning_ms,
+            cycles=run.cycles,
+            **_error(run),
+            **_usage(run.usage),
+        )
+        self.runs.append(row)
+        self._add_calls(one.tool_calls, row, message_id=row.message_id)
+
+    def _turn(self, one: f.Message, run: f.Run, ended_at: datetime) -> Turn:
+        """Its runs share it: it begins with the first and ends with the last of them."""
+        turn = self.turns.get((one.parent, run.turn))
+        if turn is None:
+            turn = self.turns[one.parent, run.turn] = Turn(
+                session=self.session, user_message_id=self.ids[one.parent or 0], created_at=run.created_at
+            )
+        turn.created_at = min(turn.created_at, run.created_at)
+        turn.ended_at = max(turn.ended_at or ended_at, ended_at)
+        return turn
+
+    def _add_calls(self, calls: Sequence[f.Call], run: Run, **above: Any) -> None:
+        for one in calls:
+            status = ToolCallStatus.UNKNOWN if one.status in _OPEN_CALLS else one.status
+            kept = {name: getattr(one, name) for name in f.CALL if name != "status"}
+            documents = [_document(document) for document in one.documents]
+            row = ToolCall(
+                run=run, status=status, documents=documents, created_at=run.created_at, **kept, **above
+            )
+            self.calls.append(row)
+            self._add_calls(one.children, run, parent_tool_call=row)
+
+    def _citations(self) -> Iterator[CitedDocument]:
+        for one in self.given:
+            for cited in one.citations:
+                yield CitedDocument(
+                    message_id=self.ids[one.id],
+                    number=cited.number,
+                    document_id=cited.document_id,
+                    title=cited.title,
+                    url=cited.url,
+                )
+
+    def _feedback(self) -> Iterator[Feedback]:
+        for one in self.given:
+            if one.feedback:
+                said = one.feedback
+                yield Feedback(message_id=self.ids[one.id], is_positive=said.is_positive, text=said.text)
+
+    def _store_files(self) -> None:
+        """Their names: what they held is not in the file, so whoever asks for it is told that it is missing."""
+        files, places = [], []
+        for one in self.given:
+            for position, given in enumerate(one.files):
+                file = File(
+                    owner=self.session.owner,
+                    name=given.name,
+                    kind=given.kind,
+                    status=FileStatus.FAILED,
+                    error_code=CONTENT_MISSING,
+                )
+                files.append(file)
+                places.append(
+                    MessageFile(
+                        message_id=self.ids[one.id], file=file, position=position, number=given.number
+                    )
+                )
+        File.objects.bulk_create(files)
+        MessageFile.objects.bulk_create(places)
+
+    def _leaf(self) -> int:
+        number = 0
+        while (child := self.given[number].latest_child) is not None:
+            number = child
+        return number
+
+    def _id(self, number: int | None) -> UUID | None:
+        return None if number is None else self.ids[number]
+
+
+def _error(run: f.Run) -> dict[str, Any]:
+    error = run.error
+    if error is None:
+        return {}
+    return {"error_code": error.code, "error_message": error.message, "error_retryable": error.retryable}
+
+
+def _usage(usage: f.Usage) -> dict[str, Any]:
+    cost = None if usage.cost is None else Decimal(usage.cost)
+    return {name: getattr(usage, name) for name in f.TOKENS} | {"cost": cost}
+
+
+def _document(one: f.Document) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in f.DOCUMENT}

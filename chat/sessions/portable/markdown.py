@@ -1,0 +1,75 @@
+"""A session written for people: the current branch, or every branch, as Markdown. Pure but for the rows it is given."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from chat.models import Session
+from chat.sessions.portable.exporter import messages_of
+from chat.sessions.portable.format import Citation, Message
+
+_FENCE: Final = "```"
+
+
+def as_markdown(session: Session, *, whole: bool = False) -> Iterator[bytes]:
+    """whole: every branch, each message with the number of the one above it; else the current branch alone."""
+    yield f"# {_line(session.title) or 'Untitled chat'}\n".encode()
+    written = _everything(session) if whole else _current_branch(session)
+    for part in written:
+        yield part.encode()
+
+
+def _current_branch(session: Session) -> Iterator[str]:
+    wanted: int | None = 0
+    for message in messages_of(session):
+        # Each comes after its parent, so one pass is enough.
+        if message.id == wanted:
+            wanted = message.latest_child
+            if message.role != "root":
+                yield _message(message, "")
+
+
+def _everything(session: Session) -> Iterator[str]:
+    for message in messages_of(session):
+        if message.role != "root":
+            below = f" after {message.parent}" if message.parent else ""
+            yield _message(message, f"{message.id}{below}: ")
+
+
+def _message(message: Message, number: str) -> str:
+    parts = [f"\n## {number}{_speaker(message)}\n\n{message.sent_at:%Y-%m-%d %H:%M} UTC\n"]
+    parts += [f"\n- File: {_line(file.name)}\n" for file in message.files]
+    if message.tool_calls:
+        parts.append(f"\n- Tools: {', '.join(_line(call.name) for call in message.tool_calls)}\n")
+    if message.text:
+        parts.append(f"\n{_closed(message.text)}\n")
+    if message.run and message.run.error:
+        parts.append(f"\n*{_line(message.run.error.message)}*\n")
+    if message.citations:
+        parts.append("\nSources:\n\n" + "".join(_source(cited) for cited in message.citations))
+    return "".join(parts)
+
+
+def _speaker(message: Message) -> str:
+    match message.role:
+        case "user":
+            return "You"
+        case "summary":
+            return "Summary of what is above"
+        case _:
+            return _line(message.run.model) if message.run else "Answer"
+
+
+def _source(cited: Citation) -> str:
+    title = _line(cited.title or cited.document_id).replace("[", "\\[").replace("]", "\\]")
+    return f"{cited.number}. [{title}](<{_line(cited.url)}>)\n" if cited.url else f"{cited.number}. {title}\n"
+
+
+def _line(text: str) -> str:
+    """On one line: what is not the conversation's text makes no headings of its own."""
+    return " ".join(text.split())
+
+
+def _closed(text: str) -> str:
+    """With a code block that was cut off closed: it would swallow every message after it."""
+    opened = sum(line.lstrip().startswith(_FENCE) for line in text.splitlines())
+    return f"{text}\n{_FENCE}" if opened % 2 else text

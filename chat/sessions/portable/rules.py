@@ -1,0 +1,117 @@
+"""What a session's file must be beyond its types: one tree in which roles alternate, and nothing twice. Pure.
+
+The rules are those the database keeps; here they are told with the place in the file.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from chat.protocol.errors import ApiError
+from chat.sessions.portable.format import Call, Message
+
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Clocks differ.
+LATEST_AHEAD: Final = timedelta(days=1)
+_PARENTS: Final = {"user": ("root", "assistant"), "assistant": ("user",), "summary": ("user",)}
+_OF_RUNS: Final = ("tool_calls",)
+_OF_ANSWERS: Final = (*_OF_RUNS, "citations", "feedback", "run")
+
+
+def check(messages: Sequence[Message], now: datetime) -> None:
+    """Raises ApiError with the field, as `messages.7.parent`."""
+    if not messages or messages[0].role != "root":
+        _refuse("messages.0.role", "The first message is the root.")
+    places: set[tuple[int | None, int, int]] = set()
+    for number, message in enumerate(messages):
+        _check_place(messages, number)
+        _check_moments(message, number, now)
+        _check_belongings(message, number)
+        if message.run:
+            place = (message.parent, message.run.turn, message.run.model_index)
+            if place in places:
+                _refuse(f"messages.{number}.run.model_index", "There is one answer per turn and model.")
+            places.add(place)
+    for number in range(len(messages)):
+        _check_pointers(messages, number)
+    summaries = [one for one in messages if one.role == "summary"]
+    _check_distinct(((one.parent, one.last_summarized_message) for one in summaries), "messages")
+
+
+def _check_place(messages: Sequence[Message], number: int) -> None:
+    message, at = messages[number], f"messages.{number}"
+    if message.id != number:
+        _refuse(f"{at}.id", "Messages are numbered from 0 in their order.")
+    if message.role == "root":
+        if number or message.parent is not None or message.text or message.reasoning:
+            _refuse(f"{at}.role", "There is one root; it comes first and is empty.")
+    elif message.parent is None or message.parent >= number:
+        _refuse(f"{at}.parent", "A message comes after its parent.")
+    elif messages[message.parent].role not in _PARENTS[message.role]:
+        _refuse(f"{at}.role", "User messages and answers alternate.")
+
+
+def _check_moments(message: Message, number: int, now: datetime) -> None:
+    run = message.run
+    for name, moment in (
+        ("sent_at", message.sent_at),
+        ("run.created_at", run and run.created_at),
+        ("run.ended_at", run and run.ended_at),
+    ):
+        if moment and not EARLIEST <= moment <= now + LATEST_AHEAD:
+            _refuse(f"messages.{number}.{name}", "The time is not plausible.")
+
+
+def _check_belongings(message: Message, number: int) -> None:
+    at = f"messages.{number}"
+    if message.run and message.run.error and message.run.status != "failed":
+        _refuse(f"{at}.run.error", "Only a failed run has an error.")
+    for name in _OF_ANSWERS if message.role != "assistant" else _OF_RUNS if not message.run else ():
+        if getattr(message, name):
+            _refuse(f"{at}.{name}", "This message cannot have it.")
+    if message.files and message.role != "user":
+        _refuse(f"{at}.files", "Only a user message has files.")
+    if message.feedback and message.feedback.is_positive is None and not message.feedback.text:
+        _refuse(f"{at}.feedback", "Give is_positive, text or both.")
+    _check_distinct((one.number for one in message.citations), f"{at}.citations")
+    _check_distinct((one.number for one in message.files if one.number), f"{at}.files")
+    _check_calls(message.tool_calls, f"{at}.tool_calls")
+
+
+def _check_calls(calls: Sequence[Call], at: str) -> None:
+    _check_distinct(((call.turn_number, call.tab_index) for call in calls), at)
+    for index, call in enumerate(calls):
+        _check_calls(call.children, f"{at}.{index}.children")
+
+
+def _check_distinct(values: Iterable[object], at: str) -> None:
+    listed = list(values)
+    if len(set(listed)) != len(listed):
+        _refuse(at, "A number is given twice.")
+
+
+def _check_pointers(messages: Sequence[Message], number: int) -> None:
+    """latest_child is a reply to the message; a summary's cutoff stands above the summary's parent."""
+    message, at = messages[number], f"messages.{number}"
+    child = message.latest_child
+    if child is not None and not (
+        child < len(messages) and messages[child].parent == number and messages[child].role != "summary"
+    ):
+        _refuse(f"{at}.latest_child", "This is not a reply to the message.")
+    cutoff = message.last_summarized_message
+    if (cutoff is not None) != (message.role == "summary"):
+        _refuse(f"{at}.last_summarized_message", "A summary says up to where it goes, and nothing else does.")
+    if cutoff is not None and not _is_above(messages, cutoff, message.parent):
+        _refuse(f"{at}.last_summarized_message", "A summary covers what stands above it.")
+
+
+def _is_above(messages: Sequence[Message], wanted: int, start: int | None) -> bool:
+    """Whether `wanted`, a question or an answer, is on the path from the root to `start`, or is it."""
+    here = start
+    while here is not None and here > wanted:
+        here = messages[here].parent
+    return here == wanted and messages[here].role in ("user", "assistant")
+
+
+def _refuse(field: str, message: str) -> None:
+    raise ApiError("invalid_value", message, field=field)

@@ -1,1 +1,0 @@
-"""The websocket behind chat/consumers.py: commands in, subscriptions and their catching up, frames out."""

@@ -1,0 +1,49 @@
+"""What the sweeper does for compressions: those of dead workers are given to others, those whose message was lost are
+sent again. Everything here may run twice, and beside live workers.
+"""
+
+import logging
+from datetime import timedelta
+from typing import Final
+
+from django.db.models.functions import Now
+
+from chat.compressions import requests as compression_requests
+from chat.models import Compression, CompressionStatus
+from chat.protocol.tasks import COMPRESSION_QUEUE
+from chat.runs.task_queue import waiting
+
+logger = logging.getLogger(__name__)
+
+MAX_FAILURES: Final = 3
+UNCLAIMED_FOR: Final = timedelta(seconds=5)
+
+
+def take_over() -> int:
+    """Returns how many were held by workers that have been silent for too long."""
+    taken = [one for one in Compression.objects.dead() if _take(one)]
+    return len(taken)
+
+
+def wake() -> int:
+    """Returns how many were sent again. Raises one of enqueueing.UNREACHABLE.
+
+    While the queue has messages, the workers are simply busy, and sending again would only make it longer.
+    """
+    queued = Compression.objects.filter(status=CompressionStatus.QUEUED)
+    unclaimed = list(queued.filter(queued_at__lt=Now() - UNCLAIMED_FOR))
+    if not unclaimed or waiting(COMPRESSION_QUEUE):
+        return 0
+    for one in unclaimed:
+        compression_requests.enqueue(one.pk)
+    return len(unclaimed)
+
+
+def _take(dead: Compression) -> bool:
+    if dead.failures + 1 >= MAX_FAILURES:
+        return compression_requests.give_up(dead, CompressionStatus.FAILED, "worker_lost")
+    if not dead.release():
+        return False
+    logger.warning("%s: taken from dead owner %s", dead, dead.owner)
+    compression_requests.enqueue(dead.pk)
+    return True

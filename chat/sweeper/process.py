@@ -1,0 +1,89 @@
+"""The sweeper process: one is elected by a Postgres lock, sweeps every second, and at once when a stop is asked for.
+
+Any number may run; the others stand by, and one of them takes over within seconds of the leader's end.
+"""
+
+import logging
+import signal
+import time
+from types import FrameType
+from typing import Any, Final
+
+import psycopg
+from django.db import DatabaseError, close_old_connections
+from redis.exceptions import RedisError
+
+from chat.infrastructure.liveness import Lock
+from chat.infrastructure.redis_client import sync_redis
+from chat.protocol.tasks import CONTROL_CHANNEL
+from chat.sweeper.retention import Purger
+from chat.sweeper.runs import sweep
+
+logger = logging.getLogger(__name__)
+
+# The advisory lock of the leader: any constant that is no owner number (those are odd).
+LEADER: Final = 0x7475726E_77697264
+EVERY_S: Final = 1.0
+# After the leader connects, and so after a restart of Postgres: until then free locks mean nothing, since every
+# worker has to connect and take its lock again.
+DISTRUST_S: Final = 5.0
+
+
+class Sweeper:
+    def __init__(self) -> None:
+        self._leader = Lock(LEADER)
+        self._purger = Purger()
+        self._leads_since: float | None = None
+        self._stopping = False
+        self._pubsub: Any = None
+
+    def run(self) -> None:
+        """Until SIGTERM or SIGINT."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop)
+        while not self._stopping:
+            try:
+                self._lead()
+            except (psycopg.Error, DatabaseError) as error:
+                self._leads_since = None
+                logger.warning("Postgres is away, sweeping waits: %s", error)
+            self._wait()
+        self._leader.release()
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _lead(self) -> None:
+        if not self._leader.hold():
+            self._leads_since = None
+            return
+        now = time.monotonic()
+        if self._leads_since is None:
+            self._leads_since = now
+            logger.info("this sweeper leads now")
+        close_old_connections()
+        swept = sweep(trust_certificates=now - self._leads_since > DISTRUST_S)
+        purged = self._purger.purge(now)
+        close_old_connections()
+        if purged:
+            logger.info("purged: %s requests to models", purged)
+        if str(swept):
+            logger.info("swept: %s", swept)
+
+    def _wait(self) -> None:
+        """A second, or until somebody asks for a stop: a run whose worker is dead is ended at once."""
+        limit = time.monotonic() + EVERY_S
+        try:
+            while not self._stopping and (left := limit - time.monotonic()) > 0:
+                if self._news().get_message(ignore_subscribe_messages=True, timeout=left):
+                    return
+        except RedisError:
+            self._pubsub = None
+            time.sleep(max(0.0, limit - time.monotonic()))
+
+    def _news(self) -> Any:
+        if self._pubsub is None:
+            redis: Any = sync_redis()
+            self._pubsub = redis.pubsub()
+            self._pubsub.subscribe(CONTROL_CHANNEL)
+        return self._pubsub

@@ -1,0 +1,243 @@
+"""The packets of a run, built in one place for the live stream and for the replay from the database. Pure.
+
+`Blocks` turns what happens in a run into (placement, obj) pairs and keeps the block counter: a reload then shows
+exactly what was streamed. `fold` is its inverse: packets back into the text a reader saw.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from chat.protocol import wire as p
+from chat.transcript.entries import Document
+
+Placed = tuple[p.Placement, p.AnyObj]
+
+# Six bytes is the most JSON makes of a character, so that a packet stays under protocol.MAX_PACKET_BYTES.
+MAX_SHOWN_CHARACTERS: Final = 10_000
+MAX_SHOWN_DOCUMENTS: Final = 50
+MAX_TITLE_CHARACTERS: Final = 200
+MAX_SNIPPET_CHARACTERS: Final = 200
+
+# As chat.models.ToolCallStatus.
+COMPLETED: Final = "completed"
+UNKNOWN: Final = "unknown"
+
+
+@dataclass
+class Blocks:
+    """Opens and closes blocks: each reasoning block, tool round and answer block has its own turn_index.
+
+    inside: the place of the agent call all of this happens in; its blocks are counted by sub_turn_index, one for
+    each of parallel calls, and its text is a report. documents: what may be cited so far, by number; shared with
+    the blocks inside. Every method yields what to emit, in order. Text is emitted as given; empty text yields
+    nothing.
+    """
+
+    model_index: int = 0
+    turn_index: int = 0
+    inside: p.Placement | None = None
+    open: Literal["reasoning", "message", "tools"] | None = None
+    documents: dict[int, Document] = field(default_factory=dict)
+    thought_ms: int | None = None  # how long the open reasoning block has been written
+    _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
+    _in_writing: set[int] = field(default_factory=set)  # tabs of which arguments have been shown as text
+    _width: int = 1  # how many calls the open round has
+
+    def run_start(self, model: str) -> Iterator[Placed]:
+        yield self._place(p.RunStart(model=model))
+
+    def reasoning(self, text: str, thought_ms: int | None = None) -> Iterator[Placed]:
+        """thought_ms: how long this block has been written by now; said as it ends."""
+        if not text:
+            return
+        if self.open != "reasoning":
+            yield from self.close()
+            self.open = "reasoning"
+            yield self._place(p.ReasoningStart())
+        self.thought_ms = thought_ms
+        yield self._place(p.ReasoningDelta(text=text))
+
+    def message(self, text: str) -> Iterator[Placed]:
+        if not text:
+            return
+        if self.open != "message":
+            yield from self._open_message()
+        yield self._place(p.ReportDelta(text=text) if self.inside else p.MessageDelta(text=text))
+
+    def citation(self, document: Document) -> Iterator[Placed]:
+        """Before the text that holds its link."""
+        if self.open != "message":
+            yield from self._open_message()
+        yield self._place(
+            p.CitationInfo(document.number, document.document_id, document.title, document.url or None)
+        )
+
+    def round(self, count: int) -> Iterator[Placed]:
+        """`count` calls follow, each in its tab; the first may have begun, shown while it was being written."""
+        yield from self._open_round()
+        self._width = max(self._width, count)
+        if count > 1 and self.inside is None:
+            yield self._place(p.TopLevelBranching(count=count))
+
+    def tool_start(self, tab: int, tool_call_id: str, name: str) -> Iterator[Placed]:
+        """Nothing, if this call has begun already."""
+        yield from self._open_round()
+        if self._running.get(tab) != tool_call_id:
+            self._running[tab] = tool_call_id
+            yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
+
+    def tool_writing(self, tab: int, text: str) -> Iterator[Placed]:
+        """A piece of the arguments, as the model writes them."""
+        self._in_writing.add(tab)
+        for start in range(0, len(text), MAX_SHOWN_CHARACTERS):
+            piece = text[start : start + MAX_SHOWN_CHARACTERS]
+            yield self._place(p.ToolArgumentsDelta(self._running[tab], piece), tab)
+
+    def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
+        """As text, if they were not shown as they were written, and then as they are.
+
+        ref: where they are found if they are too long for a packet.
+        """
+        tool_call_id = self._running[tab]
+        text = p.encode(dict(arguments)).decode()
+        if tab not in self._in_writing:
+            yield from self.tool_writing(tab, text)
+        if len(text) > MAX_SHOWN_CHARACTERS:
+            yield self._place(p.ToolArguments(tool_call_id, {}, ref=ref), tab)
+        else:
+            yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
+
+    def tool_output(
+        self, tab: int, response: str, documents: Iterable[Document], ref: str
+    ) -> Iterator[Placed]:
+        """What a call came to; documents are shown instead of the response they were rendered into."""
+        found = list(documents)
+        self.documents |= {document.number: document for document in found}
+        yield self._place(_output(self._running[tab], response, found, ref), tab)
+
+    def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
+        """Without a status: it was cut short, and nobody will learn what came of it."""
+        if tab in self._running:
+            # Not left to omit_defaults: it compares by identity, and a status from the database is another string.
+            told = None if status == COMPLETED else status
+            yield self._place(p.SectionEnd(self._running.pop(tab), told, duration_ms), tab)
+
+    def within(self, tab: int) -> "Blocks":
+        """The blocks inside the call of this tab of the open round."""
+        place = self._place(p.SectionEnd(), tab)[0]
+        return Blocks(model_index=self.model_index, inside=place, documents=self.documents)
+
+    def close(self) -> Iterator[Placed]:
+        """End the open block, if any; the next one gets the next turn_index."""
+        width = 1
+        match self.open:
+            case None:
+                return
+            case "reasoning":
+                yield self._place(p.ReasoningDone(self.thought_ms))
+            case "message":
+                yield self._place(p.SectionEnd())
+            case "tools":
+                for tab in sorted(self._running):
+                    yield from self.tool_end(tab)
+                self._in_writing.clear()
+                width = self._width if self.inside else 1
+        self.open = None
+        self.turn_index += width
+
+    def error(self, code: str, message: str, *, retryable: bool) -> Iterator[Placed]:
+        yield from self.close()
+        yield self._place(p.Error(code=code, message=message, retryable=retryable))
+
+    def stop(self, reason: p.StopReason) -> Iterator[Placed]:
+        yield from self.close()
+        yield self._place(p.Stop(stop_reason=reason))
+
+    def _open_message(self) -> Iterator[Placed]:
+        yield from self.close()
+        self.open = "message"
+        if self.inside:
+            yield self._place(p.ReportStart())
+        else:
+            yield self._place(
+                p.MessageStart(documents=[_source(self.documents[n]) for n in sorted(self.documents)])
+            )
+
+    def _open_round(self) -> Iterator[Placed]:
+        if self.open != "tools":
+            yield from self.close()
+            self.open = "tools"
+            self._width = 1
+
+    def _place(self, obj: p.AnyObj, tab: int = 0) -> Placed:
+        if self.inside is None:
+            return p.Placement(self.turn_index, tab, None, self.model_index), obj
+        place = p.Placement(
+            self.inside.turn_index, self.inside.tab_index, self.turn_index + tab, self.model_index
+        )
+        return place, obj
+
+
+def _output(tool_call_id: str, response: str, documents: list[Document], ref: str) -> p.ToolOutput:
+    if documents:
+        shown = [
+            _source(document) | ({"snippet": beginning} if (beginning := snippet(document)) else {})
+            for document in documents[:MAX_SHOWN_DOCUMENTS]
+        ]
+        is_cut = len(shown) < len(documents)
+        return p.ToolOutput(tool_call_id, documents=shown, truncated=is_cut, ref=ref if is_cut else None)
+    is_cut = len(response) > MAX_SHOWN_CHARACTERS
+    return p.ToolOutput(
+        tool_call_id, output=response[:MAX_SHOWN_CHARACTERS], truncated=is_cut, ref=ref if is_cut else None
+    )
+
+
+def snippet(document: Document) -> str:
+    """The beginning of what a document says, on one line."""
+    return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
+
+
+def _source(document: Document) -> dict[str, Any]:
+    """A document as readers see it, without what only the model reads. Its beginning is added where it was found."""
+    source: dict[str, Any] = {
+        "number": document.number,
+        "document_id": document.document_id,
+        "title": document.title[:MAX_TITLE_CHARACTERS],
+    }
+    return source | ({"url": document.url} if document.url else {})
+
+
+@dataclass
+class Shown:
+    """What a reader saw of a run after some of its packets; reasoning: since the last round of tools."""
+
+    text: str = ""
+    reasoning: str = ""
+    reasoning_ms: int | None = None
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    stop_reason: str | None = None
+    error: p.Error | None = None
+
+
+def citation(cited: Any) -> dict[str, Any]:
+    """One of a message's `citations`. cited: a packet, a row or a document that says the same."""
+    shape = {"number": cited.number, "document_id": cited.document_id, "title": cited.title}
+    return shape | ({"url": cited.url} if cited.url else {})
+
+
+def fold(placed: Iterable[Placed]) -> Shown:
+    """Everything shown by these packets outside agent tools, text and reasoning joined."""
+    objs = [obj for place, obj in placed if place.sub_turn_index is None]
+    tools = [at for at, obj in enumerate(objs) if isinstance(obj, p.ToolStart)]
+    since_tools = objs[tools[-1] + 1 :] if tools else objs
+    thoughts = [obj.duration_ms for obj in since_tools if isinstance(obj, p.ReasoningDone)]
+    durations = [duration for duration in thoughts if duration is not None]
+    return Shown(
+        text="".join(obj.text for obj in objs if isinstance(obj, p.MessageDelta)),
+        reasoning="".join(obj.text for obj in since_tools if isinstance(obj, p.ReasoningDelta)),
+        reasoning_ms=sum(durations) if durations else None,
+        citations=[citation(obj) for obj in objs if isinstance(obj, p.CitationInfo)],
+        stop_reason=next((obj.stop_reason for obj in objs if isinstance(obj, p.Stop)), None),
+        error=next((obj for obj in objs if isinstance(obj, p.Error)), None),
+    )

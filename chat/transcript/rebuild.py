@@ -1,0 +1,135 @@
+"""The packets of an ended run, or of what an attempt takes up, built again from what the database keeps. Pure.
+
+By the same Blocks as the live stream, so that a reload shows exactly what was streamed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat.protocol import wire as p
+from chat.transcript.entries import Document
+from chat.transcript.packets import Blocks, Placed
+
+_LINKABLE: Final = re.compile(r"https?://|/(?!/)")
+_ESCAPES: Final = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", " ": "%20", "\\": "%5C"})
+
+
+@dataclass(frozen=True)
+class ShownCall:
+    """What the database keeps of a tool call. id: its row's.  response: empty if it never came.
+
+    status: as it ended.  duration_ms: how long it ran, where known.
+
+    rounds, report_reasoning, report: what an agent tool did inside.
+    """
+
+    id: str
+    tool_call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    response: str
+    documents: tuple[Document, ...] = ()
+    status: str = "completed"
+    duration_ms: int | None = None
+    rounds: tuple["ShownRound", ...] = ()
+    report_reasoning: str = ""
+    report: str = ""
+
+
+@dataclass(frozen=True)
+class ShownRound:
+    """The calls of one cycle in tab order, and what was said before them, thought for `reasoning_ms`."""
+
+    calls: tuple[ShownCall, ...]
+    reasoning: str = ""
+    text_before: str = ""
+    reasoning_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the database keeps of an ended run; enough to build its packets again.
+
+    reasoning: since the last round, written for `reasoning_ms`.  text: all of it; it begins with the rounds' text_before.
+    citations: the documents that the text links to, by their numbers.
+    """
+
+    model: str
+    model_index: int
+    reasoning: str
+    text: str
+    stop_reason: p.StopReason
+    error: p.Error | None = None
+    rounds: tuple[ShownRound, ...] = ()
+    citations: tuple[Document, ...] = ()
+    reasoning_ms: int | None = None
+
+
+def rebuild(ended: Ended) -> list[Placed]:
+    """The packets of an ended run, as its live stream would have merged them into whole blocks."""
+    blocks = Blocks(model_index=ended.model_index)
+    cited = {document.number: document for document in ended.citations}
+    placed = [*blocks.run_start(ended.model), *show_rounds(blocks, ended.rounds, cited)]
+    narrated = sum(len(each.text_before) for each in ended.rounds)
+    placed += blocks.reasoning(ended.reasoning, ended.reasoning_ms)
+    placed += _said(blocks, ended.text[narrated:], cited)
+    if ended.error:
+        placed += blocks.error(ended.error.code, ended.error.message, retryable=ended.error.retryable)
+    return [*placed, *blocks.stop(ended.stop_reason)]
+
+
+def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:
+    """Finished rounds, again. cited: which documents still have to be told of; the told ones are taken out."""
+    for each in rounds:
+        yield from show_before(blocks, each, cited)
+        yield from blocks.round(len(each.calls))
+        for tab, call in enumerate(each.calls):
+            yield from show_call(blocks, tab, call)
+            yield from show_outcome(blocks, tab, call)
+        yield from blocks.close()
+
+
+def show_before(blocks: Blocks, each: ShownRound, cited: dict[int, Document]) -> Iterator[Placed]:
+    """What was thought and said before a round."""
+    yield from blocks.reasoning(each.reasoning, each.reasoning_ms)
+    yield from _said(blocks, each.text_before, cited)
+
+
+def _said(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
+    """What was said at one place, each document announced before the first link to it."""
+    places = {number: text.find(link(document)) for number, document in cited.items()}
+    said = 0
+    for number, place in sorted(places.items(), key=lambda item: item[1]):
+        if place >= 0:
+            yield from blocks.message(text[said:place])
+            yield from blocks.citation(cited.pop(number))
+            said = place
+    yield from blocks.message(text[said:])
+
+
+def show_call(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
+    """That a call began. id: its row's."""
+    yield from blocks.tool_start(tab, call.tool_call_id, call.name)
+    yield from blocks.tool_arguments(tab, call.arguments, call.id)
+
+
+def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
+    """What a call came to, and what an agent tool did inside."""
+    if call.rounds or call.report_reasoning or call.report:
+        inside = blocks.within(tab)
+        yield from show_rounds(inside, call.rounds, {})
+        yield from inside.reasoning(call.report_reasoning)
+        yield from inside.message(call.report)
+        yield from inside.close()
+    if call.response:
+        yield from blocks.tool_output(tab, call.response, call.documents, call.id)
+    yield from blocks.tool_end(tab, call.status, call.duration_ms)
+
+
+def link(document: Document) -> str:
+    """How an answer refers to a document, in Markdown."""
+    if _LINKABLE.match(document.url):
+        return f"[[{document.number}]]({document.url.translate(_ESCAPES)})"
+    return f"[{document.number}]"

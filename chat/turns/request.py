@@ -1,0 +1,73 @@
+"""What a client asks for when it sends a message: the value, and what can be said about it without looking
+anything up. Pure."""
+
+import hashlib
+import unicodedata
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+from msgspec import json
+
+from chat.protocol.errors import ApiError
+
+MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
+MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
+MAX_MODELS: Final = 4
+MAX_FILES: Final = 50
+
+# Control, format (zero-width) and separator characters; letters of these blocks that show nothing.
+_INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+
+class Place(Enum):
+    """Where a message goes when no parent is named."""
+
+    TIP = "tip"  # of the current branch
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """The body of POST turns and of the websocket's `send`."""
+
+    text: str
+    parent: UUID | Place | None = Place.TIP  # None: the root
+    models: tuple[str, ...] | None = None  # None: the default model
+    files: tuple[str, ...] = ()
+    forced_tool: str | None = None
+    client_message_id: str | None = None
+    additional_context: str = ""
+
+    def check(self, max_characters: int) -> None:
+        """Refuse what no session could accept."""
+        if not has_visible_text(self.text):
+            raise ApiError("message_empty", field="text")
+        if len(self.text) > max_characters:
+            message = f"The message has {len(self.text)} characters; the limit is {max_characters}."
+            raise ApiError(
+                "message_too_long", message, field="text", limit=max_characters, size=len(self.text)
+            )
+        if len(self.files) > MAX_FILES or len(set(self.files)) != len(self.files):
+            raise ApiError("invalid_value", f"Name up to {MAX_FILES} different files.", field="files")
+        if self.models is not None:
+            check_models(self.models)
+
+    def digest(self) -> str:
+        """SHA-256 of everything but client_message_id: equal for a repeat, different for another request."""
+        return hashlib.sha256(
+            json.encode(asdict(self) | {"client_message_id": None}, order="sorted")
+        ).hexdigest()
+
+
+def has_visible_text(text: str) -> bool:
+    return any(
+        character not in _INVISIBLE and unicodedata.category(character) not in _INVISIBLE_CATEGORIES
+        for character in text
+    )
+
+
+def check_models(names: tuple[str, ...]) -> None:
+    if not 1 <= len(names) <= MAX_MODELS or len(set(names)) != len(names):
+        raise ApiError("models_invalid", field="models")

@@ -1,0 +1,141 @@
+"""What an attempt leaves in the database, fenced by its number: checkpoints, its end, or the run put back.
+
+A write that Postgres cannot take now is tried again until it is done or refused: the text in hand is not given up.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from chat.compressions import requests as compression_requests
+from chat.infrastructure.fault_points import reach
+from chat.models import Run
+from chat.models.outcome import End
+from chat.models.sql import statements
+from chat.protocol.states import TERMINAL, Status
+from chat.runs import completion
+from llm_worker.lease.database import Database
+
+logger = logging.getLogger(__name__)
+
+RETRY_MIN_S = 0.1
+RETRY_MAX_S = 1.0
+
+# Run and message in one statement for any number of runs: with the ORM, checkpoints cost more than the stream.
+SAVE = """
+    WITH given AS (
+        SELECT * FROM unnest(%s::uuid[], %s::int[], %s::int[], %s::text[], %s::text[])
+            AS g(run, attempt, seq, text, reasoning)
+    ), held AS (
+        SELECT run.id, run.message_id, given.seq, given.text, given.reasoning
+        FROM chat_run AS run JOIN given ON run.id = given.run AND run.attempt = given.attempt
+        WHERE run.owner = %s AND run.status IN ('running', 'stopping') AND run.saved_seq <= given.seq
+        ORDER BY run.id FOR NO KEY UPDATE OF run {locked}
+    ), marked AS (
+        UPDATE chat_run AS run SET saved_seq = held.seq FROM held WHERE run.id = held.id
+    )
+    UPDATE chat_chatmessage AS message SET text = held.text, reasoning = held.reasoning
+    FROM held WHERE message.id = held.message_id RETURNING held.id
+"""
+# Many runs at once do not wait for one that somebody ends or beats for at this moment; they come again.
+SAVE_WHAT_IS_FREE = SAVE.format(locked="SKIP LOCKED")
+SAVE_PATIENTLY = SAVE.format(locked="")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an attempt has said so far, complete up to its packet `seq`. pieces: how many deltas that were."""
+
+    run: Run
+    seq: int
+    text: str
+    reasoning: str
+    pieces: int
+
+
+async def patiently(database: Database, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call it in a database thread, again while Postgres is away. `function` must bear to be repeated."""
+    retry_s = RETRY_MIN_S
+    while True:
+        try:
+            return await database.call(function, *args, **kwargs)
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("Postgres is away, trying again: %s", error)
+        await asyncio.sleep(retry_s)
+        retry_s = min(RETRY_MAX_S, retry_s * 2)
+
+
+def save(owner: int, held: Sequence[Held]) -> set[UUID]:
+    """Write checkpoints of this owner's runs; returns those that were saved. The others are locked, or not ours."""
+    return _save(SAVE_WHAT_IS_FREE, owner, held)
+
+
+def save_held(owner: int, held: Held) -> None:
+    """One checkpoint, in the caller's transaction, which holds the run."""
+    _save(SAVE_PATIENTLY, owner, [held])
+
+
+def finish(run: Run, end: End) -> End | None:
+    """Commit the end; returns the one that was committed, None if the run is not ours any more."""
+    reach("before_finish")
+    if completion.commit_end(run.pk, run.attempt, end):
+        reach("after_finish")
+        return end
+    seen = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner).first()
+    if seen is None:
+        return None
+    # A stop may come while the last words are written: a run that is stopping can only end as stopped.
+    stopped = replace(end, status=Status.STOPPED, error=None, last_seq=end.last_seq - bool(end.error))
+    if seen.status == Status.STOPPING:
+        return stopped if completion.commit_end(run.pk, run.attempt, stopped) else None
+    if seen.status in TERMINAL:
+        # Committed by the call before this one, whose answer was lost with the connection.
+        return end if seen.status == end.status else stopped
+    return None
+
+
+def announce(run: Run, reserved_tokens: int | None = None) -> None:
+    """Its `stop` is in the log.
+
+    reserved_tokens: its history may be too long and is to be compressed; asked for in the same transaction, so that
+    whoever has heard of the end finds the question.
+    """
+    reach("before_announce")
+    if reserved_tokens is None:
+        completion.announce(run.pk)
+    else:
+        with transaction.atomic():
+            completion.announce(run.pk)
+            compression_requests.ask_after(run, reserved_tokens)
+    reach("after_announce")
+
+
+def put_back(held: Held) -> bool:
+    """Save what there is and let another worker go on. False: it was stopped meanwhile, or is not ours."""
+    run = held.run
+    with transaction.atomic():
+        if held.pieces:  # otherwise what an earlier attempt said is better than nothing
+            _save(SAVE_PATIENTLY, run.owner or 0, [held])
+        return run.release("handed_over")
+
+
+def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:
+    reach("before_checkpoint")
+    columns: list[list[Any]] = [
+        [one.run.pk for one in held],
+        [one.run.attempt for one in held],
+        [one.seq for one in held],
+        [one.text for one in held],
+        [one.reasoning for one in held],
+    ]
+    saved = {pk for (pk,) in statements.every(statement, [*columns, owner])}
+    reach("after_checkpoint")
+    return saved

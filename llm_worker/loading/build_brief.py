@@ -1,0 +1,156 @@
+"""From rows to the brief of a run: the last place that sees rows before the loop."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from chat.loaders.rounds import cited_in, rounds_of
+from chat.log.progress import present_live_message
+from chat.models import Agent, Run, SystemPrompt
+from chat.prompts import default_system_prompt
+from chat.prompts.prompt_blocks import are_stored
+from chat.protocol.wire import Snapshot
+from chat.transcript.entries import BlockKind, Document
+from llm_worker.brief import Brief, Earlier
+from llm_worker.loading.branch import Branch, load_branch
+from llm_worker.loading.project import ShownProject, shown_project
+from llm_worker.loading.resume import is_finished
+from llm_worker.request.frame import SUMMARY, SUMMARY_TOKENS, Framing
+from llm_worker.request.system_prompt import AgentPrompt, system_prompts
+from llm_worker.tools import offered
+from llm_worker.tools.tool import Tool
+from llm_worker.upstream.deltas import ModelFailed, Usage
+from llm_worker.upstream.endpoint import model_of
+
+
+class Read(NamedTuple):
+    """What the database was asked already: rows of MESSAGES_OF_RUN, and of SystemPrompt.EDITED."""
+
+    messages: list[Any]
+    edited: list[Any]
+
+
+def prepare(run: Run, read: Read | None = None) -> Brief:
+    """What `run` is to answer, and with what. Reads the database. Raises ModelFailed if nothing can be asked."""
+    config = run.model_config
+    model = model_of(config) if config else None
+    if config is None or model is None:
+        raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
+    session = run.turn.session
+    agent = session.agent if session.agent_id else None
+    tools = offered(agent.tools) if agent and config.supports_tools else []
+    if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
+        raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
+    branch = load_branch(run.turn.user_message_id, read.messages if read else None)
+    if not are_stored(agent):
+        branch = branch.without_blocks()  # stored for an agent that the session had before
+    project = shown_project(run, config, branch, in_the_branch=are_stored(agent))
+    branch = project.branch
+    return Brief(
+        model=model,
+        entries=branch.entries,
+        framing=framing_of(run, tools, project, read),
+        context_window=config.context_window,
+        max_cycles=settings.MAX_LLM_CYCLES,
+        tokenizer=config.tokenizer,
+        tools=tools,
+        forced_tool=run.forced_tool,
+        reminder=agent.reminder if agent else "",
+        cache_key=str(run.turn.session_id),
+        documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
+        highest_number=project.highest_number,
+        earlier=_earlier(run) if run.attempt > 1 else Earlier(),
+    )
+
+
+def may_go_on(run: Run) -> bool:
+    """Whether this attempt may continue what an earlier one has saved, instead of beginning anew."""
+    return bool(run.attempt > 1 and run.model_config and run.model_config.supports_prefill)
+
+
+def opening(run: Run) -> Snapshot | None:
+    """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
+    if not _goes_on(run):
+        return None
+    left, rounds = left_of(run), rounds_of(run.pk)
+    if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
+        # Those are carried out again, and shown as that happens.
+        calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
+        left.message.update(tool_calls=calls, reasoning=rounds[-1].reasoning)
+    return left
+
+
+def left_of(run: Run) -> Snapshot:
+    """All that earlier attempts have left."""
+    message = run.message
+    left = present_live_message(message) | {"text": message.text}
+    left.pop("cursor", None)
+    left.pop("reasoning", None)
+    if message.reasoning:
+        left["reasoning"] = message.reasoning
+    return Snapshot(str(run.pk), run.attempt, 0, left)
+
+
+def left_and_cited(run: Run) -> tuple[Snapshot, list[Document]]:
+    """That, and the documents that its text links to."""
+    return left_of(run), cited_in(run.message.text, rounds_of(run.pk))
+
+
+def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject, read: Read | None = None) -> Framing:
+    """What stands around the branch of `run`, with these tools offered."""
+    session, branch = run.turn.session, project.branch
+    agent = session.agent if session.agent_id else None
+    prompts = system_prompts(
+        _base_prompt(read),
+        AgentPrompt(
+            session.own_prompt() if agent or session.project_id else "",
+            replaces=bool(agent and agent.replaces_system_prompt),
+        ),
+        tools,
+        has_documents=bool(project.documents or branch.summarised_files)
+        or any(entry.files for entry in branch.entries),
+        session_began_at=session.created_at,
+    )
+    return Framing(
+        system=prompts.system,
+        summary=SUMMARY.format(text=branch.summary.text) if branch.summary else "",
+        summary_id=str(branch.summary.id) if branch.summary else "",
+        summary_tokens=branch.summary.token_count + SUMMARY_TOKENS if branch.summary else 0,
+        agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
+        project=project.text,
+        dynamic_context=run.dynamic_context,
+        summarised_files=tuple(branch.summarised_files),
+        sees_images=bool(run.model_config and run.model_config.supports_vision),
+    )
+
+
+def _base_prompt(read: Read | None) -> str:
+    edited = SystemPrompt.told(read.edited) if read else SystemPrompt.edited()
+    return default_system_prompt() if edited is None else edited
+
+
+def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
+    """Whether it stands in the branch already, as for agents whose context only grows."""
+    return are_stored(agent) and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
+
+
+def _goes_on(run: Run) -> bool:
+    return may_go_on(run) and bool(run.message.text.strip())
+
+
+def _earlier(run: Run) -> Earlier:
+    rounds = rounds_of(run.pk)
+    used = Run.objects.values_list(*Usage._fields, "cycles").get(pk=run.pk) if rounds else None
+    counted = {"usage": Usage(*used[:-1]), "cycles": used[-1]} if used else {}
+    if not _goes_on(run):
+        return Earlier(rounds, **counted)
+    narrated = sum(len(each.text_before) for each in rounds)
+    has_all = not rounds or is_finished(rounds[-1])
+    return Earlier(
+        rounds,
+        said=run.message.text[narrated:],
+        thought=run.message.reasoning if has_all else "",
+        is_shown=True,
+        **counted,
+    )

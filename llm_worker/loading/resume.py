@@ -1,0 +1,81 @@
+"""How an attempt goes on with what those before it have left: finished rounds are shown again, not carried out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from chat.transcript.entries import Call, Document, Round
+from chat.transcript.packets import Placed
+from chat.transcript.rebuild import ShownCall, ShownRound, link, show_before, show_rounds
+from llm_worker.emitter import Emitter
+from llm_worker.tool_calls.calls import Done, Planned, after_a_loss
+from llm_worker.tools.tool import Tool
+
+
+def is_finished(each: ShownRound) -> bool:
+    return all(call.response for call in each.calls)
+
+
+def show_again(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
+    """A finished round. silently: readers see it already; only the counters move."""
+    _say_again(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
+    emitter.state.open_round()
+    emitter.state.rounds.append(replayed(each))
+
+
+def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
+    """What was said before a round that is now carried out to its end."""
+    said = partial(show_before, emitter.blocks, each)
+    _say_again(each, emitter, said, silently=silently)
+
+
+def go_on_with(said: str, thought: str, emitter: Emitter) -> None:
+    """What was said after the rounds; readers see it already."""
+    linked = {number: one for number, one in _citable(emitter).items() if link(one) in said}
+    emitter.cited.update(linked)
+    emitter.state.keep(said, thought)
+
+
+def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
+    """All that these rounds have found, inside agent tools, too."""
+    for each in rounds:
+        for call in each.calls:
+            yield from call.documents
+            yield from documents_of(call.rounds)
+
+
+def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[Planned]:
+    """The calls of a round that was cut short; what is known of their outcome stays."""
+    by_name = {tool.name: tool for tool in tools}
+    return [after_a_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
+
+
+def replayed(each: ShownRound) -> Round:
+    """A finished round as the model sees it."""
+    calls = tuple(Call(call.tool_call_id, call.name, call.arguments, call.response) for call in each.calls)
+    return Round(calls, each.text_before, each.reasoning)
+
+
+def _planned(call: ShownCall, tool: Tool | None) -> Planned:
+    done = Done("completed", call.response, call.documents) if call.response else None
+    return Planned(call.tool_call_id, call.name, call.arguments, tool, done)
+
+
+def _citable(emitter: Emitter) -> dict[int, Document]:
+    return {number: one for number, one in emitter.documents.items() if number not in emitter.cited}
+
+
+def _say_again(
+    each: ShownRound,
+    emitter: Emitter,
+    show: Callable[[dict[int, Document]], Iterator[Placed]],
+    *,
+    silently: bool,
+) -> None:
+    """show: takes out of the documents that may be cited those that the text links to."""
+    citable = _citable(emitter)
+    left = dict(citable)
+    placed = list(show(left))
+    if not silently:
+        emitter.show(placed)
+    emitter.cited.update({number: one for number, one in citable.items() if number not in left})
+    emitter.state.keep(each.text_before, each.reasoning)

@@ -1,0 +1,46 @@
+"""What a summary stands for and yet must not be lost: blocks that still hold, and the files that can be read again.
+
+Reads the database, for branches that have a summary only.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chat.models.sql import statements
+from chat.transcript.entries import Block, Document, TextFile
+
+BLOCKS = f"""{statements.BRANCH}
+    SELECT DISTINCT ON (block.kind) block.kind, block.text, block.token_count, block.documents
+    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
+    ORDER BY block.kind, branch.depth
+"""  # noqa: S608  constants alone
+# Their texts are not shown; a model that wants one reads it by its id.
+FILES = f"""{statements.BRANCH}
+    SELECT file.id, file.name, file.size_bytes, attached.number
+    FROM chat_messagefile AS attached JOIN branch ON branch.id = attached.message_id
+    JOIN knowledge_file AS file ON file.id = attached.file_id
+    WHERE attached.number IS NOT NULL ORDER BY branch.depth, attached.position DESC
+"""  # noqa: S608  constants alone
+
+
+@dataclass(frozen=True)
+class Covered:
+    """blocks: the newest of each kind.  files: newest first.  project: the numbers of the documents in the block P."""
+
+    blocks: Sequence[Block] = ()
+    files: Sequence[TextFile] = ()
+    project: Sequence[int] = ()
+
+
+def load_covered(cutoff: Any) -> Covered:
+    """Of the messages from the root to this one."""
+    given = {"leaf": cutoff}
+    rows = statements.every(BLOCKS, given)
+    files = [
+        TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))
+        for pk, name, size_bytes, number in statements.every(FILES, given)
+    ]
+    numbers = [one["number"] for kind, *_, documents in rows if kind == "P" for one in json.loads(documents)]
+    return Covered([Block(kind, text, tokens) for kind, text, tokens, _ in rows], files, numbers)

@@ -1,0 +1,106 @@
+"""Keeps what attempts have sent to their models, and tells how much of each request the server had seen before.
+
+Many runs at once: one alone would cost three round trips, which nobody waits for. Nothing depends on it; what a
+killed worker had not written is lost.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from chat.infrastructure import prefix_cache
+from chat.infrastructure.prefix_cache import Memory
+from chat.models import Run, SentRequest
+from chat.models.sent_request import KeptOf
+from llm_worker.lease.database import Database
+from llm_worker.post_run.request_recorder import Recorded
+from llm_worker.request import prefix
+
+logger = logging.getLogger(__name__)
+
+# Between two writes: runs that end in the meantime share the next one.
+PAUSE_S = 0.5
+
+
+class SentBy(NamedTuple):
+    run: Run
+    recorded: Sequence[Recorded]
+
+    @property
+    def memory(self) -> Memory:
+        return Memory(str(self.run.turn.session_id), self.run.model)
+
+
+class SentRequests:
+    """Of all attempts of a process. Belongs to the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: list[SentBy] = []
+        self._news = asyncio.Event()
+
+    def keep(self, run: Run, recorded: Sequence[Recorded]) -> None:
+        """Returns at once; it is written soon."""
+        if recorded and _are_wanted():
+            self._waiting.append(SentBy(run, recorded))
+            self._news.set()
+
+    async def keep_writing(self) -> None:
+        while True:
+            await self._news.wait()
+            await self.write()
+            await asyncio.sleep(PAUSE_S)
+
+    async def write(self) -> None:
+        """All that waits, now."""
+        waiting, self._waiting = self._waiting, []
+        self._news.clear()
+        try:
+            if waiting:
+                await self._database.call(save_sent_requests, waiting)
+        except DatabaseError as error:
+            logger.warning("what %s runs were asked is not kept: %s", len(waiting), error)
+
+
+def save_sent_requests(batch: Sequence[SentBy]) -> None:
+    """In a database thread. Bears to be repeated."""
+    if not _are_wanted():
+        return
+    known = prefix_cache.recall({one.memory for one in batch})
+    latest: dict[Memory, list[str]] = {}
+    kept: list[KeptOf] = []
+    for one in batch:
+        kept += _rows(one, latest.get(one.memory) or known.get(one.memory, []))
+        own = [request for request in one.recorded if request.tool_call is None]
+        if own:
+            latest[one.memory] = prefix.digests(own[-1].messages)
+    stored: set[UUID] = SentRequest.objects.keep(kept) if _are_kept() else {one.run.pk for one in batch}
+    # Sessions that were deleted meanwhile leave nothing behind.
+    there = {one.memory for one in batch if one.run.pk in stored}
+    prefix_cache.remember({memory: digests for memory, digests in latest.items() if memory in there})
+
+
+def _rows(one: SentBy, known: Sequence[str]) -> list[KeptOf]:
+    rows = [request.row(known) for request in one.recorded]
+    for row in rows:
+        logger.info(
+            "run %s cycle %s: %s tokens, prefix share %.3f",
+            one.run.pk,
+            row.cycle,
+            row.tokens,
+            row.prefix_share,
+        )
+    return [KeptOf(one.run.pk, one.run.attempt, row) for row in rows]
+
+
+def _are_wanted() -> bool:
+    return _are_kept() or logger.isEnabledFor(logging.INFO)
+
+
+def _are_kept() -> bool:
+    return settings.KEEP_REQUESTS_HOURS > 0

@@ -1,0 +1,113 @@
+"""What an attempt has sent to its model, request by request, and what is kept of that. No I/O."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from msgspec import json
+
+from chat.models.sent_request import Sent
+from chat.transcript.entries import Image
+from llm_worker.request import prefix
+from llm_worker.request.api_messages import wire_messages
+from llm_worker.request.context_report import Account
+from llm_worker.request.message import LanguageModelInput, Message, total
+from llm_worker.stream.sanitiser import Sanitiser
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One request. previous: the one before it by the same loop, empty before the first; sent_at: UTC.
+
+    tool_call: whose inner loop it is; None for the run's own.  cycle: from 1 within that loop.
+    account: how it came about; None where nobody can tell.
+    """
+
+    messages: LanguageModelInput
+    previous: LanguageModelInput
+    cycle: int
+    tool_call: UUID | None
+    sent_at: datetime
+    account: Account | None = None
+
+    def row(self, known: Sequence[str] = ()) -> Sent:
+        """known: digests of what the server was sent before this attempt."""
+        common = prefix.common(self.previous, self.messages)
+        share = prefix.share_of(common, self.messages)
+        if self.cycle == 1 and self.tool_call is None:
+            share = prefix.share_of(prefix.common(known, prefix.digests(self.messages)), self.messages)
+        return Sent(
+            self.cycle,
+            self.tool_call,
+            common,
+            _stored(self.messages[common:]),
+            total(self.messages),
+            share,
+            self.sent_at,
+            json.encode([(message.letter, message.tokens) for message in self.messages[common:]]).decode(),
+            _encoded(self.account.told() if self.account else {}),
+        )
+
+
+class Recorder:
+    """Only keeps references while the run streams; everything that costs time is done when rows are made."""
+
+    def __init__(self) -> None:
+        self._latest: dict[UUID | None, Recorded] = {}
+        self._waiting: list[Recorded] = []
+
+    def record(
+        self,
+        messages: LanguageModelInput,
+        sent_at: datetime,
+        *,
+        tool_call: UUID | None = None,
+        account: Account | None = None,
+    ) -> None:
+        """One more request, of the run's own loop or of the agent tool's."""
+        before = self._latest.get(tool_call)
+        previous, cycle = (before.messages, before.cycle + 1) if before else ((), 1)
+        recorded = Recorded(messages, previous, cycle, tool_call, sent_at, account)
+        self._latest[tool_call] = recorded
+        self._waiting.append(recorded)
+
+    def take(self) -> list[Recorded]:
+        """Those that were not taken yet, in the order they were sent."""
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+def _stored(messages: LanguageModelInput) -> str:
+    return _encoded(wire_messages([_without_pixels(message) for message in messages]))
+
+
+def _encoded(wire: Any) -> str:
+    try:
+        encoded = json.encode(wire).decode()
+    except UnicodeEncodeError:
+        encoded = "\\u0000"
+    # Postgres takes neither NUL nor lone surrogates, and arguments of calls are kept as the model wrote them.
+    return json.encode(_clean(wire)).decode() if "\\u0000" in encoded else encoded
+
+
+def _without_pixels(message: Message) -> Message:
+    return replace(message, images=tuple(map(_left_out, message.images))) if message.images else message
+
+
+def _left_out(image: Image) -> Image:
+    return replace(image, url=f"{image.url.partition(',')[0]},({len(image.url)} characters left out)")
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case str():
+            sanitiser = Sanitiser()
+            return sanitiser.clean(value) + sanitiser.flush()
+        case list():
+            return [_clean(item) for item in value]
+        case dict():
+            return {key: _clean(item) for key, item in value.items()}
+        case _:
+            return value

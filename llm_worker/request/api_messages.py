@@ -1,0 +1,30 @@
+"""Messages as model servers take them: the only place in the project that builds such a dict. Pure."""
+
+from typing import Any
+
+from chat.transcript.entries import Call
+from llm_worker.request.message import LanguageModelInput, Message, arguments_json
+
+
+def wire_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
+    """In the order given. Content is a plain string unless images are attached."""
+    return [_wire(message) for message in messages]
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.images:
+        shown = [{"type": "image_url", "image_url": {"url": image.url}} for image in message.images]
+        wire["content"] = [{"type": "text", "text": message.text}, *shown]
+    if message.calls:
+        # Neither "" nor absent: some servers refuse an empty text beside calls, others a missing one.
+        wire["content"] = message.text or None
+        wire["tool_calls"] = [_wire_call(call) for call in message.calls]
+    if message.tool_call_id:
+        wire["tool_call_id"] = message.tool_call_id
+    return wire
+
+
+def _wire_call(call: Call) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": arguments_json(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}

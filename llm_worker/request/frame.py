@@ -1,0 +1,83 @@
+"""What stands around the history of a branch, in its order. Pure."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from chat.transcript.entries import Entry, TextFile
+from llm_worker.request.history import Kept
+from llm_worker.request.message import Letter, Message, total
+from llm_worker.request.replay import BLOCKS, Replay
+
+SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
+# Of what stands around the text.
+SUMMARY_TOKENS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """What stands around the branch, as the model will see it. Empty texts are left out.
+
+    The same in every cycle of a turn but for `reminder`. What is stored as blocks in the branch is not repeated here;
+    dynamic_context may still hold what is for this turn only.
+    """
+
+    system: str = ""
+    summary: str = ""
+    agent_prompt: str = ""
+    project: str = ""
+    dynamic_context: str = ""
+    reminder: str = ""
+    # The message it is; empty where that is unknown.
+    summary_id: str = ""
+    # Stored counts, 0 where unknown.
+    summary_tokens: int = 0
+    project_tokens: int = 0
+    # Files whose messages the summary stands for, newest first.
+    summarised_files: tuple[TextFile, ...] = ()
+    # Whether a tool that reads files is offered.
+    reads_files: bool = False
+    sees_images: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is sent in any case, history's standing blocks and the rounds left out."""
+
+    head: list[Message]
+    blocks: list[Message]
+    question: list[Message]
+    reminder: list[Message]
+
+    @classmethod
+    def around(cls, question: Entry, framing: Framing, replay: Replay) -> Self:
+        standing: list[tuple[Letter, str, int]] = [
+            ("S", framing.system, 0),
+            ("SUM", framing.summary, framing.summary_tokens),
+            ("CA", framing.agent_prompt, 0),
+            ("P", framing.project, framing.project_tokens),
+            ("D", framing.dynamic_context, 0),
+            ("R", framing.reminder, 0),
+        ]
+        shown = [replay.text(letter, text, stored) for letter, text, stored in standing if text]
+        files = [replay.files(question)] if question.files else []
+        return cls(
+            head=[message for message in shown if message.letter in ("S", "SUM")],
+            blocks=replay.blocks(question) + [message for message in shown if message.letter in BLOCKS],
+            question=[*files, replay.user(question)],
+            reminder=[message for message in shown if message.letter == "R"],
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Without the reminder: it changes from cycle to cycle, and what history is kept must not."""
+        return total([*self.head, *self.blocks, *self.question])
+
+    @property
+    def behind(self) -> int:
+        return total(self.reminder)
+
+    def above(self, kept: Kept) -> list[Message]:
+        """All that stands above the rounds."""
+        blocks = sorted([*kept.blocks, *self.blocks], key=lambda block: BLOCKS.index(block.letter))
+        notice = [kept.notice] if kept.notice else []
+        return [*self.head, *kept.messages, *blocks, *notice, *self.question]

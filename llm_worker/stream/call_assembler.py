@@ -1,0 +1,124 @@
+"""Tool calls put together from the pieces a model streams. Pure; knows how loosely servers keep to the format.
+
+It neither knows which tools exist nor checks arguments against their schema.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from llm_worker.stream.sanitiser import Sanitiser, clean
+from llm_worker.tool_calls.arguments import arguments_of
+from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
+
+NAME_CHARACTERS: Final = 64
+# A longer id is not kept: there is a column for it, and it is sent back with every later request.
+ID_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call a model asks for. id: its only one within the step.  arguments: None if `raw` is no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+    raw: str = ""
+
+
+class Piece(NamedTuple):
+    """What one delta added to a call, to be shown. begins: the first of this call, with all it has said so far."""
+
+    tab: int
+    id: str
+    name: str
+    text: str
+    begins: bool
+
+
+@dataclass
+class _Call:
+    """A call being written. It has no tab until its name is known."""
+
+    id: str
+    upstream_id: str
+    name: str = ""
+    tab: int | None = None
+    pieces: list[str] = field(default_factory=list)
+    text: Sanitiser = field(default_factory=Sanitiser)
+
+    @property
+    def raw(self) -> str:
+        return "".join(self.pieces)
+
+
+class Assembler:
+    """For one inference. Every call gets an id of its own here, whatever the server gave it."""
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        """new_id: for calls that come without an id, or with that of another call."""
+        self._new_id = new_id
+        self._calls: list[_Call] = []
+        self._by_place: dict[int, _Call] = {}
+        self._named = 0
+
+    def take(self, delta: ToolCallDelta) -> Piece | None:
+        """The piece to show; None while the call has no name, or where nothing was said."""
+        call = self._call_of(delta)
+        said = call.text.clean(delta.arguments)
+        call.pieces.append(said)
+        call.name = call.name or tool_name(delta.name)
+        if call.tab is None and call.name:
+            call.tab, self._named = self._named, self._named + 1
+            return Piece(call.tab, call.id, call.name, call.raw, begins=True)
+        if call.tab is None or not said:
+            return None
+        return Piece(call.tab, call.id, call.name, said, begins=False)
+
+    def calls(self) -> list[Asked]:
+        """The calls of the step by tab, once the model has ended. A call that never got a name is none."""
+        named = sorted((call for call in self._calls if call.tab is not None), key=lambda call: call.tab or 0)
+        return [Asked(call.id, call.name, arguments_of(call.raw), call.raw) for call in named]
+
+    def _call_of(self, delta: ToolCallDelta) -> _Call:
+        known = self._by_id(delta.id) if delta.place == NO_INDEX else self._by_place.get(delta.place)
+        if known is None or _begins_another(known, delta):
+            known = _Call(id=self._own_id(delta.id), upstream_id=delta.id)
+            self._calls.append(known)
+        if delta.place != NO_INDEX:
+            self._by_place[delta.place] = known
+        return known
+
+    def _by_id(self, upstream_id: str) -> _Call | None:
+        """For servers without indexes: the call of this id, else the latest one."""
+        same = [call for call in self._calls if upstream_id and call.upstream_id == upstream_id]
+        calls = same or self._calls
+        return calls[-1] if calls else None
+
+    def _own_id(self, given: str) -> str:
+        taken = {call.id for call in self._calls}
+        own = clean(given.strip())
+        while not 0 < len(own) <= ID_CHARACTERS or own in taken:
+            own = self._new_id()
+        return own
+
+
+def tool_name(given: str) -> str:
+    """A name that servers take back: OpenAI's alphabet and length."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", given.strip())[:NAME_CHARACTERS]
+
+
+def _begins_another(call: _Call, delta: ToolCallDelta) -> bool:
+    """Whether a delta in the place of `call` is a call of its own.
+
+    Only whole calls repeat a place, with the name of another tool, another id, or after arguments that were
+    complete. A mere new id says nothing: there are servers that give every piece one.
+    """
+    if not delta.name or not call.name:
+        return False
+    if tool_name(delta.name) != call.name:
+        return True
+    if delta.id and delta.id != call.upstream_id:
+        return True
+    return bool(delta.arguments) and any(call.pieces) and arguments_of(call.raw) is not None

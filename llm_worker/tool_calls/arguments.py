@@ -1,0 +1,57 @@
+"""The arguments of a tool call, read from what a model wrote. Pure; knows no schema."""
+
+import json
+import math
+from typing import Any
+
+from pydantic_core import from_json
+
+from llm_worker.stream.sanitiser import clean
+
+
+def arguments_of(raw: str) -> dict[str, Any] | None:
+    """The JSON object in `raw`, even if it is JSON written into a JSON string; None if there is none.
+
+    Nothing at all is an empty object. What Postgres or a browser could not take is replaced, or refused.
+    """
+    try:
+        value = _loads(raw) if raw.strip() else {}
+        if isinstance(value, str):
+            value = _loads(value)
+        value = _storable({} if value is None else value)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def arguments_so_far(raw: str) -> dict[str, Any]:
+    """What can be read of arguments that were not written to their end; empty if nothing can."""
+    try:
+        value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _loads(text: str) -> Any:
+    # strict=False: models write line breaks into strings as they are.
+    return json.loads(text, strict=False, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _storable(value: Any) -> Any:
+    """The same value without NUL and lone surrogates. Raises ValueError for a number beyond all bounds."""
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {_storable(key): _storable(each) for key, each in value.items()}
+        case list():
+            return [_storable(each) for each in value]
+        case float() if math.isinf(value):
+            raise ValueError("a number beyond all bounds")
+        case _:
+            return value

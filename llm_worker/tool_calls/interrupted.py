@@ -1,0 +1,33 @@
+"""A call that readers saw being written when the answer was cut: it never ran, and nothing goes on with it.
+
+It is stored with the end of the run, as far as its arguments had come, so that a reload shows what was shown.
+"""
+
+from chat.models import Run, ToolCall
+from llm_worker.emitter import Emitter
+from llm_worker.tool_calls.arguments import arguments_so_far
+from llm_worker.tool_calls.calls import Done, Planned
+from llm_worker.tool_calls.round_runner import Begun
+from llm_worker.tool_calls.round_store import row_of
+
+# Without a response, so that no later request repeats it.
+NEVER_RAN = Done("unknown", "")
+
+
+def cut_short(run: Run, emitter: Emitter) -> list[ToolCall]:
+    """End it on the screen; its row, which is to be stored. Empty if no call was being written."""
+    written, state = emitter.written, emitter.state
+    if written is None:
+        return []
+    call = Planned(
+        written.id, written.name, arguments_so_far("".join(written.pieces)), tool=None, done=NEVER_RAN
+    )
+    begun = Begun(
+        len(state.rounds), [call], state.latest_text, state.reasoning, state.reasoning_ms, inside=""
+    )
+    row = row_of(run, begun, 0, call)
+    emitter.calls_are_stored()
+    state.open_round()
+    emitter.show(emitter.blocks.tool_arguments(0, call.arguments, str(row.pk)))
+    emitter.show(emitter.blocks.close())
+    return [row]

@@ -1,0 +1,120 @@
+"""Rounds of tools in the database, fenced by the attempt: stored before they run, and each call as it ends."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+
+from chat.infrastructure.fault_points import reach
+from chat.loaders.rounds import record
+from chat.models import Run, ToolCall
+from chat.models.tool_call import ToolCallStatus
+from chat.protocol.states import HELD
+from chat.transcript.tokens import count_tokens
+from llm_worker.lease.checkpoint import Checkpoint
+from llm_worker.lease.database import Database
+from llm_worker.lease.persistence import Held, patiently, save_held
+from llm_worker.request.message import call_text
+from llm_worker.tool_calls.calls import Done, Planned
+from llm_worker.tool_calls.round_runner import Begun, Reported
+
+
+class Rounds:
+    """hosting.RoundStore for one attempt. on_lost: called when the run is not its any more."""
+
+    def __init__(
+        self, run: Run, database: Database, checkpoint: Checkpoint, on_lost: Callable[[], None]
+    ) -> None:
+        self._run = run
+        self._database = database
+        self._checkpoint = checkpoint
+        self._on_lost = on_lost
+
+    async def begin(self, begun: Begun) -> list[str]:
+        rows = [row_of(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
+        # What was thought goes with the round; the message keeps what comes after.
+        held = replace(self._checkpoint.take(), reasoning="") if not begun.inside else None
+        await self._write(begin_round, self._run, rows, held)
+        return [str(row.pk) for row in rows]
+
+    async def finish(self, row: str, done: Done, reported: Reported) -> None:
+        await self._write(finish_call, self._run, row, done, reported)
+
+    async def _write(self, function: Callable[..., bool], *args: Any) -> None:
+        if not await to_its_end(patiently(self._database, function, *args)):
+            self._on_lost()
+            await asyncio.Event().wait()  # until that has cancelled us
+
+
+async def to_its_end(writing: Coroutine[Any, Any, bool]) -> bool:
+    """What is being written will be stored: a stop that comes meanwhile waits, so that readers are shown it, too."""
+    task = asyncio.create_task(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        if current := asyncio.current_task():
+            current.cancel()  # again, at the next await
+        return task.result()
+
+
+def begin_round(run: Run, rows: Sequence[ToolCall], held: Held | None) -> bool:
+    """False: the run is not ours any more. May be repeated. held: what was said so far, saved along."""
+    reach("before_round")
+    with transaction.atomic():
+        if not _is_ours(run):
+            return False
+        if held:
+            save_held(run.owner or 0, held)
+        ToolCall.objects.bulk_create(rows, ignore_conflicts=True)
+    reach("after_round_began")
+    return True
+
+
+def finish_call(run: Run, row: str, done: Done, reported: Reported) -> bool:
+    """As begin_round."""
+    reach("before_call_ended")
+    with transaction.atomic():
+        if not _is_ours(run):
+            return False
+        ToolCall.objects.filter(pk=row).update(
+            status=done.status,
+            response=done.response,
+            documents=[record(document) for document in done.documents],
+            report=reported.report,
+            report_reasoning=reported.reasoning,
+            duration_ms=done.duration_ms,
+        )
+    reach("after_call_ended")
+    return True
+
+
+def _is_ours(run: Run) -> bool:
+    """Locks it until the end of the transaction."""
+    ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner, status__in=HELD)
+    return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+
+
+def row_of(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
+    # Whoever takes over a call that is refused already must not find it open.
+    status, response = (call.done.status, call.done.response) if call.done else (ToolCallStatus.RUNNING, "")
+    return ToolCall(
+        id=uuid4(),
+        run=run,
+        message_id=None if begun.inside else run.message_id,
+        parent_tool_call_id=begun.inside or None,
+        turn_number=begun.number,
+        tab_index=tab,
+        tool_call_id=call.id,
+        name=call.name,
+        arguments=dict(call.arguments),
+        text_before=begun.text_before,
+        reasoning=begun.reasoning,
+        reasoning_ms=begun.reasoning_ms,
+        token_count=count_tokens(call_text(call.name, call.arguments)),
+        status=status,
+        response=response,
+    )

@@ -1,0 +1,131 @@
+"""Runs the calls of one round side by side and says what each came to.
+
+Knows nothing of packets and rows: its host stores and shows what happens. Nothing that a tool does ends a run.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from chat.transcript.entries import Document
+from llm_worker.stream.documents import render
+from llm_worker.stream.sanitiser import clean
+from llm_worker.tool_calls.calls import Done, Planned, no_such_tool
+from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+
+logger = logging.getLogger(__name__)
+
+# A cancelled tool that has not ended by then is left behind, and what it still says is thrown away.
+LETTING_GO_S = 1.0
+
+
+class Host(Protocol):
+    """What stands around a round: rows, packets, numbers. What it raises ends the round."""
+
+    async def begin(self, calls: Sequence[Planned]) -> None:
+        """Store the calls, those that will run as running. Returns when that is committed: only then one may run."""
+        ...
+
+    def work(self, tab: int) -> Work:
+        """What the call at this tab may use."""
+        ...
+
+    def number(self, documents: Sequence[Document]) -> Sequence[Document]:
+        """The documents with the numbers that stand for them in this turn."""
+        ...
+
+    async def finished(self, tab: int, done: Done) -> None:
+        """Once for every call, in the order they end."""
+        ...
+
+
+async def execute(calls: Sequence[Planned], host: Host, limit_s: float) -> list[Done]:
+    """Run what is not decided yet; returns what every call came to, in tab order.
+
+    limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
+    """
+    await host.begin(calls)
+    await asyncio.sleep(0)  # a stop that came while they were stored is heard before any of them runs
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_settle(tab, call, host, limit_s)) for tab, call in enumerate(calls)]
+    except ExceptionGroup as broken:
+        raise broken.exceptions[0] from None  # the host's; the other calls were cancelled for it
+    return [task.result() for task in tasks]
+
+
+async def _settle(tab: int, call: Planned, host: Host, limit_s: float) -> Done:
+    if call.done:
+        done = call.done
+    elif call.tool is None:
+        done = no_such_tool(call.name)
+    else:
+        began_at = asyncio.get_running_loop().time()
+        done = await _carried_out(tab, call, call.tool, host, limit_s)
+        ran_s = asyncio.get_running_loop().time() - began_at
+        done = replace(done, duration_ms=round(ran_s * 1000))
+    await host.finished(tab, done)
+    return done
+
+
+async def _carried_out(tab: int, call: Planned, tool: Tool, host: Host, limit_s: float) -> Done:
+    limit_s = tool.time_limit_s or limit_s
+    running = asyncio.create_task(tool.run(call.arguments, host.work(tab)), name=f"tool {tool.name}")
+    running.add_done_callback(_look_at)
+    try:
+        await asyncio.wait({running}, timeout=limit_s)
+        if not running.done():
+            return _timed_out(tool, limit_s)
+    finally:
+        await _let_go(running)
+    failure = _failure(running)
+    if failure is None:
+        return _completed(tool, running.result(), host)
+    if not isinstance(failure, ToolFailed):
+        logger.error("tool %s broke", tool.name, exc_info=failure)
+        return Done("failed", f"{tool.name} failed because of an internal error.")
+    return Done("failed", clean(str(failure)) or f"{tool.name} failed.")
+
+
+def _completed(tool: Tool, outcome: Outcome, host: Host) -> Done:
+    documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
+    response = clean(outcome.response) or (
+        render(documents) if documents else f"{tool.name} returned nothing."
+    )
+    return Done("completed", response, documents)
+
+
+def _timed_out(tool: Tool, limit_s: float) -> Done:
+    sentence = f"{tool.name} did not finish within {limit_s:g} seconds"
+    if tool.is_idempotent:
+        return Done("failed", f"{sentence}.")
+    return Done("unknown", f"{sentence}; it may or may not have taken effect.")
+
+
+async def _let_go(running: asyncio.Task[Outcome]) -> None:
+    """Cancel it, if it has not ended, and give it a moment to close what it holds."""
+    if not running.done():
+        running.cancel()
+        await asyncio.wait({running}, timeout=LETTING_GO_S)
+
+
+def _failure(running: asyncio.Task[Outcome]) -> BaseException | None:
+    return asyncio.CancelledError() if running.cancelled() else running.exception()
+
+
+def _look_at(running: asyncio.Task[Outcome]) -> None:
+    # A failure nobody waits for any more is no news; unseen, asyncio would log it.
+    _failure(running)
+
+
+def _clean_document(document: Document) -> Document:
+    return replace(
+        document,
+        document_id=clean(document.document_id),
+        title=clean(document.title),
+        contents=clean(document.contents),
+        url=clean(document.url),
+        metadata={clean(name): clean(value) for name, value in document.metadata.items()},
+    )

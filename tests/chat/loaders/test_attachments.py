@@ -1,0 +1,100 @@
+"""Files as models get them."""
+
+import logging
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from chat.loaders import attachments
+from chat.models import ChatMessage, MessageFile, Role, Session
+from chat.transcript.entries import Document, Image, TextFile
+from knowledge.models import File, Project
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(settings: Any, tmp_path: Any) -> Any:
+    settings.MEDIA_ROOT = tmp_path
+    return cast.user("alice")
+
+
+@pytest.fixture
+def question(alice: Any) -> ChatMessage:
+    return ChatMessage.objects.append(Session.objects.start(alice).root, role=Role.USER, text="Why?")
+
+
+def text(owner: Any, name: str, **fields: Any) -> File:
+    given = {"status": "ready", "text": f"About {name}", "token_count": 3, "size_bytes": 20}
+    return File.objects.create(owner=owner, name=name, **given | fields)
+
+
+def picture(owner: Any) -> File:
+    return File.objects.create(
+        owner=owner,
+        name="moon.png",
+        kind="image",
+        content_type="image/png",
+        status="ready",
+        width_px=64,
+        height_px=32,
+        content=ContentFile(b"\x89PNG", name="moon.png"),
+    )
+
+
+def seen(file: File, number: int) -> TextFile:
+    pk = str(file.pk)
+    return TextFile(pk, file.name, file.size_bytes, Document(number, pk, file.name, file.text), 3)
+
+
+def attach(question: ChatMessage, *files: tuple[File, int | None]) -> None:
+    for position, (file, number) in enumerate(files):
+        MessageFile.objects.create(message=question, file=file, position=position, number=number)
+
+
+def test_texts_come_with_their_numbers_and_pictures_with_their_bytes(alice: Any, question: Any) -> None:
+    tides, moon, levels = text(alice, "tides.txt"), picture(alice), text(alice, "levels.csv", kind="tabular")
+    attach(question, (levels, 3), (moon, None), (tides, 4))
+    found = attachments.of_messages([question.pk, question.parent_id])
+    assert list(found) == [question.pk]
+    assert found[question.pk].files == [seen(levels, 3), seen(tides, 4)]
+    assert found[question.pk].images == [
+        Image(str(moon.pk), "moon.png", "data:image/png;base64,iVBORw==", 64, 32)
+    ]
+
+
+def test_a_picture_whose_content_is_gone_is_left_out(
+    alice: Any, question: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    moon = picture(alice)
+    attach(question, (moon, None))
+    moon.content.storage.delete(moon.content.name)
+    with caplog.at_level(logging.WARNING):
+        assert attachments.of_messages([question.pk])[question.pk].images == []
+    assert str(moon.pk) in caplog.text
+
+
+def test_a_project_gives_its_readable_texts_oldest_first(alice: Any) -> None:
+    project = Project.objects.create(owner=alice, name="Tides")
+    first, second = (text(alice, name, project=project) for name in ("a.txt", "b.txt"))
+    text(alice, "c.txt", project=project, status="processing")
+    text(alice, "d.txt")
+    moon = picture(alice)
+    File.objects.filter(pk=moon.pk).update(project=project)
+    assert attachments.of_project(project.pk) == [seen(first, 0), seen(second, 0)]
+
+
+def test_the_prompt_of_a_session_is_its_agents_own_or_else_its_projects(alice: Any) -> None:
+    from chat.models import Agent
+
+    project = Project.objects.create(owner=alice, name="Tides", instructions=" Name the Moon. ")
+    agent = Agent.objects.create(owner=alice, name="Tides", prompt="Be brief.\n")
+    silent = Agent.objects.create(owner=alice, name="Silent")
+    prompts = [
+        Session.objects.start(alice, **fields).own_prompt()
+        for fields in ({}, {"project": project}, {"agent": agent, "project": project},
+                       {"agent": silent, "project": project}, {"agent": agent})
+    ]  # fmt: skip
+    assert prompts == ["", "Name the Moon.", "Be brief.", "Name the Moon.", "Be brief."]

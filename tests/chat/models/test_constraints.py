@@ -1,0 +1,255 @@
+"""The database itself refuses what must never be: every named constraint, by name."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from chat.models import (
+    Agent,
+    ChatMessage,
+    CitedDocument,
+    Compression,
+    Feedback,
+    MessageFile,
+    ModelConfig,
+    PromptBlock,
+    Role,
+    Run,
+    SentRequest,
+    Session,
+    SessionEvent,
+    SystemPrompt,
+    ToolCall,
+    Turn,
+)
+from knowledge.models import File
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+TREE_KEYS = import_module("chat.migrations.0002_tree_keys").KEYS
+# Unique because they contain the primary key: they exist as targets of the tree's composite foreign keys.
+TARGETS = {"message_session_id", "message_id_role", "message_id_reply_to"}
+
+
+@dataclass
+class World:
+    """alice's session with a question being answered, and another session of hers."""
+
+    session: Session
+    other: Session
+    question: ChatMessage
+    answer: ChatMessage
+    turn: Turn
+    run: Run
+
+
+@pytest.fixture
+def world() -> World:
+    alice = cast.user("alice")
+    session, other = Session.objects.start(alice), Session.objects.start(alice)
+    question = ChatMessage.objects.append(session.root, role=Role.USER, text="Why?", client_message_id="one")
+    answer = ChatMessage.objects.append(question, role=Role.ASSISTANT)
+    turn = Turn.objects.create(session=session, user_message=question)
+    run = Run.objects.create(turn=turn, message=answer, model="m", model_index=0, deadline=timezone.now())
+    return World(session, other, question, answer, turn, run)
+
+
+def message(world: World, **fields: Any) -> ChatMessage:
+    return ChatMessage.objects.create(**{"session": world.session, "role": Role.USER, **fields})
+
+
+def change(row: Any, **fields: Any) -> None:
+    type(row).objects.filter(pk=row.pk).update(**fields)
+
+
+def summary(world: World, cutoff: ChatMessage) -> ChatMessage:
+    return ChatMessage.objects.append(world.question, role=Role.SUMMARY, last_summarized_message=cutoff)
+
+
+def tool_call(world: World, **fields: Any) -> ToolCall:
+    given = {"run": world.run, "message": world.answer, "turn_number": 0, "tool_call_id": "c", "name": "n"}
+    return ToolCall.objects.create(**given | fields)
+
+
+def sent(world: World, **fields: Any) -> SentRequest:
+    given = {"common": 0, "messages": [], "tokens": 1, "prefix_share": 0, "sent_at": timezone.now()}
+    return SentRequest.objects.create(**{"run": world.run, "attempt": 1, "cycle": 1} | given | fields)
+
+
+def compression(world: World, **fields: Any) -> Compression:
+    given = {"session": world.session, "parent": world.question, "leaf": world.answer, "model": "m"}
+    return Compression.objects.create(**given | {"triggered_by": "auto"} | fields)
+
+
+def twice(make: Callable[[], Any]) -> None:
+    make()
+    make()
+
+
+def agent(world: World, **fields: Any) -> Agent:
+    return Agent.objects.create(**{"owner": world.session.owner, "name": "Tides", **fields})
+
+
+def attached(world: World, file: File | None = None, **fields: Any) -> MessageFile:
+    file = file or File.objects.create(owner=world.session.owner, name="tides.txt")
+    return MessageFile.objects.create(**{"message": world.question, "file": file, "position": 0, **fields})
+
+
+def one_file_twice(world: World) -> None:
+    first = attached(world)
+    attached(world, first.file, position=1)
+
+
+def two_files_of_one_number(world: World) -> None:
+    attached(world, number=1)
+    attached(world, position=1, number=1)
+
+
+def another_run(world: World, **fields: Any) -> Run:
+    reply = ChatMessage.objects.append(world.question, role=Role.ASSISTANT)
+    given = {"turn": world.turn, "message": reply, "model": "m", "deadline": timezone.now()}
+    return Run.objects.create(**given | fields)
+
+
+def two_defaults(_: World) -> None:
+    ModelConfig.objects.create(name="a", is_default=True)
+    ModelConfig.objects.create(name="b", is_default=True)
+
+
+def nested_twice(world: World) -> None:
+    outer = tool_call(world)
+    twice(lambda: tool_call(world, message=None, parent_tool_call=outer))
+
+
+REFUSED: dict[str, Callable[[World], Any]] = {
+    # The tree
+    "one_root_per_session": lambda w: message(w, role=Role.ROOT),
+    "one_message_per_client_id": lambda w: message(
+        w, parent=w.session.root, parent_role="root", client_message_id="one"
+    ),
+    "one_summary_per_parent_and_cutoff": lambda w: twice(lambda: summary(w, w.question)),
+    "message_role_known": lambda w: message(w, role="system"),
+    "message_roles_alternate": lambda w: message(w, parent=w.question, parent_role="user"),
+    "message_parent_has_role": lambda w: change(w.answer, parent_role=None),
+    "message_is_not_its_own_parent": lambda w: change(w.answer, parent=w.answer.pk),
+    "root_is_empty": lambda w: change(w.session.root, text="hello"),
+    "only_summaries_have_a_cutoff": lambda w: change(w.answer, last_summarized_message=w.question),
+    "message_parent_in_same_session": lambda w: message(w, parent=w.other.root, parent_role="root"),
+    "message_parent_role_is_true": lambda w: message(w, parent=w.question, parent_role="assistant"),
+    "message_latest_child_is_a_reply_to_it": lambda w: change(w.session.root, latest_child=w.answer),
+    "message_cutoff_in_same_session": lambda w: summary(w, w.other.root),
+    # Sessions
+    "session_while_answering_known": lambda w: change(w.session, while_answering="panic"),
+    "one_event_per_number": lambda w: twice(
+        lambda: SessionEvent.objects.create(session=w.session, n=1, kind="turn_started", payload={})
+    ),
+    # Runs
+    "one_answer_per_turn_and_model": lambda w: another_run(w, model_index=0),
+    "run_status_known": lambda w: change(w.run, status="asleep"),
+    "run_counts_not_negative": lambda w: change(w.run, failures=-1),
+    "run_has_an_end_iff_terminal": lambda w: change(w.run, status="completed"),
+    "running_run_has_a_lease": lambda w: change(w.run, status="running"),
+    "only_failed_runs_have_an_error": lambda w: change(w.run, error_code="internal_error"),
+    "announced_after_the_end": lambda w: change(w.run, announced_at=timezone.now()),
+    "run_cost_not_negative": lambda w: change(w.run, cost=-1),
+    # Agents
+    "agent_has_a_name": lambda w: agent(w, name=""),
+    "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
+    "one_prompt_block_per_kind": lambda w: twice(
+        lambda: PromptBlock.objects.create(message=w.question, kind="CA", text="Be brief.")
+    ),
+    "prompt_block_kind_known": lambda w: PromptBlock.objects.create(message=w.question, kind="X", text="x"),
+    # What answers rest on
+    "one_file_per_position": lambda w: twice(lambda: attached(w)),
+    "one_place_per_file_of_a_message": one_file_twice,
+    "one_file_per_number": two_files_of_one_number,
+    "file_number_positive": lambda w: attached(w, number=0),
+    "one_citation_per_number": lambda w: twice(
+        lambda: CitedDocument.objects.create(message=w.answer, number=1, document_id="a", title="Tides")
+    ),
+    "citation_number_positive": lambda w: CitedDocument.objects.create(
+        message=w.answer, number=0, document_id="a", title="Tides"
+    ),
+    # Tool calls
+    "tool_call_has_one_parent": lambda w: tool_call(w, message=None),
+    "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
+    "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
+    "one_tool_call_per_place_in_tool_call": nested_twice,
+    # What was sent to models
+    "one_sent_request_per_cycle": lambda w: twice(lambda: sent(w)),
+    "sent_request_counts_not_negative": lambda w: sent(w, common=-1),
+    "prefix_share_is_a_share": lambda w: sent(w, prefix_share=1.5),
+    # Compressions
+    "one_live_compression_per_parent": lambda w: twice(lambda: compression(w)),
+    "compression_status_known": lambda w: compression(w, status="asleep", ended_at=timezone.now()),
+    "compression_trigger_known": lambda w: compression(w, triggered_by="moon"),
+    "compression_has_an_end_iff_over": lambda w: compression(w, status="done"),
+    "running_compression_has_a_lease": lambda w: compression(w, status="running"),
+    "only_vain_compressions_have_an_error": lambda w: compression(w, error_code="internal_error"),
+    "compression_counts_not_negative": lambda w: compression(w, failures=-1),
+    "probe_score_is_a_share": lambda w: compression(w, probe_score=1.5),
+    # The rest
+    "one_default_model": two_defaults,
+    "model_output_fits_its_window": lambda _: ModelConfig.objects.create(
+        name="m", context_window=10, max_output_tokens=10
+    ),
+    "model_prices_not_negative": lambda _: ModelConfig.objects.create(name="m", cached_price=-1),
+    "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
+    "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
+}
+
+
+def checked(act: Callable[[World], Any], world: World) -> None:
+    with transaction.atomic():
+        act(world)
+        connection.check_constraints()  # now, and not at the end of the test's transaction
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_database_refuses(world: World, name: str) -> None:
+    with pytest.raises(IntegrityError) as caught:
+        checked(REFUSED[name], world)
+    assert caught.value.__cause__.diag.constraint_name == name  # type: ignore[union-attr]
+
+
+def test_every_constraint_has_its_case() -> None:
+    declared = {
+        one.name for model in apps.get_app_config("chat").get_models() for one in model._meta.constraints
+    }
+    assert set(REFUSED) | TARGETS == declared | set(TREE_KEYS)
+
+
+def test_the_world_itself_is_allowed(world: World) -> None:
+    world.question.choose()
+    world.answer.choose()
+    summary(world, world.question)
+    connection.check_constraints()
+
+
+def test_a_session_goes_with_everything_in_it(world: World) -> None:
+    world.question.choose()
+    world.answer.choose()
+    world.session.point_at(world.answer)
+    tool_call(world)
+    compression(world, summary=summary(world, world.answer))
+    world.session.delete()
+    connection.check_constraints()
+    assert set(Session.objects.values_list("pk", flat=True)) == {world.other.pk}
+
+
+def test_a_latest_child_that_is_a_summary_is_refused(world: World) -> None:
+    with pytest.raises(IntegrityError):
+        checked(lambda w: change(w.question, latest_child=summary(w, w.question)), world)
+
+
+def test_a_parent_that_does_not_exist_is_refused(world: World) -> None:
+    with pytest.raises(IntegrityError):
+        checked(lambda w: message(w, parent_id=uuid.uuid4(), parent_role="root"), world)

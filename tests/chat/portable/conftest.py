@@ -1,5 +1,0 @@
-"""The same people and models as beside the API."""
-
-from tests.chat.api.conftest import alice, client, session
-
-__all__ = ["alice", "client", "session"]

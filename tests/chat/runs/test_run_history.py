@@ -1,0 +1,92 @@
+"""A run's row tells what it has been through: every claim, hand-over, takeover, stop and end, by the statement that did it."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+
+from chat.log.stream import append_now, read_timed_now, run_log
+from chat.models import Run
+from chat.models.outcome import End
+from chat.protocol.states import Status
+from chat.protocol.wire import run_error
+from chat.runs.cancellation import cancel_run
+from chat.runs.completion import commit_end
+from chat.runs.orphans import Orphan
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    return cast.asked()
+
+
+def told(run: Run) -> list[tuple[Any, ...]]:
+    history = Run.objects.get(pk=run.pk).history
+    assert [one["at"] for one in history] == sorted(one["at"] for one in history)
+    return [(one["to"], one["attempt"], one.get("owner"), one.get("why", "")) for one in history]
+
+
+def claimed(run: Run, owner: int) -> Run:
+    held = Run.objects.claim(run.pk, owner)
+    assert held
+    return held
+
+
+def test_a_new_run_has_been_through_nothing(run: Run) -> None:
+    assert told(run) == []
+
+
+def test_claim_and_end(run: Run) -> None:
+    claimed(run, 7)
+    assert commit_end(run.pk, 1, End(Status.FAILED, last_seq=2, error=run_error("upstream_timeout")))
+    assert told(run) == [("running", 1, 7, ""), ("failed", 1, 7, "upstream_timeout")]
+
+
+@pytest.mark.parametrize("why", ["handed_over", "owner_dead"])
+def test_a_run_that_changes_hands(run: Run, why: str) -> None:
+    assert claimed(run, 7).release(why)
+    claimed(run, 8)
+    assert told(run) == [("running", 1, 7, ""), ("queued", 1, 7, why), ("running", 2, 8, "")]
+
+
+def test_a_claim_of_an_expired_lease_says_so(run: Run) -> None:
+    claimed(run, 7)
+    Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
+    claimed(run, 8)
+    assert told(run)[-1] == ("running", 2, 8, "lease_expired")
+
+
+def test_a_stop_that_is_asked_for_and_then_happens(run: Run) -> None:
+    claimed(run, 7)
+    cancel_run(run.pk)
+    cancel_run(run.pk)
+    Orphan(Run.objects.for_work().get(pk=run.pk)).end(Status.STOPPED)
+    assert told(run) == [("running", 1, 7, ""), ("stopping", 1, 7, ""), ("stopped", 2, 7, "")]
+
+
+def test_what_is_refused_leaves_no_trace(run: Run) -> None:
+    held = claimed(run, 7)
+    assert Run.objects.claim(run.pk, 8) is None
+    assert not commit_end(run.pk, 9, End(Status.COMPLETED, last_seq=2))
+    assert held.release()
+    assert not held.release()
+    assert len(told(run)) == 2
+
+
+def test_the_first_packet_of_each_batch_carries_the_time() -> None:
+    log = run_log(uuid.uuid4(), uuid.uuid4())
+    append_now(log, 1, 1, [b"a", b"b"])
+    append_now(log, 1, 3, [b"c"])
+    attempt, lines = read_timed_now(log, 10)
+    assert (attempt, [one.line for one in lines]) == (1, [b"a", b"b", b"c"])
+    first, second, third = (one.at for one in lines)
+    assert first
+    assert third
+    assert first <= third
+    assert second is None
+    assert read_timed_now(run_log(uuid.uuid4(), uuid.uuid4()), 10) == (0, [])

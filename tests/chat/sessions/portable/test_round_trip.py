@@ -1,0 +1,261 @@
+"""A session that is written, read back and written again is the same; and what it becomes is a session like any other."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from rest_framework.test import APIClient
+
+from chat.models import Run, Session
+from chat.models.run import USAGE
+from chat.sessions.portable import format as f
+from chat.sessions.portable.exporter import as_json
+from chat.sessions.portable.importer import import_session
+from tests import cast
+from tests.chat.sessions.portable.trees import sessions
+
+
+def exported(client: APIClient, session: Any, **query: str) -> bytes:
+    response = client.get(f"/api/sessions/{session}/export/", query)
+    assert response.status_code == 200
+    return b"".join(response.streaming_content)
+
+
+def file_of(client: APIClient, session: Any) -> dict[str, Any]:
+    return dict(json.loads(exported(client, session)))
+
+
+def imported(client: APIClient, file: dict[str, Any]) -> str:
+    response = client.post("/api/sessions/import/", file, format="json")
+    assert response.status_code == 201, response.json()
+    return str(response.json()["id"])
+
+
+def told(value: Any) -> Any:
+    """Without the members that say nothing, which a file may name and an export leaves out."""
+    if isinstance(value, dict):
+        return {name: told(one) for name, one in value.items() if one not in ("", None, [], {})}
+    return [told(one) for one in value] if isinstance(value, list) else value
+
+
+@given(sessions())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_tree_comes_back_as_it_was(db: None, given: dict[str, Any]) -> None:
+    owner = User.objects.get_or_create(username="alice")[0]
+    first = json.loads(b"".join(as_json(import_session(owner, given))))
+    second = json.loads(b"".join(as_json(import_session(owner, first))))
+    assert second == first
+    defaults = [
+        {"turn_number": 0}, {"turn": 0}, {"tab_index": 0}, {"cycles": 0}, {"status": "completed"},
+        {"kind": "text"}, {"retryable": False}, {"while_answering": "enqueue"},
+    ]  # fmt: skip
+    dropped = {(name, value) for one in defaults for name, value in one.items()}
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                name: bare(one)
+                for name, one in value.items()
+                if isinstance(one, (dict, list)) or (name, one) not in dropped
+            }
+        return [bare(one) for one in value] if isinstance(value, list) else value
+
+    assert told(bare(first)) == told(bare(given))
+
+
+def test_what_was_said_here_is_the_same_elsewhere(client: APIClient, session: str) -> None:
+    started = cast.talk(client, session)
+    cast.talk(client, session, "Again")
+    client.put(
+        f"/api/messages/{started['runs'][0]['message']}/feedback/", {"is_positive": True}, format="json"
+    )
+    file = file_of(client, session)
+    bob = cast.client_of(cast.user("bob"))
+    copy = imported(bob, file)
+    assert file_of(bob, copy) == file
+    assert (
+        cast.texts(bob, copy)
+        == cast.texts(client, session)
+        == ["Hello", "About Hello", "Again", "About Again"]
+    )
+    shapes = [[one.get("model"), one["status"]] for one in bob.get(f"/api/sessions/{copy}/messages/").json()]
+    assert shapes == [[None, "completed"], ["quick", "completed"]] * 2
+    # It goes on like any other.
+    cast.talk(bob, copy, "And then?")
+    assert cast.texts(bob, copy)[-1] == "About And then?"
+
+
+def test_nothing_runs_in_what_is_imported(client: APIClient, session: str) -> None:
+    run = Run.objects.get(pk=cast.send(client, session).json()["runs"][0]["id"])
+    assert file_of(client, session)["messages"][2]["run"]["status"] == "queued"
+    copy = imported(client, file_of(client, session))
+    found = Run.objects.get(turn__session=copy)
+    assert (run.is_live, found.is_live, found.status) == (True, False, "stopped")
+    assert not client.get(f"/api/sessions/{copy}/").json()["is_answering"]
+    packets = client.get(f"/api/runs/{found.pk}/packets/").json()
+    assert (packets["complete"], packets["packets"][-1]["obj"]["stop_reason"]) == (True, "user_cancelled")
+
+
+def test_what_was_used_elsewhere_is_not_counted_here(client: APIClient, session: str) -> None:
+    cast.talk(client, session)
+    Run.objects.update(**dict.fromkeys(USAGE, 7))
+    file = file_of(client, session)
+    bob = cast.client_of(cast.user("bob"))
+    copy = imported(bob, file)
+    assert bob.get("/api/usage/").json() == []
+    run = Run.objects.get(turn__session=copy)
+    assert bob.get(f"/api/runs/{run.pk}/").json()["usage"] == dict.fromkeys(USAGE, 7)
+
+
+def long_file(messages: int) -> dict[str, Any]:
+    """A conversation of so many messages."""
+    moment = "2026-03-01T12:00:00Z"
+    file: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": moment, "latest_child": 1}]
+    for number in range(1, messages + 1):
+        one: dict[str, Any] = {
+            "id": number,
+            "parent": number - 1,
+            "sent_at": moment,
+            "text": f"Line {number}",
+        }
+        if number < messages:
+            one["latest_child"] = number + 1
+        if number % 2:
+            file.append(one | {"role": "user"})
+        else:
+            file.append(one | {"role": "assistant", "run": {"model": "quick", "created_at": moment}})
+    return {"format": f.NAME, "version": f.VERSION, "title": "Long", "messages": file}
+
+
+def test_a_thousand_messages_cost_few_queries(client: APIClient) -> None:
+    with CaptureQueriesContext(connection) as storing:
+        session = imported(client, long_file(1000))
+    with CaptureQueriesContext(connection) as writing:
+        assert len(file_of(client, session)["messages"]) == 1001
+    assert len(storing) < 25
+    assert len(writing) < 60
+
+
+def test_markdown_is_the_current_branch_or_all_of_them(client: APIClient, session: str) -> None:
+    client.patch(f"/api/sessions/{session}/", {"title": "Tides\n# and moons"}, format="json")
+    cast.talk(client, session, "```\nunclosed")
+    cast.talk(client, session, "Another", parent=None)
+    branch, whole = (exported(client, session, **{"as": "markdown", "whole": one}).decode() for one in "01")
+    assert branch.startswith("# Tides # and moons\n")
+    assert "## You" in branch
+    assert "## quick" in branch
+    assert "About Another" in branch
+    assert "unclosed" not in branch
+    assert "About Another" in whole
+    assert "```\nunclosed\n```" in whole
+
+
+def test_a_file_has_a_name_of_its_own(client: APIClient, session: str) -> None:
+    client.patch(f"/api/sessions/{session}/", {"title": 'Ebbe "und" Flut/…'}, format="json")
+    for kind, ending in (("json", "json"), ("markdown", "md")):
+        response = client.get(f"/api/sessions/{session}/export/", {"as": kind})
+        assert 'attachment; filename="ebbe-und-flut-2' in response["Content-Disposition"]
+        assert response["Content-Disposition"].endswith(f'.{ending}"')
+        list(response.streaming_content)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [({"as": "pdf"}, "as"), ({"as": "markdown", "whole": "yes"}, "whole")]
+)
+def test_other_kinds_are_refused(client: APIClient, session: str, query: dict[str, str], field: str) -> None:
+    response = client.get(f"/api/sessions/{session}/export/", query)
+    assert (response.status_code, response.json()["code"], response.json()["field"]) == (
+        400, "invalid_value", field,
+    )  # fmt: skip
+
+
+def change(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """With the member at `messages.1.text` set, or taken out where the value is ...; nothing else."""
+    *above, name = path.split(".")
+    here: Any = file
+    for one in above:
+        here = here[int(one)] if isinstance(here, list) else here.setdefault(one, {})
+    place: Any = int(name) if isinstance(here, list) else name
+    if value is ...:
+        del here[place]
+    elif isinstance(here, list) and place == len(here):
+        here.append(value)
+    else:
+        here[place] = value
+    return file
+
+
+MOMENT = "2026-03-01T12:00:00Z"
+CALL = {"tool_call_id": "c", "name": "web_search", "turn_number": 0}
+SUMMARY = {"id": 4, "role": "summary", "parent": 1, "sent_at": MOMENT}
+# path, value, code, field (None: the path)
+BAD: list[Any] = [
+    ("format", "other", "invalid_value", None),
+    ("version", 2, "invalid_value", None),
+    ("messages", ..., "field_required", None),
+    ("messages", [], "invalid_value", "messages.0.role"),
+    ("messages", {}, "invalid_type", None),
+    ("colour", "red", "unknown_field", None),
+    ("title", 7, "invalid_type", None),
+    ("title", "x" * 201, "invalid_value", None),
+    ("while_answering", "panic", "invalid_value", None),
+    ("messages.1", 7, "invalid_type", None),
+    ("messages.1.colour", "red", "unknown_field", None),
+    ("messages.1.text", None, "invalid_type", None),
+    ("messages.1.sent_at", "yesterday", "invalid_value", None),
+    ("messages.1.sent_at", "2026-03-01T12:00:00", "invalid_value", None),
+    ("messages.1.sent_at", "9999-12-31T23:59:59Z", "invalid_value", None),
+    ("messages.1.sent_at", "0001-01-01T00:00:00+14:00", "invalid_value", None),
+    ("messages.1.id", 5, "invalid_value", None),
+    ("messages.1.id", True, "invalid_type", None),
+    ("messages.1.parent", 1, "invalid_value", None),
+    ("messages.1.parent", 99, "invalid_value", None),
+    ("messages.1.parent", -1, "invalid_value", None),
+    ("messages.1.role", "assistant", "invalid_value", None),
+    ("messages.1.role", "root", "invalid_value", None),
+    ("messages.1.role", "wizard", "invalid_value", None),
+    ("messages.1.run", {"model": "m", "created_at": MOMENT}, "invalid_value", None),
+    ("messages.1.latest_child", 1, "invalid_value", None),
+    ("messages.1.latest_child", 99, "invalid_value", None),
+    ("messages.1.last_summarized_message", 0, "invalid_value", None),
+    ("messages.2.files", [{"name": "a.txt"}], "invalid_value", None),
+    ("messages.1.files", [{"name": ""}], "invalid_value", "messages.1.files.0.name"),
+    ("messages.1.files", [{"name": "a", "number": 1}, {"name": "b", "number": 1}], "invalid_value", None),
+    ("messages.2.run.status", "dreaming", "invalid_value", None),
+    ("messages.2.run.error", {"code": "x"}, "invalid_value", None),
+    ("messages.2.run.model", ..., "field_required", None),
+    ("messages.2.run.model_index", 2**40, "invalid_value", None),
+    ("messages.2.run.usage", {"cost": "-1"}, "invalid_value", "messages.2.run.usage.cost"),
+    ("messages.2.run.ended_at", "2999-01-01T00:00:00Z", "invalid_value", None),
+    ("messages.2.feedback", {}, "invalid_value", None),
+    ("messages.2.citations", [{"number": 0, "document_id": "d"}], "invalid_value", "messages.2.citations.0.number"),
+    ("messages.2.citations", [{"number": 1, "document_id": "d"}] * 2, "invalid_value", None),
+    ("messages.2.tool_calls", [CALL, CALL], "invalid_value", None),
+    ("messages.2.tool_calls", [CALL | {"children": [CALL, CALL]}], "invalid_value", "messages.2.tool_calls.0.children"),
+    ("messages.2.tool_calls", [CALL | {"documents": [{"number": "x"}]}], "invalid_type", "messages.2.tool_calls.0.documents.0.number"),
+    ("messages.4", SUMMARY, "invalid_value", "messages.4.last_summarized_message"),
+    ("messages.4", SUMMARY | {"last_summarized_message": 3}, "invalid_value", "messages.4.last_summarized_message"),
+    ("messages.4", SUMMARY | {"last_summarized_message": 0}, "invalid_value", "messages.4.last_summarized_message"),
+    ("messages.3", SUMMARY | {"id": 3}, "invalid_value", "messages.2.latest_child"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "code", "field"), BAD)
+def test_a_bad_file_is_refused_with_the_place_and_stores_nothing(
+    client: APIClient, path: str, value: Any, code: str, field: str | None
+) -> None:
+    file = long_file(3)
+    response = client.post("/api/sessions/import/", change(file, path, value), format="json")
+    answer = response.json()
+    assert (response.status_code, answer["code"], answer.get("field")) == (400, code, field or path)
+    assert not Session.objects.exists()
+
+
+def test_a_file_over_the_limit_is_refused(client: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.rest.portability.FileParser.max_bytes", 100)
+    response = client.post("/api/sessions/import/", long_file(3), format="json")
+    assert (response.status_code, response.json()["code"]) == (413, "body_too_large")

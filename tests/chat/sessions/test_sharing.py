@@ -1,0 +1,174 @@
+"""A link shows one branch as it was, to anybody, until it is revoked; and nothing else."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from chat.models import ChatMessage, CitedDocument, Run, Session, Share, ToolCall
+from chat.models.share import token_of
+from tests import cast
+
+
+@pytest.fixture
+def client(db: None) -> APIClient:
+    cast.model("quick", is_default=True)
+    return cast.client_of(cast.user("alice"))
+
+
+@pytest.fixture
+def session(client: APIClient) -> str:
+    session = client.post("/api/sessions/", {"title": "Tides"}, format="json").json()["id"]
+    cast.talk(client, session)
+    return str(session)
+
+
+def share(client: APIClient, session: str, **body: Any) -> dict[str, Any]:
+    response = client.post(f"/api/sessions/{session}/shares/", body, format="json")
+    assert response.status_code == 201, response.json()
+    return dict(response.json())
+
+
+def visit(made: dict[str, Any]) -> Any:
+    """By somebody without a login."""
+    return Client().get(made["url"])
+
+
+def shown(made: dict[str, Any]) -> dict[str, Any]:
+    page = visit(made).content.decode()
+    found = re.search(r'<script id="shown" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+def test_anybody_reads_what_was_there_when_it_was_shared(client: APIClient, session: str) -> None:
+    made = share(client, session)
+    cast.talk(client, session, "Later")
+    assert [one["text"] for one in shown(made)["messages"]] == ["Hello", "About Hello"]
+    assert shown(made)["title"] == "Tides"
+    [listed] = client.get(f"/api/sessions/{session}/shares/").json()
+    assert listed == {**made, "is_current": False}
+    leaf = str(Session.objects.get(pk=session).leaf_id)
+    updated = client.patch(f"/api/shares/{made['id']}/", {"leaf": leaf}, format="json").json()
+    assert (updated["url"], updated["is_current"]) == (made["url"], True)
+    assert [one["text"] for one in shown(made)["messages"]][2:] == ["Later", "About Later"]
+
+
+def test_another_branch_is_not_shown(client: APIClient, session: str) -> None:
+    first = Session.objects.get(pk=session).leaf_id
+    cast.talk(client, session, "Instead", parent=None)
+    texts = [
+        [one["text"] for one in shown(share(client, session, **leaf))["messages"]]
+        for leaf in ({}, {"leaf": str(first)})
+    ]
+    assert texts == [["Instead", "About Instead"], ["Hello", "About Hello"]]
+
+
+def test_nothing_tells_who_wrote_it(client: APIClient, session: str) -> None:
+    run = Run.objects.get(turn__session=session)
+    ChatMessage.objects.filter(pk=run.message_id).update(reasoning="Secretly")
+    ToolCall.objects.create(
+        run=run, message_id=run.message_id, turn_number=0, tool_call_id="c", name="web_search",
+        arguments={"query": "private"}, response="found",
+    )  # fmt: skip
+    CitedDocument.objects.create(message_id=run.message_id, number=1, document_id="hidden-id", title="One")
+    made = share(client, session)
+    page = visit(made).content.decode()
+    hidden = [
+        "alice",
+        "Secretly",
+        "private",
+        "found",
+        "hidden-id",
+        session,
+        str(run.pk),
+        str(run.message_id),
+        made["id"],
+    ]
+    assert [word for word in hidden if word in page] == []
+    detailed = shown(share(client, session, shows_details=True))["messages"][1]
+    assert detailed["reasoning"] == "Secretly"
+    assert [(one["name"], one["arguments"]) for one in detailed["tool_calls"]] == [
+        ("web_search", {"query": "private"})
+    ]
+
+
+def test_a_revoked_link_is_like_one_that_never_was(client: APIClient, session: str) -> None:
+    made, kept = share(client, session), share(client, session)
+    assert visit(made).status_code == 200
+    assert client.delete(f"/api/shares/{made['id']}/").status_code == 204
+    assert client.delete(f"/api/shares/{made['id']}/").status_code == 404
+    gone = visit(made)
+    absent = Client().get("/shared/" + "0" * 40 + "/")
+    assert (gone.status_code, absent.status_code) == (404, 404)
+    assert gone.content == absent.content
+    assert {
+        name: value
+        for name, value in gone.items()
+        if "nonce" not in value and name not in ("X-Request-ID", "Expires", "Date")
+    } == {
+        name: value
+        for name, value in absent.items()
+        if "nonce" not in value and name not in ("X-Request-ID", "Expires", "Date")
+    }
+    assert [one["id"] for one in client.get(f"/api/sessions/{session}/shares/").json()] == [kept["id"]]
+    client.delete(f"/api/sessions/{session}/")
+    assert visit(kept).status_code == 404
+
+
+def test_the_page_is_for_people_with_the_link_alone(client: APIClient, session: str) -> None:
+    page = visit(share(client, session))
+    assert "noindex" in page["X-Robots-Tag"]
+    assert page["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in page["Cache-Control"]
+    assert not page.cookies
+    assert "unsafe-inline" not in page["Content-Security-Policy"]
+
+
+def test_what_was_said_cannot_leave_its_place_on_the_page(client: APIClient, session: str) -> None:
+    ChatMessage.objects.filter(session=session, role="user").update(text="</script><script>alert(1)</script>")
+    client.patch(f"/api/sessions/{session}/", {"title": "<b>Tides</b>"}, format="json")
+    made = share(client, session)
+    page = visit(made).content.decode()
+    assert "alert(1)</script>" not in page
+    assert "<b>Tides" not in page
+    assert shown(made)["messages"][0]["text"] == "</script><script>alert(1)</script>"
+
+
+def test_the_secret_is_not_in_the_database(client: APIClient, session: str, settings: Any) -> None:
+    made = share(client, session)
+    row = Share.objects.get(pk=made["id"])
+    token = made["url"].split("/")[2]
+    assert token == token_of(row.pk)
+    assert len(token) * 4 >= 128
+    assert token not in str(vars(row))
+    # With another key the link still works; what it is cannot be told any more.
+    settings.SECRET_KEY = "another"
+    assert client.get(f"/api/sessions/{session}/shares/").json()[0]["url"] is None
+    assert visit(made).status_code == 200
+
+
+def test_what_is_still_being_written_is_not_shared(client: APIClient, session: str) -> None:
+    made = share(client, session)
+    cast.send(client, session)
+    for response in (
+        client.post(f"/api/sessions/{session}/shares/", {}, format="json"),
+        client.patch(
+            f"/api/shares/{made['id']}/",
+            {"leaf": str(Session.objects.get(pk=session).leaf_id)},
+            format="json",
+        ),
+    ):
+        assert (response.status_code, response.json()["code"]) == (409, "turn_in_progress")
+
+
+def test_there_are_only_so_many_links(
+    client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.rest.shares.MAX_SHARES", 1)
+    share(client, session)
+    response = client.post(f"/api/sessions/{session}/shares/", {}, format="json")
+    assert (response.status_code, response.json()["code"]) == (409, "too_many_shares")

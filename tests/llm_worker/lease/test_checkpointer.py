@@ -1,0 +1,89 @@
+"""Postgres follows the stream: at most 2 s behind, fenced, and enough to go on from."""
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.cursor import Cursor
+from chat.log.progress import progress
+from chat.log.stream import read_now, run_log
+from chat.models import ModelConfig, Run
+from chat.protocol.states import Status
+from chat.protocol.wire import Packet, Snapshot, decode_log_entry
+from chat.transcript.packets import fold
+from llm_worker.lease.persistence import Held, save
+from tests.llm_worker.outcomes import ended, overall_stops, wait_for_text
+
+
+def saved(run: Run) -> str:
+    """The text first: what the run says of it is then not older."""
+    run.message.refresh_from_db()
+    text = run.message.text
+    run.refresh_from_db()
+    return text
+
+
+def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, upstream):
+    upstream.reply({"reasoning": "Hm."}, {"text": "First, "}, {"wait": "the look"}, {"text": "then."})
+    [run] = ask()
+    future = deliver(run)
+    upstream.wait_for(lambda: saved(run) == "First, ")
+    assert run.message.reasoning == "Hm."
+    entries = [decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines]
+    assert (
+        fold((entry.placement, entry.obj) for entry in entries if entry.seq <= run.saved_seq).text
+        == "First, "
+    )
+    sync_redis().flushdb()
+    told = progress(Run.objects.for_work().get(pk=run.pk), calls=0)
+    assert (told.shown.text, told.cursor) == ("First, ", Cursor(1, run.saved_seq))
+    upstream.release("the look")
+    assert future.result(60) is True
+    ended(run, Status.COMPLETED, text="First, then.")
+
+
+def test_a_checkpoint_of_an_old_attempt_or_another_owner_is_refused(ask):
+    [run] = ask()
+    run = Run.objects.claim(run.pk, owner=7)
+    held = Held(run, 3, "mine", "", 1)
+    assert save(7, [held]) == {run.pk}
+    assert save(9, [Held(run, 4, "another's", "", 1)]) == set()
+    run.attempt = 2
+    assert save(7, [Held(run, 5, "of a later attempt", "", 1)]) == set()
+    assert saved(run) == "mine"
+    assert run.saved_seq == 3
+
+
+def test_where_the_model_can_the_next_attempt_goes_on_from_the_checkpoint(deliver, ask, upstream):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, supports_prefill=True)
+    upstream.reply({"reasoning": "Hm."}, {"text": "Half, "}, {"hang": True}, times=1)
+    upstream.reply({"text": "whole."})
+    [run] = ask()
+    lost = deliver(run)
+    upstream.wait_for(lambda: saved(run) == "Half, ")
+    Run.objects.filter(pk=run.pk).update(status=Status.QUEUED, owner=None, lease_until=None)
+    assert lost.result(60) is True
+    assert deliver(run).result(60) is True
+    run.refresh_from_db()
+    assert (run.status, run.attempt, saved(run), run.message.reasoning) == (
+        Status.COMPLETED, 2, "Half, whole.", "Hm.",
+    )  # fmt: skip
+    assert upstream.requests[1].messages[-1] == {"role": "assistant", "content": "Half, "}
+    opening, *packets = [
+        decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines
+    ]
+    assert isinstance(opening, Snapshot)
+    assert (opening.seq, opening.message["text"], opening.message["reasoning"]) == (0, "Half, ", "Hm.")
+    assert all(isinstance(packet, Packet) for packet in packets)
+    assert [packet.seq for packet in packets] == list(range(1, run.last_seq + 1))
+    assert fold((packet.placement, packet.obj) for packet in packets).text == "whole."
+    assert overall_stops(run) == ["finished"]
+
+
+def test_otherwise_it_begins_anew(deliver, ask, upstream):
+    upstream.reply({"text": "Half, "}, {"hang": True}, times=1)
+    upstream.reply({"text": "All of it."})
+    [run] = ask()
+    lost = deliver(run)
+    wait_for_text(upstream, run)
+    Run.objects.filter(pk=run.pk).update(status=Status.QUEUED, owner=None, lease_until=None)
+    assert lost.result(60) is True
+    assert deliver(run).result(60) is True
+    ended(run, Status.COMPLETED, text="All of it.")

@@ -1,0 +1,54 @@
+"""What is a title in what a model replies, and what takes its place."""
+
+import pytest
+
+from chat.runs import titles
+from llm_worker.post_run.title_prompt import title_in, title_messages
+
+
+@pytest.mark.parametrize(
+    ("reply", "title"),
+    [
+        pytest.param("Two Tides a Day", "Two Tides a Day", id="as it is"),
+        pytest.param('  "Two Tides a Day."\n', "Two Tides a Day", id="quoted, with a full stop"),
+        pytest.param("„Zwei Gezeiten am Tag“", "Zwei Gezeiten am Tag", id="quoted in German"),
+        pytest.param("**Two Tides**", "Two Tides", id="bold"),
+        pytest.param("# Two Tides", "Two Tides", id="a heading"),
+        pytest.param("Title: Two Tides", "Two Tides", id="labelled"),
+        pytest.param("**Title:** *Two Tides*", "Two Tides", id="labelled in bold"),
+        pytest.param("Learning C#", "Learning C#", id="a name that ends with a mark"),
+        pytest.param(".NET or C++?", ".NET or C++?", id="a name that begins with one"),
+        pytest.param("\n\nTwo Tides\n\nI hope this helps!", "Two Tides", id="the first line counts"),
+        pytest.param("<think>Moon…\nSun…</think>\n\nTwo Tides", "Two Tides", id="after thinking"),
+        pytest.param("<think>Moon…\nSun…", "", id="nothing but thinking"),
+        pytest.param("one two three four five six seven", "one two three four five six", id="six words"),
+        pytest.param("潮" * 100, "潮" * 80, id="no words"),
+        pytest.param("Two\x00 \ud83dTides", "Two\ufffd \ufffdTides", id="what Postgres cannot take"),
+        pytest.param(' "" ', "", id="nothing in quotation marks"),
+        pytest.param("", "", id="nothing"),
+    ],
+)
+def test_title_in(reply: str, title: str) -> None:
+    assert title_in(reply) == title
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Why two tides a day?", "Why two tides a day?"),
+        ("Why\n\n  two\ttides?", "Why two tides?"),
+        ("word " * 20, "word word word word word word word word"),
+        ("x" * 100, "x" * 40),
+        (" \n ", ""),
+    ],
+)
+def test_the_fallback_is_the_beginning_of_the_question(question: str, title: str) -> None:
+    assert titles.after(question) == title
+
+
+def test_the_model_sees_the_beginning_of_both_and_no_turn_of_its_own() -> None:
+    system, asked = title_messages("Why? " * 1000, "Because. " * 1000)
+    assert (system.letter, asked.letter) == ("S", "U")
+    assert asked.text.startswith("Question:\nWhy? Why?")
+    assert asked.text.endswith("\n\nTitle:")
+    assert len(asked.text) < 4_000

@@ -1,0 +1,223 @@
+"""What holds of every request, whatever the branch, the budget and the rounds."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
+from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
+from llm_worker.request.frame import Framing
+from llm_worker.request.message import Message, total
+
+SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
+# Current blocks may come from the branch and from the framing.
+ORDER = re.compile(r"(S )?(SUM )?((CA|P|D|F|U|A) |TC (TR )+)*?(CA )*(P )*(D )*(N )?(F )?U (TC (TR )+)*(R )?")
+
+words = st.integers(1, 60).map(lambda count: " ".join(["word"] * count))
+maybe = st.one_of(st.just(""), words)
+long_words = st.one_of(words, st.integers(100, 3000).map(lambda count: " ".join(["long"] * count)))
+
+
+def tokens_of(text: str, _stored: int = 0) -> int:
+    return len(text.split())
+
+
+@st.composite
+def rounds(draw: st.DrawFn, responses: st.SearchStrategy[str], at_most: int) -> tuple[Round, ...]:
+    made = []
+    for number in range(draw(st.integers(0, at_most))):
+        calls = tuple(
+            Call(f"c{number}.{tab}", "tool", {"query": draw(words)}, draw(responses))
+            for tab in range(draw(st.integers(1, 3)))
+        )
+        made.append(Round(calls, draw(maybe), "secret thoughts"))
+    return tuple(made)
+
+
+def user(draw: st.DrawFn, number: int) -> Entry:
+    documents = draw(st.lists(words, max_size=2))
+    files = tuple(
+        TextFile(f"{number}.{n}", f"{n}.txt", 9, Document(n, f"{n}", "Title", text))
+        for n, text in enumerate(documents)
+    )
+    kinds = draw(st.lists(st.sampled_from(["CA", "P", "D"]), unique=True, max_size=2))
+    images = (Image("i", "i.png", "data:", 32, 16),) * draw(st.integers(0, 1))
+    blocks = tuple(Block(kind, draw(maybe)) for kind in kinds)
+    return Entry(f"u{number}", "user", draw(maybe), SENT_AT, files=files, images=images, blocks=blocks)
+
+
+def answer(draw: st.DrawFn, number: int) -> Entry:
+    made = draw(rounds(maybe, 2))
+    text = "".join(each.text_before for each in made) + draw(maybe)
+    return Entry(f"a{number}", "assistant", text, SENT_AT, reasoning="secret thoughts", rounds=made)
+
+
+@st.composite
+def branches(draw: st.DrawFn) -> list[Entry]:
+    kinds = draw(st.lists(st.sampled_from([user, answer]), max_size=8))
+    return [make(draw, number) for number, make in enumerate([*kinds, user])]
+
+
+framings = st.builds(
+    Framing,
+    system=maybe, summary=maybe, agent_prompt=maybe, project=maybe, dynamic_context=maybe, reminder=maybe,
+    reads_files=st.booleans(), sees_images=st.booleans(),
+)  # fmt: skip
+budgets = st.builds(Budget, st.integers(50, 3000), st.integers(0, 500))
+turns = rounds(long_words, 4)
+
+
+def attempt(
+    entries: list[Entry], framing: Framing, turn: tuple[Round, ...], budget: Budget
+) -> Context | None:
+    try:
+        return build_context(entries, framing, rounds=turn, budget=budget, tokens_of=tokens_of)
+    except ContextTooLong:
+        return None
+
+
+@given(branches(), framings, turns, budgets)
+@settings(max_examples=100, deadline=None)
+def test_every_request(entries, framing, turn, budget):
+    context = attempt(entries, framing, turn, budget)
+    if context is None:
+        return
+    messages = list(context.messages)
+    assert ORDER.fullmatch("".join(f"{message.letter} " for message in messages))
+    assert total(messages) == context.tokens <= budget.tokens
+    assert all(tokens_of(message.text) <= message.tokens for message in messages)
+    assert paired(messages)
+    question = messages[at(messages, "U")]
+    assert question.text.startswith(entries[-1].text)
+    assert [message.text for message in messages if message.letter == "SUM"] == [framing.summary] * bool(
+        framing.summary
+    )
+    assert [message.text for message in messages if message.letter == "R"] == [framing.reminder] * bool(
+        framing.reminder
+    )
+    assert "secret thoughts" not in repr(messages)
+    assert all(message.text or message.calls or message.tool_call_id for message in messages)
+
+
+def at(messages: list[Message], letter: str) -> int:
+    """Where the last of this letter stands."""
+    return max(n for n, message in enumerate(messages) if message.letter == letter)
+
+
+def paired(messages: list[Message]) -> bool:
+    """No response without its call, right behind it, and no call without its response."""
+    waiting: list[str] = []
+    for message in messages:
+        if message.letter == "TR":
+            if not waiting or waiting.pop(0) != message.tool_call_id:
+                return False
+        elif waiting:
+            return False
+        elif message.letter == "TC":
+            waiting = [call.id for call in message.calls]
+            if not waiting:
+                return False
+    return not waiting
+
+
+@given(branches(), framings, turns, budgets)
+@settings(max_examples=100, deadline=None)
+def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, framing, turn, budget):
+    requests = [attempt(entries, framing, turn[:cycle], budget) for cycle in range(len(turn) + 1)]
+    for before, after in pairwise(requests):
+        if before is None or after is None:
+            continue
+        said = [message for message in before.messages if message.letter != "R"]
+        reminder = [message for message in after.messages if message.letter == "R"]
+        round_ = list(after.messages[at(list(after.messages), "TC") : len(after.messages) - len(reminder)])
+        if total(said) + total(round_) + total(reminder) <= budget.tokens:
+            assert list(after.messages) == [*said, *round_, *reminder]
+
+
+@given(branches(), framings, turns, st.integers(0, 500))
+@settings(max_examples=60, deadline=None)
+def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_the_last_round(
+    entries, framing, turn, for_rounds
+):
+    budget = Budget(200_000, for_rounds)
+    bare = build_context(entries, replace(framing, reminder=""), budget=budget, tokens_of=tokens_of)
+    full = build_context(entries, framing, rounds=turn, budget=budget, tokens_of=tokens_of)
+    assert list(full.messages[: len(bare.messages)]) == list(bare.messages)
+    assert not full.shortened
+    assert not full.forgotten
+    responses = [message.text for message in full.messages[len(bare.messages) :] if message.letter == "TR"]
+    assert responses == [call.response for each in turn for call in each.calls]
+
+
+@given(branches(), framings, budgets)
+@settings(max_examples=100, deadline=None)
+def test_what_is_kept_of_history_is_its_end(entries, framing, budget):
+    framing = replace(framing, reads_files=False)
+    cut = attempt(entries, framing, (), budget)
+    if cut is None:
+        return
+    everything = history(attempt(entries, framing, (), Budget(10**6)), entries, framing)
+    kept = history(cut, entries, framing)
+    assert kept == everything[len(everything) - len(kept) :]
+
+
+def history(context: Context | None, entries: list[Entry], framing: Framing) -> list[str]:
+    """Without what stands in front of the question: a block there may have come from the history."""
+    assert context is not None
+    question = [*entries[:-1], replace(entries[-1])][-1:]
+    alone = build_context(question, framing, budget=Budget(10**6), tokens_of=tokens_of).messages
+    head = sum(message.letter in ("S", "SUM") for message in alone)
+    texts = [message for message in context.messages[head:] if message.letter not in ("CA", "P", "D")]
+    tail = sum(message.letter not in ("S", "SUM", "CA", "P", "D") for message in alone)
+    return [f"{message.letter} {message.text}" for message in texts[: len(texts) - tail]]
+
+
+@given(branches(), framings, turns, budgets)
+@settings(max_examples=60, deadline=None)
+def test_no_text_is_counted_twice(entries, framing, turn, budget):
+    counted: list[str] = []
+
+    def count(text: str, _stored: int) -> int:
+        counted.append(text)
+        return tokens_of(text)
+
+    try:
+        build_context(entries, framing, rounds=turn, budget=budget, tokens_of=count)
+    except ContextTooLong:
+        return
+    assert len(counted) == len(set(counted))
+
+
+@given(branches(), framings, budgets)
+@settings(max_examples=60, deadline=None)
+def test_only_what_is_fixed_can_be_too_long(entries, framing, budget):
+    if attempt(entries, framing, (), budget) is not None:
+        return
+    latest = {block.kind: block for entry in entries[:-1] for block in entry.blocks}
+    own = {block.kind: block for block in entries[-1].blocks}
+    fixed = [replace(entries[-1], blocks=tuple((latest | own).values()))]
+    alone = build_context(
+        fixed, replace(framing, reads_files=False), budget=Budget(10**6), tokens_of=tokens_of
+    )
+    assert alone.tokens > budget.tokens
+
+
+@pytest.mark.parametrize("length", [10, 1000])
+def test_a_long_branch_is_counted_no_further_back_than_it_is_sent(length):
+    counted: list[str] = []
+
+    def count(text: str, stored: int) -> int:
+        counted.append(text)
+        return stored or tokens_of(text)
+
+    entries = [
+        Entry(str(n), "assistant" if n % 2 else "user", f"text {n}", SENT_AT, token_count=100)
+        for n in range(length + 1)
+    ]
+    context = build_context(entries, Framing(), budget=Budget(700), tokens_of=count)
+    assert len(counted) <= len(context.messages) + 1

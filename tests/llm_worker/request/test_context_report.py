@@ -1,0 +1,127 @@
+"""What is noted of a request: its budget, and what of the branch it does not hold, and why."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
+from llm_worker.brief import Brief
+from llm_worker.cycle import cycle_of
+from llm_worker.post_run.request_recorder import Recorder
+from llm_worker.request.frame import Framing
+from llm_worker.upstream.llm import Model
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+PICTURE = Image("p", "moon.png", "data:image/png;base64,AAAA", 10, 10)
+NOTES = TextFile("f", "notes.txt", 9, Document(1, "f", "notes.txt", "word " * 300), 300)
+
+
+def turns(number: int, words: int = 100) -> list[Entry]:
+    """Questions and answers of so many words each, and the question to answer."""
+    said = [
+        Entry(str(place), "user" if place % 2 == 0 else "assistant", "word " * words, NOW, words)
+        for place in range(2 * number)
+    ]
+    return [*said, Entry("last", "user", "And now?", NOW, 3)]
+
+
+def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
+    model = Model("quick", "http://127.0.0.1:9", "KEY", max_output_tokens=50)
+    framing = given.pop("framing", Framing(system="Be brief."))
+    return Brief(model, entries, framing, context_window=window, max_cycles=3, **given)
+
+
+def told(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
+    return cycle_of(given, rounds).account.told()
+
+
+def test_a_request_that_holds_all_leaves_out_nothing() -> None:
+    noted = told(brief(turns(2)))
+    assert noted["left_out"] == []
+    assert (noted["window"], noted["output"], noted["budget"]) == (100_000, 50, 94_950)
+
+
+def test_history_over_the_budget() -> None:
+    [cut] = told(brief(turns(5), window=700))["left_out"]
+    kept = 10 - cut["count"]
+    assert 0 < kept < 10
+    assert cut == {
+        "why": "budget",
+        "count": 10 - kept,
+        "tokens": 100 * (10 - kept),
+        "what": ["0", str(9 - kept)],
+        "partly": False,
+    }
+
+
+def test_an_answer_of_which_only_the_end_is_kept() -> None:
+    entries = turns(1, words=20)
+    search = Round((Call("c", "web_search", {"query": "word " * 300}, "found"),))
+    entries[1] = replace(entries[1], rounds=(search,))
+    [cut] = told(brief(entries, window=300))["left_out"]
+    assert (cut["count"], cut["partly"]) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("entries", "given", "left_out"),
+    [
+        pytest.param(
+            turns(1),
+            {"framing": Framing(summary="They greeted.", summary_id="s")},
+            [{"why": "summary", "what": ["s"]}],
+            id="what a summary stands for",
+        ),
+        pytest.param(
+            turns(0),
+            {"framing": Framing(summary="word " * 900, summary_id="s"), "window": 500},
+            [{"why": "summary_too_long", "what": ["s"]}],
+            id="a summary that is too long itself",
+        ),
+        pytest.param(
+            [replace(turns(1)[0], images=(PICTURE,)), *turns(1)[1:]],
+            {"framing": Framing(sees_images=False)},
+            [{"why": "image", "count": 1}],
+            id="a picture for a model that does not see",
+        ),
+        pytest.param(
+            [
+                turns(1)[0],
+                replace(turns(1)[1], rounds=(Round((Call("c", "web_search", {}, "found"),)),)),
+                turns(1)[2],
+            ],
+            {},
+            [{"why": "earlier_response", "count": 1}],
+            id="what a tool said in an earlier turn",
+        ),
+    ],
+)
+def test_what_is_left_out_for_other_reasons(
+    entries: list[Entry], given: dict[str, Any], left_out: list[dict[str, Any]]
+) -> None:
+    assert told(brief(entries, **given))["left_out"] == left_out
+
+
+def test_forgotten_files_by_their_names() -> None:
+    entries = turns(1)
+    entries[0] = replace(entries[0], files=(NOTES,))
+    cut, file = told(brief(entries, window=400))["left_out"]
+    assert (cut["why"], cut["partly"]) == ("budget", True)
+    assert file == {"why": "file", "count": 1, "what": ["notes.txt"]}
+
+
+def test_a_response_that_is_too_long() -> None:
+    rounds = (Round((Call("c", "web_search", {}, "word " * 3000),)),)
+    [shortened] = told(brief(turns(0), window=2000), rounds)["left_out"]
+    assert shortened == {"why": "shortened", "count": 1, "what": ["c"]}
+
+
+def test_it_is_kept_beside_the_request_with_each_messages_tokens() -> None:
+    cycle = cycle_of(brief(turns(1)), ())
+    recorder = Recorder()
+    recorder.record(cycle.request.messages, NOW, account=cycle.account)
+    [row] = [one.row() for one in recorder.take()]
+    assert '"budget":94950' in row.account
+    assert row.parts.startswith('[["S",')
+    assert row.parts.count('"U"') == 2

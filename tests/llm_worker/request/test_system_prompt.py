@@ -1,0 +1,119 @@
+"""Which text stands first, and that it stays the same for a session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chat.prompts import default_system_prompt
+from chat.transcript.tokens import count_tokens
+from llm_worker.prompts import prompt
+from llm_worker.request.system_prompt import AgentPrompt, system_prompts
+from llm_worker.tools import TOOLS
+
+BEGAN_AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+
+
+@dataclass
+class Named:
+    """A tool as far as the system prompt knows it."""
+
+    name: str
+    searches: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def guidance(self) -> str:
+        return f"How to {self.name}."
+
+
+CLOCK, SEARCH = Named("clock"), Named("search", searches=True)
+TOOLS_TEXT = prompt("tools")
+CITATIONS = prompt("citations")
+ON_CLOCK, ON_SEARCH = "## clock\n\nHow to clock.", "## search\n\nHow to search."
+
+
+def prompts(
+    base: str = "Base.", agent: AgentPrompt | None = None, tools: Any = (), documents: bool = False
+) -> tuple[str, str]:
+    return system_prompts(
+        base, agent or AgentPrompt(), tools, has_documents=documents, session_began_at=BEGAN_AT
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "agent", "system", "moving"),
+    [
+        pytest.param("Base.", AgentPrompt(), "Base.", "", id="no agent"),
+        pytest.param("Base.", AgentPrompt("Agent."), "Base.", "Agent.", id="an agent's prompt moves"),
+        pytest.param("Base.", AgentPrompt("Agent.", replaces=True), "Agent.", "", id="or replaces"),
+        pytest.param("Base.", AgentPrompt("", replaces=True), "", "", id="even by nothing"),
+        pytest.param("Base.", AgentPrompt(" \n", replaces=True), "", "", id="blanks are nothing"),
+        pytest.param("", AgentPrompt("Agent."), "Agent.", "", id="without a base it is the system prompt"),
+        pytest.param(" ", AgentPrompt("Agent."), "Agent.", "", id="or with an empty one"),
+        pytest.param("", AgentPrompt(), "", "", id="nothing at all"),
+        pytest.param(
+            "Since {{CURRENT_DATE}}.", AgentPrompt(), "Since 2026-11-22.", "", id="the session's day"
+        ),
+        pytest.param(
+            "Base.",
+            AgentPrompt("{{CURRENT_DATE}}", replaces=True),
+            "2026-11-22",
+            "",
+            id="in an agent's as well",
+        ),
+    ],
+)
+def test_the_prompts_are(base: str, agent: AgentPrompt, system: str, moving: str) -> None:
+    assert prompts(base, agent) == (system, moving)
+
+
+@pytest.mark.parametrize(
+    ("tools", "documents", "sections"),
+    [
+        pytest.param([], False, ["Base."], id="nothing to explain"),
+        pytest.param([], True, ["Base.", CITATIONS], id="documents are cited"),
+        pytest.param([CLOCK], False, ["Base.", TOOLS_TEXT, ON_CLOCK], id="a tool that finds nothing to cite"),
+        pytest.param([SEARCH], False, ["Base.", TOOLS_TEXT, ON_SEARCH, CITATIONS], id="one that does"),
+        pytest.param(
+            [SEARCH, CLOCK], True, ["Base.", TOOLS_TEXT, ON_CLOCK, ON_SEARCH, CITATIONS], id="by name, once"
+        ),
+    ],
+)
+def test_the_sections_are(tools: list[Named], documents: bool, sections: list[str]) -> None:
+    system, _ = prompts(tools=tools, documents=documents)
+    assert system == "\n\n".join(sections)
+
+
+def test_without_a_base_the_agents_prompt_takes_its_place_above_the_sections() -> None:
+    system, moving = prompts("", AgentPrompt("Agent."), [CLOCK])
+    assert (system.startswith("Agent.\n\n# Tools\n"), moving) == (True, "")
+
+
+def test_an_agent_that_replaces_the_prompt_says_itself_how_to_use_tools() -> None:
+    assert prompts(agent=AgentPrompt("Agent.", replaces=True), tools=[SEARCH], documents=True) == (
+        "Agent.",
+        "",
+    )
+
+
+def test_tools_are_encouraged_to_be_called_again_by_the_prompt_itself() -> None:
+    assert "Further calls are encouraged" in prompts(tools=[CLOCK])[0]
+
+
+def test_the_day_is_the_sessions_and_not_todays() -> None:
+    later = BEGAN_AT + timedelta(seconds=30)
+    agent = AgentPrompt()
+    first, second = (
+        system_prompts("{{CURRENT_DATE}}", agent, [], has_documents=False, session_began_at=at)
+        for at in (BEGAN_AT, later)
+    )
+    assert first == second
+
+
+def test_the_texts_that_ship_are_short() -> None:
+    assert count_tokens(default_system_prompt()) <= 300
+    every_tool = prompts("", tools=list(TOOLS.values()), documents=True)[0]
+    assert count_tokens(every_tool) <= 600

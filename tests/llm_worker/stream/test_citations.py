@@ -1,0 +1,219 @@
+"""Numbers in brackets become links to the turn's documents; everything else comes out as the model wrote it."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chat.transcript.entries import Document
+from llm_worker.stream.citations import Citations
+from llm_worker.stream.code_spans import CodeSpans
+
+DOCUMENTS = {
+    1: Document(1, "one", "One", url="https://one.example/a_(b)"),
+    2: Document(2, "two", "Two", url="/files/2"),
+    3: Document(3, "three", "Three"),
+    4: Document(4, "four", "Four", url="javascript:alert(1)"),
+}
+L1 = "[[1]](https://one.example/a_%28b%29)"
+L2 = "[[2]](/files/2)"
+
+
+def shown(pieces, mode="links", documents=DOCUMENTS):
+    citations = Citations(documents, mode)
+    said = [each for piece in pieces for each in citations.feed(piece)] + list(citations.flush())
+    return said, citations
+
+
+def text_of(said):
+    return "".join(each for each in said if isinstance(each, str))
+
+
+def in_pieces(text, cuts):
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    return [text[start:stop] for start, stop in pairwise(places)]
+
+
+TABLE = [
+    ("Wet [1].", f"Wet {L1}."),
+    ("Wet [[1]].", f"Wet {L1}."),
+    ("Wet 【1】.", f"Wet {L1}."),
+    ("Wet [1, 2].", f"Wet {L1}{L2}."),
+    ("Wet [1,2] [[ 2 , 1 ]].", f"Wet {L1}{L2} {L2}{L1}."),
+    ("Wet [1][2]", f"Wet {L1}{L2}"),
+    ("Wet [1, 9].", f"Wet {L1}."),
+    ("Wet [9].", "Wet ."),
+    ("Wet [[9]](https://nine.example) [9, 8].", "Wet  ."),
+    ("No address [3], none to trust [[4]].", "No address [3], none to trust [4]."),
+    # What a model copies from our own links
+    ("Wet [[1]](https://made.up).", f"Wet {L1}."),
+    ('Wet [1](https://made.up "One").', f"Wet {L1}."),
+    ("Wet [1](and more).", f"Wet {L1}(and more)."),
+    ("In [2024](https://news.example) it was wet [1].", f"In [2024](https://news.example) it was wet {L1}."),
+    # No citations
+    ("- [ ] to do, [x] done, [a], [^1], [], [1a], [,]", "- [ ] to do, [x] done, [a], [^1], [], [1a], [,]"),
+    (r"\[1\] and \\[1]", rf"\[1\] and \\{L1}"),
+    ("[[1] and [1", f"[{L1} and [1"),
+    ("[[", "[["),
+    ("`a[1]` [1]", f"`a[1]` {L1}"),
+    ("``a ` [1]`` [1]", f"``a ` [1]`` {L1}"),
+    (r"\`[1]\`", rf"\`{L1}\`"),
+    ("`a\\` [1]", f"`a\\` {L1}"),
+    ("`open [1]\n\nnext [1]", f"`open [1]\n\nnext {L1}"),
+    ("```py\na[1]\n\n``\nb[1]\n```\n[1]", f"```py\na[1]\n\n``\nb[1]\n```\n{L1}"),
+    ("~~~\n[1]\n```\n[1]\n~~~~ \n[1]", f"~~~\n[1]\n```\n[1]\n~~~~ \n{L1}"),
+    ("```\n[1]\n``` no\n[1]\n```\n[1]", f"```\n[1]\n``` no\n[1]\n```\n{L1}"),
+    ("1. - > ```\n  > [1]\n  > ```\n  > [1]", f"1. - > ```\n  > [1]\n  > ```\n  > {L1}"),
+    ("```[1]``` [1]", f"```[1]``` {L1}"),
+    ("~~gone [1]~~", f"~~gone {L1}~~"),
+    ("It's ` odd [1]\n```\n[1]\n\n[1]\n```\n[1]", f"It's ` odd [1]\n```\n[1]\n\n[1]\n```\n{L1}"),
+    # An answer is never nothing
+    ("[9]", "[9]"),
+    (" [8]\n[[9]] ", " [8]\n[[9]] "),
+    ("[9] is it.", " is it."),
+    (" \n", " \n"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("written", "text"), TABLE)
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_citations_become_links_however_they_are_cut(written, text, size):
+    said, _ = shown([written[at : at + size] for at in range(0, len(written), size)])
+    assert text_of(said) == text
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "cited"),
+    [
+        ("links", f"Wet {L1}{L2}, .", [1, 2]),
+        ("plain", "Wet [1][2], .", [1, 2]),
+        ("removed", "Wet , .", []),
+    ],
+)
+def test_modes(mode, text, cited):
+    said, citations = shown(["Wet [[1, 2]](https://made.up), [9]."], mode)
+    assert text_of(said) == text
+    assert list(citations.cited) == cited
+
+
+def test_an_address_cannot_leave_its_link():
+    document = Document(1, "one", "One", url="https://a.example/ (x)\n<b>")
+    assert text_of(shown(["So [1]."], documents={1: document})[0]) == (
+        "So [[1]](https://a.example/%20%28x%29%0A%3Cb%3E)."
+    )
+
+
+def test_a_document_is_announced_once_and_before_its_first_link():
+    said, citations = shown(["A [1", "] b [2] c [1], [3, 2]"])
+    assert said == [
+        "A ",
+        DOCUMENTS[1],
+        f"{L1} b ",
+        DOCUMENTS[2],
+        f"{L2} c {L1}, ",
+        DOCUMENTS[3],
+        f"[3]{L2}",
+    ]
+    assert citations.cited == {number: DOCUMENTS[number] for number in (1, 2, 3)}
+
+
+def test_what_an_earlier_attempt_has_announced_is_not_announced_again():
+    citations = Citations(DOCUMENTS, cited=[DOCUMENTS[1]])
+    assert [*citations.feed("[1]"), *citations.flush()] == [L1]
+    assert list(citations.cited) == [1]
+
+
+def test_without_documents_nothing_is_touched_and_nothing_waits():
+    citations = Citations({})
+    assert list(citations.feed("[1")) == ["[1"]
+    assert list(citations.feed("]")) == ["]"]
+    assert list(citations.flush()) == []
+
+
+def test_documents_found_between_two_inferences_can_be_cited_in_the_second():
+    documents = {}
+    citations = Citations(documents)
+    before = [*citations.feed("I look at ```[1]"), *citations.flush()]
+    documents[1] = DOCUMENTS[1]
+    assert [*before, *citations.feed("Wet [1]"), *citations.flush()] == [
+        "I look at ```[1]", "Wet ", DOCUMENTS[1], L1,
+    ]  # fmt: skip
+
+
+def test_only_what_may_become_a_citation_waits():
+    citations = Citations(DOCUMENTS)
+    assert list(citations.feed("Wet ")) == ["Wet "]
+    assert list(citations.feed("[")) == []
+    assert list(citations.feed("a] [1")) == ["[a] "]
+    assert list(citations.feed("]")) == []
+    assert list(citations.feed(" so")) == [DOCUMENTS[1], f"{L1} so"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["x[" + "1, " * 5_000, "x[1](" + "a" * 5_000, " [9]" * 5_000 + " ", "`" * 5_000, "[[1]](u" * 5_000],
+)
+def test_what_waits_is_bounded(written):
+    citations = Citations(DOCUMENTS)
+    waiting = list(citations.feed(written)), list(citations.flush())
+    assert len(text_of(waiting[1])) < 2_500
+
+
+alphabet = st.sampled_from(
+    [
+        "[",
+        "]",
+        "[1]",
+        "[[2]]",
+        "【3】",
+        "[9]",
+        "1",
+        ", ",
+        " ",
+        "\n",
+        "`",
+        "```",
+        "~~~",
+        "\\",
+        "(",
+        ")",
+        "(u)",
+        '"',
+        "é",
+        "> ",
+    ]
+)
+
+
+@given(
+    text=st.lists(alphabet, max_size=30).map("".join),
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+    mode=st.sampled_from(["links", "plain", "removed"]),
+)
+@example(text="\\[1]", cuts=[1], mode="links")
+def test_cutting_changes_nothing(text, cuts, mode):
+    whole, at_once = shown([text], mode)
+    cut, in_parts = shown(in_pieces(text, cuts), mode)
+    assert text_of(cut) == text_of(whole)
+    assert in_parts.cited == at_once.cited
+    for number, document in in_parts.cited.items():
+        before = text_of(cut[: cut.index(document)])
+        assert f"[[{number}]](" not in before or f"[[{number}]](" in text
+
+
+@given(text=st.lists(alphabet, max_size=30).map("".join), cuts=st.lists(st.integers(0, 200), max_size=12))
+def test_telling_code_from_prose_loses_nothing(text, cuts):
+    def parts(pieces):
+        spans = CodeSpans()
+        read = [part for piece in pieces for part in spans.feed(piece)] + list(spans.flush())
+        return [(character, part.is_code) for part in read for character in part.text]
+
+    assert "".join(character for character, _ in parts([text])) == text
+    assert parts(in_pieces(text, cuts)) == parts([text])
+
+
+@given(text=st.text(st.characters(exclude_characters="[【"), max_size=60))
+def test_text_without_brackets_is_not_touched(text):
+    assert text_of(shown([text])[0]) == text

@@ -1,0 +1,79 @@
+"""What a model reads of documents, and that a number stands for one of them."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.transcript.entries import Document
+from llm_worker.stream.documents import LEAD, Numbering, render
+
+
+def found(*ids, contents=""):
+    return [Document(0, name, name.upper(), contents) for name in ids]
+
+
+def numbers(documents):
+    return [(document.number, document.document_id) for document in documents]
+
+
+def test_documents_are_rendered_in_one_order_of_keys():
+    documents = [
+        Document(4, "d4", "Rivers", "Wet ü.", "https://a.example", {"author": "Alice"}),
+        Document(5, "d5", "Hills", "Dry."),
+    ]
+    assert render(documents) == (
+        f"{LEAD}\n"
+        '{"documents": [{"document": 4, "title": "Rivers", "url": "https://a.example", '
+        '"metadata": {"author": "Alice"}, "contents": "Wet ü."}, '
+        '{"document": 5, "title": "Hills", "contents": "Dry."}]}'
+    )
+
+
+def test_numbers_go_on_from_the_highest_of_the_branch():
+    numbering = Numbering(highest=7)
+    assert numbers(numbering.number(found("a", "b"))) == [(8, "a"), (9, "b")]
+    assert numbers(numbering.number(found("c"))) == [(10, "c")]
+
+
+def test_a_document_found_again_keeps_its_number():
+    numbering = Numbering(highest=2, known=[Document(2, "file", "File")])
+    assert numbers(numbering.number(found("a", "file", "b", "a", contents="new"))) == [
+        (3, "a"), (2, "file"), (4, "b"),
+    ]  # fmt: skip
+    assert numbering.documents[2].title == "File"
+    assert list(numbering.documents) == [2, 3, 4]
+
+
+def test_two_parts_of_one_document_share_its_number_and_are_both_shown():
+    numbering = Numbering()
+    parts = numbering.number([*found("a", contents="first"), *found("a", contents="second")])
+    assert [(part.number, part.contents) for part in parts] == [(1, "first"), (1, "second")]
+
+
+def test_an_address_tells_documents_without_an_id_apart():
+    numbering = Numbering()
+    parts = [Document(0, "", "A", url="https://a"), Document(0, "", "B"), Document(0, "", "C")]
+    assert [part.number for part in numbering.number([*parts, parts[0]])] == [1, 2, 3]
+
+
+rounds = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), max_size=5)
+
+
+@given(rounds=rounds, highest=st.integers(0, 50))
+def test_no_number_stands_for_two_documents(rounds, highest):
+    numbering = Numbering(highest)
+    seen = {}
+    for ids in rounds:
+        for number, name in numbers(numbering.number(found(*ids))):
+            assert number > highest
+            assert seen.setdefault(number, name) == name
+    assert len(set(seen.values())) == len(seen)
+    assert sorted(numbering.documents) == list(range(highest + 1, highest + 1 + len(seen)))
+
+
+@given(st.lists(st.builds(Document, st.integers(1, 9), st.text(), st.text(), st.text()), max_size=3))
+def test_what_is_rendered_is_json(documents):
+    lead, listed = render(documents).split("\n", 1)
+    assert lead == LEAD
+    assert [each["contents"] for each in json.loads(listed)["documents"]] == [d.contents for d in documents]

@@ -1,0 +1,211 @@
+"""web_search against a scripted SearXNG: what is asked, what becomes documents, and what the model hears of failures."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+import pytest
+
+from chat.transcript.entries import Document
+from llm_worker.tools import offered, searxng
+from llm_worker.tools.tool import Outcome, ToolFailed
+from llm_worker.tools.web_search import MAX_DOCUMENTS, MAX_QUERIES, WebSearch
+from tests.search_server import SearchServer
+
+
+class Nobody:
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[SearchServer]:
+    with SearchServer() as server:
+        yield server
+
+
+@pytest.fixture
+def searching(running: SearchServer, settings: Any) -> SearchServer:
+    settings.WEB_SEARCH_URL = running.url
+    running.reset()
+    return running
+
+
+def page(name: str, **more: Any) -> dict[str, Any]:
+    return {
+        "title": name.title(),
+        "url": f"https://example.org/{name}",
+        "content": f"On {name}.",
+        "score": 1.5,
+        **more,
+    }
+
+
+async def search(**arguments: Any) -> Outcome:
+    return await WebSearch().run(arguments, Nobody())
+
+
+def titles(outcome: Outcome) -> str:
+    return " ".join(document.title for document in outcome.documents)
+
+
+def test_it_is_offered_where_there_is_a_server(settings: Any) -> None:
+    settings.WEB_SEARCH_URL = ""
+    assert offered(["web_search"]) == []
+    settings.WEB_SEARCH_URL = "http://127.0.0.1:9"
+    assert [tool.name for tool in offered(["web_search"])] == ["web_search"]
+
+
+async def test_results_are_documents(searching: SearchServer) -> None:
+    searching.find(page("moon", publishedDate="2026-11-20T00:00:00"), page("mars"))
+    outcome = await search(query="moon landing")
+    moon = Document(
+        0, "https://example.org/moon", "Moon", "On moon.", "https://example.org/moon",
+        {"published": "2026-11-20T00:00:00"},
+    )  # fmt: skip
+    assert outcome.documents == (
+        moon, Document(0, "https://example.org/mars", "Mars", "On mars.", "https://example.org/mars"),
+    )  # fmt: skip
+    assert outcome.response == ""
+    [asked] = searching.requests
+    assert (asked.path, asked.parameters) == ("/search", {"q": "moon landing", "format": "json"})
+
+
+@pytest.mark.parametrize("address", ["{url}/", "{url}/search", "{url}/search?language=de"])
+async def test_the_address_may_be_written_in_several_ways(
+    searching: SearchServer, settings: Any, address: str
+) -> None:
+    settings.WEB_SEARCH_URL = address.format(url=searching.url)
+    await search(query="a&b")
+    [asked] = searching.requests
+    assert (asked.path, asked.query) == ("/search", "a&b")
+    assert ("language" in asked.parameters) == ("language" in address)
+
+
+async def test_several_queries_are_asked_at_once_and_their_best_come_first(searching: SearchServer) -> None:
+    searching.find(page("a1"), page("a2"), page("a3"), query="a")
+    searching.find(page("b1"), page("a1"), query="b")
+    outcome = await search(queries=["a", "b"])
+    assert titles(outcome) == "A1 B1 A2 A3"
+    assert sorted(searching.queries) == ["a", "b"]
+
+
+async def test_what_is_asked_twice_is_asked_once(searching: SearchServer) -> None:
+    await search(query="Moon", queries=["moon ", "", "mars"])
+    assert sorted(searching.queries) == ["Moon", "mars"]
+
+
+async def test_nothing_found_is_said(searching: SearchServer) -> None:
+    assert await search(query="moon") == Outcome("The web search found nothing.")
+
+
+async def test_no_query_is_not_asked(searching: SearchServer) -> None:
+    with pytest.raises(ToolFailed, match="needs a `query`"):
+        await search(queries=[" "])
+    assert searching.requests == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        page("x", url="javascript:alert(1)"),
+        page("x", url=None),
+        page("x", url="https://example.org/" + "x" * 500),
+    ],
+)
+async def test_what_nobody_could_follow_is_no_document(
+    searching: SearchServer, result: dict[str, Any]
+) -> None:
+    searching.find(result, page("moon"))
+    assert titles(await search(query="x")) == "Moon"
+
+
+async def test_half_an_emoji_costs_no_result(searching: SearchServer) -> None:
+    searching.answer(body='{"results": [3, {"title": "\\ud83d", "url": "http://example.org/"}]}')
+    assert titles(await search(query="x")) == "\ud83d"  # whoever runs the tool replaces it
+
+
+async def test_odd_fields_are_left_out_and_long_ones_cut(searching: SearchServer) -> None:
+    searching.find(page("a", title=None, content=7), page("b", title="t" * 999, content="c" * 9999))
+    first, second = (await search(query="x")).documents
+    assert (first.title, first.contents) == ("https://example.org/a", "")
+    assert (len(second.title), len(second.contents)) == (300, 2000)
+
+
+async def test_there_are_never_more_than_can_be_read(searching: SearchServer) -> None:
+    for query in "abcdef":
+        searching.find(*(page(f"{query}{number}") for number in range(50)), query=query)
+    assert len((await search(queries=list("abcdef"))).documents) == MAX_DOCUMENTS
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ({"status": 403}, "The web search refused the question (status 403)."),
+        ({"status": 429}, "The web search refused the question (status 429)."),
+        ({"status": 500}, "The web search refused the question (status 500)."),
+        (
+            {"status": 302, "headers": {"Location": "/requests"}},
+            "The web search refused the question (status 302).",
+        ),
+        ({"body": "<html>"}, "The web search sent something that is no list of results."),
+        ({"body": "[" * 100_000}, "The web search sent something that is no list of results."),
+        ({"body": "[]"}, "The web search sent something that is no list of results."),
+        ({"body": '{"results": "many"}'}, "The web search sent something that is no list of results."),
+        ({"body": '{"results": []' + " " * 3_000_000 + "}"}, "The web search sent more than can be read."),
+    ],
+)
+async def test_the_model_hears_of_a_failure(
+    searching: SearchServer, rule: dict[str, Any], sentence: str
+) -> None:
+    searching.answer(**rule)
+    with pytest.raises(ToolFailed) as failed:
+        await search(query="moon")
+    assert str(failed.value) == sentence
+    assert len(searching.requests) == 1
+
+
+async def test_a_server_that_is_not_there_is_a_failure(settings: Any) -> None:
+    settings.WEB_SEARCH_URL = "http://user:hunter2@127.0.0.1:1"
+    with pytest.raises(ToolFailed, match=r"^The web search could not be reached\.$"):
+        await search(query="moon")
+
+
+async def test_a_silent_server_is_given_up(searching: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searxng, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
+    searching.answer(hang=True)
+    with pytest.raises(ToolFailed, match=r"^The web search did not answer in time\.$"):
+        await search(query="moon")
+
+
+async def test_one_failed_query_does_not_hide_what_the_others_found(searching: SearchServer) -> None:
+    searching.answer(status=500, query="mars")
+    searching.find(page("moon"), query="moon")
+    assert titles(await search(queries=["mars", "moon"])) == "Moon"
+
+
+async def test_a_stop_ends_the_questions(searching: SearchServer) -> None:
+    searching.answer(hang=True)
+    running = asyncio.create_task(search(queries=["a", "b"]))
+    await asyncio.to_thread(searching.wait_for, lambda: len(searching.requests) == 2)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await asyncio.to_thread(searching.wait_for, lambda: all(asked.left for asked in searching.requests))
+
+
+@pytest.mark.parametrize(
+    ("several", "one"),
+    [
+        ([{"query": "a"}, {"query": "b"}], ["a", "b"]),
+        ([{"queries": ["a", "b"]}, {"query": "B"}, {"queries": ["c"]}], ["a", "b", "c"]),
+        ([{"query": "a", "queries": ["b"]}, {}], ["a", "b"]),
+        ([{"queries": [str(number) for number in range(8)]}] * 1 + [{"queries": list("abcdefg")}],
+         [*"01234567", "a", "b"]),
+    ],
+)  # fmt: skip
+def test_several_calls_are_one(several: list[dict[str, Any]], one: list[str]) -> None:
+    assert WebSearch().merge(several) == {"queries": one}
+    assert len(one) <= MAX_QUERIES

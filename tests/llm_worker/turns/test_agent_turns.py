@@ -1,0 +1,171 @@
+"""From the API to the request: what a session's agent, project, files and additional context make of it."""
+
+import json
+
+import pytest
+from django.core.files.base import ContentFile
+
+from chat.models import Run, SystemPrompt
+from chat.prompts import dynamic_context
+from knowledge.models import File, Project
+from tests import cast
+from tests.llm_worker.outcomes import ended
+
+BASE = "Help people."
+
+
+@pytest.fixture
+def alice(transactional_db, settings, tmp_path, monkeypatch):
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
+    SystemPrompt.edit(BASE)
+    return cast.user("alice")
+
+
+@pytest.fixture
+def client(alice, upstream):
+    cast.model("scripted", base_url=upstream.base_url, is_default=True)
+    return cast.client_of(alice)
+
+
+@pytest.fixture
+def talk(client, deliver, upstream):
+    """Alice sends a message and it is answered; returns what the model saw."""
+
+    def talk(session, text, **body):
+        upstream.reply({"text": f"About {text}"}, contains=text)
+        started = cast.send(client, session, text, **body)
+        assert started.status_code == 202, started.json()
+        run = Run.objects.get(pk=started.json()["runs"][0]["id"])
+        deliver(run).result(60)
+        ended(run, "completed")
+        return seen(upstream.requests[-1])
+
+    return talk
+
+
+def seen(request):
+    """The texts in order, dates left out."""
+    return [shown(message["content"]).partition("\n\n<sent_at>")[0] for message in request.messages]
+
+
+def shown(content):
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def numbers(documents):
+    shown = json.loads(documents.partition("\n")[2])["documents"]
+    return [(one["document"], one["title"]) for one in shown]
+
+
+def session_of(client, **fields):
+    """With an agent of these fields."""
+    agent = client.post("/api/agents/", {"name": "Tides", "prompt": "", **fields}, format="json").json()["id"]
+    return client.post("/api/sessions/", {"agent": agent}, format="json").json()["id"]
+
+
+def test_a_moving_prompt_stands_above_the_newest_question_and_the_reminder_last(client, talk):
+    session = session_of(client, prompt="Be brief.", reminder="Name the Moon.")
+    assert talk(session, "One") == [BASE, "Be brief.", "One", "Name the Moon."]
+    assert talk(session, "Two") == [BASE, "One", "About One", "Be brief.", "Two", "Name the Moon."]
+
+
+@pytest.mark.parametrize(("prompt", "above"), [("Be brief.", ["Be brief."]), ("", [])])
+def test_a_prompt_that_replaces_is_the_whole_system_prompt(client, talk, prompt, above):
+    session = session_of(client, prompt=prompt, replaces_system_prompt=True)
+    assert talk(session, "One") == [*above, "One"]
+
+
+def test_append_only_requests_extend_each_other(client, talk):
+    dynamic_context.register("day", lambda _: "Monday.")
+    session = session_of(client, prompt="Be brief.", context_layout="append_only")
+    first = talk(session, "One")
+    second = talk(session, "Two")
+    assert first == [BASE, "Be brief.", "Monday.", "One"]
+    assert second == [*first, "About One", "Two"]
+    dynamic_context._PROVIDERS["day"] = lambda _: "Tuesday."
+    assert talk(session, "Three") == [*second, "About Two", "Tuesday.", "Three"]
+
+
+def test_what_is_for_one_turn_only_is_in_no_later_one(client, talk):
+    session = session_of(client, prompt="Be brief.", context_layout="append_only")
+    *above, added, question = talk(session, "One", additional_context="It rains.")
+    assert (above, question) == ([BASE, "Be brief."], "One")
+    assert "It rains." in added
+    assert talk(session, "Two") == [BASE, "Be brief.", "One", "About One", "Two"]
+
+
+@pytest.mark.parametrize("change", [{"agent": None}, {"context_layout": "moving", "prompt": "Be kind."}])
+def test_what_was_stored_for_an_agent_goes_when_it_goes(client, talk, change):
+    session = session_of(client, prompt="Be brief.", context_layout="append_only")
+    talk(session, "One")
+    if "agent" in change:
+        client.patch(f"/api/sessions/{session}/", change, format="json")
+    else:
+        agent = client.get(f"/api/sessions/{session}/").json()["agent"]
+        client.patch(f"/api/agents/{agent}/", change, format="json")
+    moving = [change["prompt"]] if "prompt" in change else []
+    assert talk(session, "Two") == [BASE, "One", "About One", *moving, "Two"]
+
+
+def test_files_stand_above_their_message_and_the_project_moves(client, alice, talk):
+    project = Project.objects.create(owner=alice, name="Tides", instructions="Name the Moon.")
+    given = {"owner": alice, "status": "ready", "token_count": 5}
+    File.objects.create(name="project.txt", text="Levels.", project=project, **given)
+    file = File.objects.create(name="file.txt", text="Two tides a day.", **given)
+    session = client.post("/api/sessions/", {"project": str(project.pk)}, format="json").json()["id"]
+    system, instructions, documents, attached, question = talk(session, "One", files=[str(file.pk)])
+    assert (instructions, question) == ("Name the Moon.", "One")
+    assert system.startswith(BASE)
+    assert '"document": 2' in documents
+    assert "Levels." in documents
+    assert '"document": 1' in attached
+    assert talk(session, "Two") == [system, attached, "One", "About One", instructions, documents, "Two"]
+
+
+def test_the_project_of_an_append_only_agent_stays_where_it_was_said(client, alice, talk):
+    project = Project.objects.create(owner=alice, name="Tides")
+    given = {"owner": alice, "status": "ready", "token_count": 5}
+    File.objects.create(name="levels.txt", text="Levels.", project=project, **given)
+    file = File.objects.create(name="file.txt", text="Two tides a day.", **given)
+    session = session_of(client, prompt="Be brief.", context_layout="append_only")
+    client.patch(f"/api/sessions/{session}/", {"project": str(project.pk)}, format="json")
+    first = talk(session, "One")
+    assert numbers(first[2]) == [(1, "levels.txt")]
+    second = talk(session, "Two", files=[str(file.pk)])
+    assert second[:-2] == [*first, "About One"]
+    assert numbers(second[-2]) == [(2, "file.txt")]
+    File.objects.create(name="more.txt", text="More.", project=project, **given)
+    third = talk(session, "Three")
+    assert third[:-2] == [*second, "About Two"]
+    assert numbers(third[-2]) == [(3, "levels.txt"), (4, "more.txt")]
+    assert talk(session, "Four") == [*third, "About Three", "Four"]
+    client.patch(f"/api/sessions/{session}/", {"project": None}, format="json")
+    assert not any("levels.txt" in text for text in talk(session, "Five"))
+
+
+def test_a_model_that_sees_gets_the_picture(client, alice, talk, upstream):
+    from chat.models import ModelConfig
+
+    ModelConfig.objects.update(supports_vision=True)
+    moon = File.objects.create(
+        owner=alice, name="moon.png", kind="image", content_type="image/png", status="ready",
+        width_px=64, height_px=64, content=ContentFile(b"\x89PNG", name="moon.png"),
+    )  # fmt: skip
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    talk(session, "One", files=[str(moon.pk)])
+    _text, picture = upstream.requests[-1].messages[-1]["content"]
+    assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+
+
+def test_what_an_answer_cost_is_told_with_the_usage_of_its_day(client, talk, upstream):
+    from chat.models import ModelConfig
+
+    ModelConfig.objects.update(prompt_price=2, cached_price=1, completion_price=10)
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 400}}
+    upstream.reply({"text": "Two."}, {"usage": usage}, contains="How many", times=1)
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    talk(session, "How many tides a day?")
+    (used,) = client.get("/api/usage/").json()
+    assert (used["prompt_tokens"], used["cached_tokens"], used["completion_tokens"]) == (1000, 400, 100)
+    assert used["cost"] == pytest.approx((600 * 2 + 400 * 1 + 100 * 10) / 1_000_000)

@@ -1,0 +1,90 @@
+"""The longest row of the order: all that can stand in one request stands in its place."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chat.compressions import summaries
+from chat.models import ChatMessage, Run, SystemPrompt
+from chat.prompts import dynamic_context
+from knowledge.models import File, Project
+from tests import cast
+from tests.llm_worker.outcomes import ended
+
+CLOCK = {"call": {"name": "current_time", "arguments": {}}}
+LETTERS = {
+    "Help people.": "S",
+    "Earlier": "SUM",
+    "Be brief.": "CA",
+    "levels.txt": "P",
+    "It rains.": "D",
+    "tides.txt": "F",
+    "Name the Moon.": "R",
+}
+AGENT = {"name": "Tides", "prompt": "Be brief.", "reminder": "Name the Moon.", "tools": ["current_time"]}
+
+Turn = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def alice(transactional_db, monkeypatch):
+    monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
+    SystemPrompt.edit("Help people.")
+    return cast.user("alice")
+
+
+@pytest.fixture
+def file(alice):
+    return File.objects.create(
+        owner=alice, status="ready", token_count=5, name="tides.txt", text="Two a day."
+    )
+
+
+@pytest.fixture
+def turn(alice, deliver, upstream) -> Turn:
+    """Alice asks question number so and so in a session that has everything, and is answered."""
+    cast.model("scripted", base_url=upstream.base_url, is_default=True)
+    client = cast.client_of(alice)
+    project = Project.objects.create(owner=alice, name="Tides")
+    File.objects.create(
+        owner=alice, status="ready", token_count=5, name="levels.txt", text="Low.", project=project
+    )
+    agent = client.post("/api/agents/", AGENT, format="json").json()["id"]
+    body = {"agent": agent, "project": str(project.pk)}
+    session = client.post("/api/sessions/", body, format="json").json()["id"]
+
+    def turn(number: int, **more: object) -> dict[str, Any]:
+        upstream.reply({"text": f"Answer {number}"}, contains=f"Question {number}")
+        started = cast.send(client, session, f"Question {number}", **more).json()
+        run = Run.objects.get(pk=started["runs"][0]["id"])
+        deliver(run).result(60)
+        ended(run, "completed")
+        return started
+
+    return turn
+
+
+def letter(message: dict[str, Any]) -> str:
+    if message["role"] == "tool":
+        return "TR"
+    if message.get("tool_calls"):
+        return "TC"
+    content = message["content"]
+    by_text = next((found for text, found in LETTERS.items() if text in content), None)
+    return by_text or {"Q": "U", "A": "A"}[content[0]] + content.split()[1]
+
+
+def test_everything_has_its_place(turn: Turn, upstream, file):
+    covered = turn(0)["runs"][0]["message"]
+    turn(1)
+    asked = ChatMessage.objects.get(pk=turn(2)["user_message"])
+    summaries.store(asked, covered, "Earlier", token_count=1)
+    upstream.rules.clear()
+    upstream.reply(CLOCK, times=1)
+    turn(3, files=[str(file.pk)], additional_context="It rains.")
+    first, second = upstream.requests[-2:]
+    order = "S SUM U1 A1 U2 A2 CA P D F U3"
+    assert " ".join(map(letter, first.messages)) == f"{order} R"
+    assert " ".join(map(letter, second.messages)) == f"{order} TC TR R"
+    assert second.messages[: len(first.messages) - 1] == first.messages[:-1]

@@ -1,0 +1,234 @@
+"""A reader who joins at any moment, from the log or from what the database knows, sees the calls that all others see."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.log.producer import Outlet
+from chat.log.progress import fold, up_to_calls
+from chat.log.stream import Appended
+from chat.models import Run
+from chat.protocol import wire as p
+from chat.transcript.packets import Blocks
+from llm_worker.emitter import Emitter
+from llm_worker.lease.checkpoint import Checkpoint
+from llm_worker.state import RunState
+from llm_worker.stream.call_assembler import Piece
+from llm_worker.tool_calls.arguments import arguments_so_far
+from llm_worker.tool_calls.calls import Done, Planned
+from llm_worker.tool_calls.interrupted import cut_short
+from llm_worker.tool_calls.round_runner import Hosting
+from tests.machine.world import LINES, Carrier
+
+
+@dataclass
+class Call:
+    name: str
+    writing: str = ""
+    given: dict[str, Any] | None = None
+    status: str = "running"
+
+
+@dataclass
+class Reader:
+    """What one shows of a run. calls: by id, in order."""
+
+    text: str = ""
+    calls: dict[str, Call] = field(default_factory=dict)
+
+    def packet(self, entry: p.Packet) -> None:
+        match entry.obj:
+            case p.MessageDelta(text):
+                self.text += text
+            case p.ToolStart(call_id, name):
+                self.calls[call_id] = Call(name)
+            case p.ToolArgumentsDelta(call_id, text):
+                self.calls[call_id].writing += text
+            case p.ToolArguments(call_id, given):
+                self.calls[call_id] = replace(self.calls[call_id], given=given, writing="")
+            case p.SectionEnd(str() as call_id, status):
+                self.calls[call_id].status = status or "completed"
+
+
+@dataclass
+class Moment:
+    """logged: how many packets the log holds.  saved: the latest checkpoint's seq and text.  rows: known calls."""
+
+    logged: int
+    saved: tuple[int, str]
+    rows: dict[str, Call]
+
+
+class Stage:
+    """One run, said step by step, with all its moments."""
+
+    def __init__(self) -> None:
+        self.log: list[p.LogEntry] = []
+        self.rows: dict[str, Call] = {}
+        self.saved = (0, "")
+        self.moments: list[Moment] = []
+        self.outlet = Outlet(p.RunAddress("session", "run", 1), Carrier(), lambda: None)
+        self.state = RunState()
+        self.emitter = Emitter(self.outlet, self.state, Blocks(), clock=lambda: 7.0)
+        self.run = Run(message_id=uuid4())
+        self.checkpoint = Checkpoint(self.run, self.state, self.outlet, 0.0)
+        self.hearer: Any = self.emitter
+        self.calls = 0
+        self.emitter.run_start("model")
+        self.emitter.begin_step()
+
+    def do(self, action: str, text: str) -> None:
+        getattr(self, action)(text)
+        self.moments.append(
+            Moment(len(self.log), self.saved, {name: replace(row) for name, row in self.rows.items()})
+        )
+
+    def say(self, text: str) -> None:
+        self.hearer.text(text)
+
+    def think(self, text: str) -> None:
+        self.hearer.reasoning(text)
+
+    def write(self, text: str) -> None:
+        begins = self.emitter.written is None
+        self.calls += begins
+        piece = f'{{"what": "{text}' if begins else text
+        self.hearer = self.emitter.call(Piece(0, f"call_{self.calls}", "act", piece, begins))
+
+    def save(self, _: str = "") -> None:
+        held = self.checkpoint.take()
+        self.saved = (held.seq, held.text)
+
+    def append(self, _: str = "") -> None:
+        if arguments := self.outlet.next_append():
+            self.log += [p.decode_log_entry(line) for line in arguments[LINES:]]
+            self.outlet.confirm(Appended("ok", len(self.log)))
+
+    def carry_out(self, text: str) -> None:
+        """The inference is over: its call, if any was shown, and as many others as the text is long."""
+        self.emitter.end_step()
+        written = self.emitter.written
+        calls = (
+            [Planned(written.id, "act", arguments_so_far("".join(written.pieces)), None)] if written else []
+        )
+        for _ in text:
+            self.calls += 1
+            calls.append(Planned(f"call_{self.calls}", "act", {"n": self.calls}, None))
+        if calls:
+            asyncio.run(self._carry_out(calls))
+        self.hearer = self.emitter
+        self.emitter.begin_step()
+
+    def cut(self, _: str = "") -> None:
+        never_ran = cut_short(self.run, self.emitter)
+        self.emitter.end()
+        self.do("append", "")
+        self.rows |= {
+            row.tool_call_id: Call(row.name, given=row.arguments, status=row.status) for row in never_ran
+        }
+        self.saved = (self.outlet.settle(), self.state.text)
+        self.do("append", "")
+        self.emitter.stop("user_cancelled")
+        self.do("append", "")
+
+    async def _carry_out(self, calls: list[Planned]) -> None:
+        hosting: Any = Hosting(
+            SimpleNamespace(inside=""), SimpleNamespace(store=self, tool_limit_s=1.0), self.emitter, None
+        )  # type: ignore[arg-type]
+        await hosting.begin(calls)
+        self.do("append", "")
+        done = Done("completed", "Done.")
+        for tab in range(len(calls)):
+            await hosting.finished(tab, done)
+        hosting.close([done] * len(calls))
+
+    # hosting.RoundStore
+
+    async def begin(self, begun: Any) -> list[str]:
+        self.do("append", "")
+        self.save()
+        self.rows |= {call.id: Call(call.name, given=dict(call.arguments)) for call in begun.calls}
+        self.do("append", "")
+        return [str(uuid4()) for _ in begun.calls]
+
+    async def finish(self, row: str, done: Done, _reported: Any) -> None:
+        running = next(row for row in self.rows.values() if row.status == "running")
+        running.status = done.status
+
+    # Readers
+
+    def from_the_start(self) -> Reader:
+        return self._joined(Reader(), 0)
+
+    def from_the_log(self, moment: Moment) -> Reader:
+        told = up_to_calls(self.log[: moment.logged], len(moment.rows))
+        return self._joined(Reader(fold(told).text, self._known(moment)), told[-1].seq if told else 0)
+
+    def from_the_database(self, moment: Moment) -> Reader:
+        seq, text = moment.saved
+        return self._joined(Reader(text, self._known(moment)), seq)
+
+    def _known(self, moment: Moment) -> dict[str, Call]:
+        return {name: replace(row) for name, row in moment.rows.items()}
+
+    def _joined(self, reader: Reader, seq: int) -> Reader:
+        for entry in self.log[seq:]:
+            assert isinstance(entry, p.Packet)
+            reader.packet(entry)
+        return reader
+
+
+TEXTS = st.text("ab ", min_size=1, max_size=3)
+ACTIONS = st.tuples(
+    st.sampled_from(["say", "think", "write", "write", "save", "append", "append", "carry_out"]), TEXTS
+)
+
+
+@settings(deadline=None)  # the first counts tokens, and loads what that takes
+@given(st.lists(ACTIONS, max_size=25))
+def test_joining_at_any_moment_ends_on_the_same_screen(said):
+    stage = Stage()
+    for action, text in said:
+        stage.do(action, text)
+    stage.do("cut", "")
+    shown = stage.from_the_start()
+    assert shown.text == stage.state.text == stage.saved[1]
+    assert shown.calls == stage.rows
+    assert fold(stage.log).text == shown.text
+    for moment in stage.moments:
+        assert stage.from_the_log(moment) == shown
+        assert stage.from_the_database(moment) == shown
+
+
+@settings(deadline=None)  # the first counts tokens, and loads what that takes
+@given(st.lists(ACTIONS, max_size=25))
+def test_a_reader_who_has_joined_shows_what_is_being_written_as_everybody_does(said):
+    """Not only at the end: what is open on one screen is so on all, piece by piece."""
+    stage = Stage()
+    for action, text in said:
+        stage.do(action, text)
+    stage.do("append", "")
+    shown = stage.from_the_start()
+    open_now = {name: call for name, call in shown.calls.items() if call.given is None}
+    assert len(open_now) <= 1
+    for moment in stage.moments:
+        for joined in (stage.from_the_log(moment), stage.from_the_database(moment)):
+            assert {name: call for name, call in joined.calls.items() if call.given is None} == open_now
+            assert joined.text == shown.text
+
+
+def test_a_checkpoint_that_counts_a_call_nobody_knows_would_be_noticed():
+    stage = Stage()
+    stage.say("A")
+    stage.write("b")
+    stage.outlet.release()
+    stage.do("save", "")
+    stage.do("cut", "")
+    with pytest.raises(KeyError):
+        stage.from_the_database(stage.moments[0])

@@ -1,0 +1,70 @@
+"""A message that is read while its answer is written: joined with the packets after its cursor it shows what is stored."""
+
+from typing import Any
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.progress import fold, present_live_message
+from chat.models import ChatMessage, Run
+from chat.protocol.states import Status
+from chat.transcript.packets import citation
+from tests.llm_worker.screens import entries
+from tests.tides import MOON, SEA, search
+
+
+def loaded(run: Run) -> ChatMessage:
+    return ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
+
+
+def joined(run: Run, read: dict[str, Any]) -> dict[str, Any]:
+    """What a reader shows who goes on from there."""
+    later = fold([entry for entry in entries(run) if entry.seq > read["cursor"]["seq"]])
+    return {
+        "text": read["text"] + later.text,
+        "citations": read["citations"] + later.citations,
+        "stop": later.stop_reason,
+        "error": later.error and later.error.code,
+    }
+
+
+def stored(run: Run, **end: object) -> dict[str, Any]:
+    message = loaded(run)
+    found = [citation(cited) for cited in message.citations.order_by("number")]
+    return {"text": message.text, "citations": found, **end}
+
+
+def test_what_has_been_cited_so_far_is_told_with_the_text(ask, deliver, upstream, agent_session, searching):
+    searching.find(MOON, SEA, query="moon")
+    upstream.reply(search("moon"), times=1)
+    upstream.reply({"reasoning": "Hm."}, {"text": "So [1]. "}, {"wait": "the look"}, {"text": "And [2]."})
+    [run] = ask("Why?", session=agent_session(tools=["web_search"]))
+    future = deliver(run)
+    upstream.wait_for(lambda: "https://moon" in present_live_message(loaded(run))["text"])
+    read = present_live_message(loaded(run))
+    assert [one["number"] for one in read["citations"]] == [1]
+    assert "reasoning_ms" in read
+    upstream.wait_for(lambda: Run.objects.get(pk=run.pk).saved_seq >= read["cursor"]["seq"])
+    row = loaded(run)
+    upstream.release("the look")
+    assert future.result(60)
+    assert joined(run, read) == stored(run, stop="finished", error=None)
+    sync_redis().flushdb()
+    assert present_live_message(row)["citations"] == read["citations"]
+
+
+def test_whoever_has_read_that_a_run_is_live_is_told_of_its_end(ask, deliver, upstream):
+    """Although the log is read later than the row, and may have been ended in between."""
+    for last, stop, error in (
+        ({"text": "and half."}, "finished", None),
+        ({"eof": True}, "error", "upstream_interrupted"),
+    ):
+        upstream.reply({"text": "Half "}, {"wait": stop}, last, times=1)
+        [run] = ask()
+        future = deliver(run)
+        upstream.wait_for(lambda run=run: present_live_message(loaded(run))["text"] == "Half ")
+        read_row = loaded(run)
+        assert read_row.run.status == Status.RUNNING
+        upstream.release(stop)
+        assert future.result(60)
+        read = present_live_message(read_row)
+        assert read["status"] == Status.RUNNING
+        assert joined(run, read) == stored(run, stop=stop, error=error)

@@ -1,0 +1,158 @@
+"""The pages over all runs: what was used day by day, and what waits and who works now."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from chat.infrastructure.liveness import Lock, new_owner
+from chat.metrics.counters import TAKEOVERS
+from chat.metrics.tally import Tally
+from chat.models import Run
+from tests import broker, cast
+from web.admin import charts
+
+DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
+
+
+class TestCharts:
+    def test_columns_stand_on_each_other_and_fill_the_drawing(self) -> None:
+        chart = charts.columns("Tokens", DAYS, {"a": {DAYS[0]: 60, DAYS[2]: 20}, "b": {DAYS[0]: 40}})
+        low, high, right = sorted(chart.columns, key=lambda one: (one.x, -one.y))
+        assert (low.y + low.height, high.y + high.height) == (chart.base, pytest.approx(low.y, abs=0.2))
+        assert high.y == pytest.approx(charts.TOP, abs=0.2)
+        assert right.x > low.x
+        assert low.title == "2026-11-20, a: 60"
+        assert [label for _tone, label in chart.legend] == ["a", "b"]
+
+    def test_a_line_leaves_out_days_without_a_value_and_is_seen_with_one(self) -> None:
+        chart = charts.lines("Wait", DAYS, {"p50": {DAYS[0]: 1, DAYS[2]: 2}, "p95": {DAYS[1]: 2}, "none": {}})
+        assert [len(points.split()) for _tone, points in chart.lines] == [2, 2, 0]
+
+    def test_nothing_is_drawn_of_nothing(self) -> None:
+        assert charts.columns("Tokens", DAYS, {}).columns == []
+
+    @pytest.mark.parametrize(
+        ("value", "told"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]
+    )
+    def test_the_axis_is_labelled_in_words_of_few_letters(self, value: float, told: str) -> None:
+        assert charts._told(value) == told
+
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run() -> Run:
+    return cast.asked()
+
+
+def page(client: Client, name: str, **query: Any) -> str:
+    return client.get(reverse(f"admin:{name}"), query).content.decode()
+
+
+def used(run: Run, **fields: Any) -> None:
+    cast.finish(str(run.pk))
+    Run.objects.filter(pk=run.pk).update(
+        prompt_tokens=1234, completion_tokens=56, time_to_first_token_ms=789, cost=Decimal("0.5"), **fields
+    )
+
+
+def test_usage_tells_tokens_cost_failures_and_waits(run: Run) -> None:
+    used(run, status="failed", error_code="upstream_timeout")
+    shown = page(cast.staff("view_run"), "usage")
+    for part in ("quick", "1234", "56", "0.5000", "789 ms", "upstream_timeout", "Cost by model", "<svg"):
+        assert part in shown
+
+
+def test_usage_looks_back_as_far_as_it_is_asked_to(run: Run) -> None:
+    used(run, ended_at=timezone.now() - timedelta(days=20))
+    client = cast.staff("view_run")
+    assert "1234" in page(client, "usage", days="30")
+    assert "1234" not in page(client, "usage", days="7")
+    assert client.get(reverse("admin:usage"), {"days": "-1"}).context["period"] == 30
+
+
+def test_days_are_utcs(run: Run) -> None:
+    yesterday = timezone.now().astimezone(UTC).date() - timedelta(days=1)
+    used(run, ended_at=datetime(yesterday.year, yesterday.month, yesterday.day, 23, 59, 59, tzinfo=UTC))
+    assert f"<td>{yesterday}</td>" in page(cast.staff("view_run"), "usage")
+
+
+def test_queues_tell_what_waits_in_the_database_and_at_the_broker(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - timedelta(seconds=90))
+    shown = cast.staff("view_run").get(reverse("admin:workers")).context["queues"]
+    [queue] = [one for one in shown if one["name"] == "llm"]
+    assert (queue["waiting"], queue["blocked"], queue["messages"]) == (1, 0, len(broker.queued_run_ids()))
+    assert queue["oldest"].total_seconds() >= 90
+
+
+def test_a_worker_is_shown_with_its_runs_whether_it_lives_or_not(run: Run) -> None:
+    living, idle = Lock(new_owner()), Lock(new_owner())
+    assert living.hold()
+    assert idle.hold()
+    try:
+        Run.objects.claim(run.pk, living.number)
+        client = cast.staff("view_run")
+        rows = client.get(reverse("admin:workers")).context["workers"]
+        busy, *others = rows
+        assert (busy.owner, busy.has_lock, busy.runs) == (living.number, True, 1)
+        assert [one.pk for one in busy.shown] == [run.pk]
+        assert busy.silent_s is not None
+        assert idle.number in [one.owner for one in others]
+        living.release()
+        assert "no lock" in page(client, "workers")
+    finally:
+        living.release()
+        idle.release()
+
+
+def test_takeovers_are_listed_and_counted(run: Run) -> None:
+    claimed = Run.objects.claim(run.pk, 7)
+    assert claimed
+    assert claimed.release("owner_dead", failures=1)
+    TAKEOVERS.inc()
+    Tally("sweeper").push()
+    shown = page(cast.staff("view_run"), "workers")
+    assert reverse("admin:chat_run_change", args=[run.pk]) in shown
+    assert "Runs taken from a dead worker" in shown
+    assert "sweeper" in shown
+
+
+@pytest.mark.parametrize("name", ["usage", "workers"])
+def test_more_runs_take_no_more_queries(run: Run, name: str) -> None:
+    cast.finish(str(run.pk))
+    alice, session = cast.client_of(run.turn.session.owner), run.turn.session_id
+    cast.send(alice, session, "Waits")
+    Run.objects.update(failures=1)
+    client, url = cast.staff("view_run"), reverse(f"admin:{name}")
+    client.get(url)
+    with CaptureQueriesContext(connection) as before:
+        client.get(url)
+    for number in range(5):
+        cast.send(alice, session, f"Waits, too: {number}")
+    Run.objects.update(failures=1)
+    with CaptureQueriesContext(connection) as after:
+        client.get(url)
+    assert len(after) == len(before)
+
+
+@pytest.mark.parametrize("name", ["usage", "workers"])
+def test_only_who_may_see_runs_sees_them(db: None, name: str) -> None:
+    url = reverse(f"admin:{name}")
+    client = cast.staff("view_session")
+    assert client.get(url).status_code == 403
+    assert url not in client.get(reverse("admin:index")).content.decode()
+    assert Client().get(url).status_code == 302
+
+
+def test_they_are_listed_on_the_first_page(db: None) -> None:
+    shown = page(cast.staff("view_run"), "index")
+    assert reverse("admin:usage") in shown
+    assert reverse("admin:workers") in shown

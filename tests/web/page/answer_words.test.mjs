@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { duration } from "../../../web/static/chat/elements/durations.js";
+import { about, outcomeInWords, stepsInWords } from "../../../web/static/chat/tools/tool_words.js";
+import { rowsOf } from "../../../web/static/chat/answer/usage.js";
+
+const call = (name, more = {}) => ({
+  id: name, tab: 0, name, given: {}, writing: "", output: "", ref: null, documents: [], status: "completed", durationMs: null, report: "", inside: [], ...more,
+});
+const round = (...calls) => ({ turn_index: 0, textBefore: "", reasoning: "", reasoningMs: null, calls });
+const source = (number) => ({ number, document_id: `d${number}`, title: "" });
+
+for (const [ms, words] of [[40, "40 ms"], [400, "0.4 s"], [9_960, "10.0 s"], [12_400, "12 s"], [185_000, "3 min 5 s"]]) {
+  test(`${ms} ms are ${words}`, () => assert.equal(duration(ms), words));
+}
+
+const search = (more) => call("web_search", { given: { query: "tides" }, ...more });
+
+for (const [line, rounds] of [
+  ["Searching the web: tides", [round(search({ status: "running" }))]],
+  ["Using clock…", [round(call("clock", { status: "running" }))]],
+  ["Using 2 tools…", [round(search({ status: "running" }), call("clock", { status: "running" }))]],
+  ["Searched the web · 2 sources · 2.1 s", [round(search({ documents: [source(1), source(2)], durationMs: 2100 }))]],
+  ["Searched the web · 1 source · 3.0 s", [round(search({ documents: [source(1)], durationMs: 2000 })), round(search({ documents: [source(1)], durationMs: 1000 }))]],
+  ["Used 2 tools · 3.0 s", [round(search({ durationMs: 3000 }), call("clock", { durationMs: 1000 }))]],
+  ["Used clock · 1 failed", [round(call("clock", { status: "failed" }))]],
+  ["Used clock · stopped", [round(call("clock", { status: "unknown" }))]],
+  ["Researched · 1 source", [round(call("research_agent", { inside: [search({ documents: [source(1)] })] }))]],
+]) {
+  test(`folded: ${line}`, () => assert.equal(stepsInWords(rounds), line));
+}
+
+test("a call says what it is about, in one short line", () => {
+  assert.equal(about(call("web_search", { given: { queries: ["a", "b"] } })), "a · b");
+  assert.equal(about(call("other", { given: { deep: { x: 1 }, text: "long\n".repeat(100) } })).length, 121);
+});
+
+test("a call says how it ended", () => {
+  assert.equal(outcomeInWords(call("x", { durationMs: 2100 })), "2.1 s");
+  assert.equal(outcomeInWords(call("x", { status: "failed", durationMs: 2100 })), "failed · 2.1 s");
+  assert.equal(outcomeInWords(call("x", { status: "running" })), "running…");
+});
+
+const run = (more = {}) => ({
+  model: "m", cycles: 1, attempt: 1, cost: null, time_to_first_token_ms: 500, claimed_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:04.5Z",
+  usage: { prompt_tokens: 1200, completion_tokens: 80, cached_tokens: 1000, reasoning_tokens: null }, ...more,
+});
+
+test("what an answer took: tokens, times, speed without the tools' time", () => {
+  const rows = Object.fromEntries(rowsOf(run({ cost: 0.01234, cycles: 2 }), 2000));
+  assert.deepEqual(rows, {
+    Model: "m", "Tokens read": "1,200 (1,000 cached)", "Tokens written": "80", "First token after": "0.5 s",
+    Speed: "40 tokens per second", Took: "4.5 s", "Model calls": "2", Cost: "0.012",
+  });
+});
+
+test("what is not known is not told", () => {
+  const nothing = { prompt_tokens: null, completion_tokens: null, cached_tokens: null, reasoning_tokens: null };
+  assert.deepEqual(rowsOf(run({ usage: nothing, time_to_first_token_ms: null, ended_at: null })), [["Model", "m"]]);
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { meaningOf } from "../../../web/static/chat/composer/composer_keys.js";
+import { Drafts } from "../../../web/static/chat/composer/drafts.js";
+import { chosen, withPick } from "../../../web/static/chat/composer/model_choice.js";
+import { EMPTY, isEmpty, joined, preview, wholeText } from "../../../web/static/chat/composer/pasted.js";
+import { waiting, withdrawable } from "../../../web/static/chat/conversation/queue.js";
+import { emptyState } from "../../../web/static/chat/state/session_state.js";
+
+// Keys
+
+const IDLE = { isEmpty: true, canStop: false, sendKey: "enter" };
+const SLOW = { ...IDLE, sendKey: "ctrl-enter" };
+for (const [key, now, meaning] of [
+  [{ key: "Enter" }, IDLE, "send"],
+  [{ key: "Enter", ctrlKey: true }, IDLE, "send"],
+  [{ key: "Enter", shiftKey: true }, IDLE, null],
+  [{ key: "Enter", isComposing: true }, IDLE, null],
+  [{ key: "Enter", keyCode: 229 }, IDLE, null],
+  [{ key: "Enter" }, SLOW, null],
+  [{ key: "Enter", ctrlKey: true }, SLOW, "send"],
+  [{ key: "Enter", metaKey: true }, SLOW, "send"],
+  [{ key: "Escape" }, IDLE, null],
+  [{ key: "Escape" }, { ...IDLE, canStop: true }, "stop"],
+  [{ key: "Escape", isComposing: true }, { ...IDLE, canStop: true }, null],
+  [{ key: "ArrowUp" }, IDLE, "edit_latest"],
+  [{ key: "ArrowUp" }, { ...IDLE, isEmpty: false }, null],
+  [{ key: "ArrowUp", shiftKey: true }, IDLE, null],
+  [{ key: "a" }, IDLE, null],
+]) {
+  test(`${JSON.stringify([key, now])} means ${meaning}`, () => assert.equal(meaningOf(key, now), meaning));
+}
+
+// Texts
+
+test("what was pasted follows what was typed", () => {
+  assert.equal(wholeText({ text: "Sum it up:\n", pasted: ["one", "two"] }), "Sum it up:\n\none\n\ntwo");
+  assert.equal(wholeText({ text: "", pasted: ["one"] }), "one");
+  assert.equal(wholeText({ text: "  as typed \n", pasted: [] }), "  as typed \n");
+});
+
+test("a refused text comes back before what was typed meanwhile", () => {
+  assert.deepEqual(joined({ text: "first", pasted: ["a"] }, { text: "second", pasted: ["b"] }), {
+    text: "first\n\nsecond",
+    pasted: ["a", "b"],
+  });
+  assert.deepEqual(joined({ text: "first", pasted: [] }, EMPTY), { text: "first", pasted: [] });
+});
+
+test("only visible text is something to send", () => {
+  assert.ok(isEmpty({ text: " \n", pasted: ["\t"] }));
+  assert.ok(!isEmpty({ text: "", pasted: ["x"] }));
+});
+
+test("a preview is one line", () => {
+  assert.equal(preview("\n  one\n\ttwo "), "one two");
+  assert.equal(preview("x".repeat(90)), `${"x".repeat(80)}…`);
+});
+
+// Drafts
+
+class Store extends Map {
+  getItem = (key) => this.get(key) ?? null;
+  setItem = (key, value) => void this.set(key, value);
+  removeItem = (key) => void this.delete(key);
+  key = (i) => [...this.keys()][i];
+  get length() {
+    return this.size;
+  }
+}
+
+test("drafts are kept by user and session, and forgotten when empty", () => {
+  const store = new Store();
+  const drafts = new Drafts(store, "1");
+  drafts.write("s", { text: "half a", pasted: ["p"] });
+  drafts.write(null, { text: "new", pasted: [] });
+  assert.equal(drafts.read("s").text, "half a");
+  assert.deepEqual(drafts.read("s").pasted, ["p"]);
+  assert.equal(drafts.read(null).text, "new");
+  assert.equal(new Drafts(store, "2").read("s").text, "");
+  drafts.write("s", { text: " ", pasted: [] });
+  assert.equal(store.length, 1);
+});
+
+test("the oldest drafts make room, and nonsense is no draft", () => {
+  const store = new Store([["other", "x"]]);
+  let now = 0;
+  const drafts = new Drafts(store, "1", () => (now += 1));
+  for (let i = 0; i < 60; i += 1) drafts.write(`s${i}`, { text: `${i}`, pasted: [] });
+  assert.equal(store.length, 51);
+  assert.equal(drafts.read("s9").text, "");
+  assert.equal(drafts.read("s59").text, "59");
+  for (const kept of ["{", "3", '{"text": 3, "pasted": []}', '{"text": "a", "pasted": [1]}']) {
+    store.setItem("turnwire.draft.1.s", kept);
+    assert.equal(drafts.read("s").text, "");
+  }
+});
+
+test("a store that refuses is no reason to fail", () => {
+  const refusing = {
+    getItem() {
+      throw new Error("denied");
+    },
+  };
+  const drafts = new Drafts(refusing, "1");
+  drafts.write("s", { text: "a", pasted: [] });
+  assert.equal(drafts.read("s").text, "");
+});
+
+// Models
+
+const MODELS = ["alpha", "beta", "gamma", "delta", "epsilon"].map((name) => ({ name, is_default: name === "beta" }));
+const AGENT = { id: "a", name: "Gardener", models: ["gamma", "gone"] };
+for (const [name, agent, picks, names] of [
+  ["the default", null, {}, ["beta"]],
+  ["what was picked, in the order offered", null, { "": ["gamma", "alpha"] }, ["alpha", "gamma"]],
+  ["what is gone is not asked", null, { "": ["gone"] }, ["beta"]],
+  ["at most four", null, { "": MODELS.map((model) => model.name) }, ["alpha", "beta", "gamma", "delta"]],
+  ["the agent's own before what was picked without it", AGENT, { "": ["alpha"] }, ["gamma"]],
+  ["what was picked with the agent before its own", AGENT, { a: ["alpha"] }, ["alpha"]],
+  ["an agent without models leaves the choice", { ...AGENT, models: [] }, { "": ["alpha"] }, ["alpha"]],
+]) {
+  test(`models: ${name}`, () => assert.deepEqual(chosen(MODELS, agent, picks), names));
+}
+
+test("a pick is kept by agent, and none where it is what the agent has", () => {
+  assert.deepEqual(withPick({ "": ["alpha"] }, AGENT, ["beta"]), { "": ["alpha"], a: ["beta"] });
+  assert.deepEqual(withPick({ a: ["beta"] }, { ...AGENT, models: ["gamma"] }, ["gamma"]), {});
+  assert.deepEqual(withPick({ "": ["alpha"] }, null, ["beta"]), { "": ["beta"] });
+});
+
+// The queue
+
+const said = (id, role, status) => ({ id, role, status });
+const branchOf = (...messages) => ({ ...emptyState("s"), branch: messages });
+
+test("a question below a running answer waits, and the newest can be withdrawn", () => {
+  const state = branchOf(
+    said("q1", "user"),
+    said("a1", "assistant", "running"),
+    said("q2", "user"),
+    said("a2", "assistant", "queued"),
+    said("q3", "user"),
+    said("a3", "assistant", "queued"),
+  );
+  assert.deepEqual([...waiting(state)], ["q2", "a2", "q3", "a3"]);
+  assert.equal(withdrawable(state).question.id, "q3");
+  assert.equal(withdrawable(state).above.id, "a2");
+});
+
+test("nothing waits below an answer that has ended", () => {
+  const state = branchOf(said("q1", "user"), said("a1", "assistant", "completed"), said("q2", "user"), said("a2", "assistant", "queued"));
+  assert.equal(waiting(state).size, 0);
+  assert.equal(withdrawable(state), null);
+  assert.equal(withdrawable(emptyState("s")), null);
+});

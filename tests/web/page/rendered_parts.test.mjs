@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
+import { linesOf, plainLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
+import { completedTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
+
+const CODES = {
+  python: 'def f(x: int = 1) -> str:\n    """Two\n    lines."""\n    return f"{x} <b>&amp;</b>"\n',
+  javascript: "const a = `one\n${two}`; /* three\nfour */ a < b && c;",
+  xml: '<p class="x">&lt;script&gt;</p>\n<script>let a = 1;\n</script>\n',
+  diff: "- old\n+ new\n",
+};
+
+const text = (lines) => lines.flatMap(({ runs }) => runs.map(([, part]) => part)).join("");
+
+for (const [language, code] of Object.entries(CODES)) {
+  test(`coloured lines are the code, character by character: ${language}`, () => {
+    const lines = linesOf(highlighter.highlight(code, { language }).value);
+    assert.equal(text(lines), code);
+    assert.equal(lines.length, code.split("\n").length);
+    assert.ok(lines.slice(0, -1).every(({ runs }) => runs.at(-1)[1].endsWith("\n")));
+    assert.ok(lines.some(({ runs }) => runs.some(([kind]) => kind !== "")));
+    assert.equal(text(plainLines(code)), code);
+  });
+}
+
+test("a line in which something begins that goes on is not whole", () => {
+  const lines = linesOf(highlighter.highlight(CODES.python, { language: "python" }).value);
+  assert.deepEqual(lines.map(({ isWhole }) => isWhole).slice(0, 3), [true, false, true]);
+});
+
+for (const [open, closed] of [
+  ["\\frac{a}{b", "\\frac{a}{b}"],
+  ["\\left( \\frac{1", "\\left( \\frac{1}\\right."],
+  ["\\begin{aligned} a &= b \\\\ c", "\\begin{aligned} a &= b \\\\ c\\end{aligned}"],
+  ["x^", "x"],
+  ["x + \\fra", "x + "],
+  ["\\{ a", "\\{ a"],
+  ["\\begin{ali", ""],
+]) {
+  test(`open TeX is closed: ${open}`, () => assert.equal(completedTex(open), closed));
+}

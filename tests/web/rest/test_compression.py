@@ -1,0 +1,110 @@
+"""Compression asked for by hand: what is queued, what there is nothing to do for, and what is told of the summary."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from chat.compressions import requests as compression_requests
+from chat.compressions.requests import Made, Spent
+from chat.infrastructure.redis_client import sync_redis
+from chat.models import ChatMessage, Compression, Run, TriggeredBy
+from chat.presenters.json_values import isoformat_utc
+from chat.protocol.errors import ApiError
+from tests import cast
+from web.socket import handlers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def empty_redis() -> None:
+    sync_redis().flushdb()
+
+
+def ask(client: APIClient, session: str) -> tuple[int, Any]:
+    response = client.post(f"/api/sessions/{session}/compression/", {}, format="json")
+    return response.status_code, response.json()
+
+
+def read(client: APIClient, session: str) -> Any:
+    return client.get(f"/api/sessions/{session}/compression/").json()
+
+
+def summarise(session: str, cutoff: str) -> ChatMessage:
+    held = Compression.objects.claim(Compression.objects.under_way().get(session__id=session).pk, owner=1)
+    assert held
+    assert compression_requests.begin(held, tokens_before=900, reserved_tokens=100, history_window=1000)
+    made = compression_requests.finish(held, Made(cutoff, "They greeted.", 3, 400), Spent())
+    assert made
+    return made
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_session_without_older_turns_has_nothing_to_compress(
+    client: APIClient, session: str, turns: int
+) -> None:
+    for _ in range(turns):
+        cast.talk(client, session)
+    assert ask(client, session) == (200, {"status": "nothing_to_compress"})
+    assert not Compression.objects.exists()
+
+
+def test_two_turns_are_queued_for_the_model_that_answered(client: APIClient, session: str) -> None:
+    cast.talk(client, session)
+    cast.talk(client, session, "And now?", models=["deep"])
+    assert ask(client, session) == (202, {"status": "queued"})
+    asked = Compression.objects.get()
+    assert (asked.model, asked.triggered_by) == ("deep", TriggeredBy.USER)
+    assert read(client, session) == {"summary": None, "is_under_way": True}
+    # Asking again changes nothing.
+    assert ask(client, session) == (202, {"status": "queued"})
+    assert Compression.objects.count() == 1
+
+
+def test_the_summary_in_force_is_told_and_what_it_saves(client: APIClient, session: str) -> None:
+    first = cast.talk(client, session)
+    cast.talk(client, session, "And now?")
+    ask(client, session)
+    cutoff = first["runs"][0]["message"]
+    made = summarise(session, cutoff)
+    told = read(client, session)
+    assert not told["is_under_way"]
+    assert told["summary"] == {
+        "id": str(made.pk),
+        "parent": str(made.parent_id),
+        "last_summarized_message": cutoff,
+        "text": "They greeted.",
+        "token_count": 3,
+        "saved_tokens": 500,
+        "sent_at": isoformat_utc(made.sent_at),
+    }
+    # One question after the cutoff: it stays.
+    assert ask(client, session) == (200, {"status": "nothing_to_compress"})
+    assert [one["role"] for one in client.get(f"/api/sessions/{session}/messages/").json()] == [
+        "user", "assistant", "user", "assistant",
+    ]  # fmt: skip
+
+
+def test_unknown_members_are_refused(client: APIClient, session: str) -> None:
+    response = client.post(f"/api/sessions/{session}/compression/", {"force": True}, format="json")
+    assert (response.status_code, response.json()["code"]) == (400, "unknown_field")
+
+
+def test_the_socket_s_command_does_the_same(client: APIClient, alice: Any, session: str) -> None:
+    members = {"session": session}
+    assert handlers.compress(alice, members) == {"type": "accepted", "status": "nothing_to_compress"}
+    cast.talk(client, session)
+    cast.talk(client, session)
+    assert handlers.compress(alice, members) == {"type": "accepted", "status": "queued"}
+    assert Compression.objects.get().triggered_by == "user"
+    with pytest.raises(ApiError, match="session_not_found"):
+        handlers.compress(cast.user("mallory"), members)
+
+
+def test_a_model_that_is_gone_gives_way_to_the_default(client: APIClient, session: str) -> None:
+    for _ in range(2):
+        cast.talk(client, session, models=["deep"])
+    Run.objects.update(model_config=None)
+    assert ask(client, session) == (202, {"status": "queued"})
+    assert Compression.objects.get().model == "quick"

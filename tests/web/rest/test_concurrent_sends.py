@@ -1,0 +1,105 @@
+"""The ordinary send takes no lock: it looks, and stores only if nothing has happened to the session in between."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from chat.models import ModelConfig, Session, Turn
+from chat.prompts import dynamic_context
+from chat.turns.request import TurnRequest
+from chat.turns.start import start_turn
+from tests import cast
+
+Meanwhile = Callable[[Callable[[], Any]], None]
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """What is given happens once: while the next send, which has looked, works out its context."""
+    monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
+
+    def happens(event: Callable[[], Any]) -> None:
+        waiting = [event]
+
+        def provider(_: Session) -> str:
+            if waiting:
+                waiting.pop()()
+            return ""
+
+        dynamic_context.register("meanwhile", provider)
+
+    return happens
+
+
+def asked(act: Callable[[], Any]) -> list[str]:
+    """The first words of what the database was asked."""
+    with CaptureQueriesContext(connection) as queries:
+        act()
+    return [query["sql"].split()[0] for query in queries.captured_queries]
+
+
+def test_it_asks_the_database_once_and_stores_once(alice: Any, session: str) -> None:
+    known = Session.objects.get(pk=session)
+    assert asked(lambda: start_turn(known, TurnRequest("Hello"))) == ["SELECT", "WITH"]
+
+
+def test_a_repeat_is_looked_up_and_not_stored(client: APIClient, session: str) -> None:
+    first = cast.send(client, session, client_message_id="one")
+    again = cast.send(client, session, client_message_id="one")
+    assert (first.status_code, again.status_code) == (202, 200)
+    assert first.json() == again.json()
+    assert Turn.objects.count() == 1
+
+
+def test_a_message_sent_in_between_stands_above_it(
+    client: APIClient, session: str, meanwhile: Meanwhile
+) -> None:
+    meanwhile(lambda: cast.talk(client, session, "first"))
+    assert cast.send(client, session, "second").status_code == 202
+    assert cast.texts(client, session) == ["first", "About first", "second", ""]
+
+
+def test_it_waits_for_a_message_sent_in_between(
+    client: APIClient, session: str, meanwhile: Meanwhile
+) -> None:
+    meanwhile(lambda: cast.send(client, session, "first"))
+    cast.send(client, session, "second")
+    first, second = Turn.objects.order_by("created_at")
+    assert second.after == first
+
+
+def test_a_branch_chosen_in_between_is_the_one_it_goes_on(
+    client: APIClient, session: str, meanwhile: Meanwhile
+) -> None:
+    cast.talk(client, session, "one")
+    other = cast.talk(client, session, "two", parent=None)
+    first = client.get(f"/api/sessions/{session}/messages/").json()[0]["siblings"][0]
+    assert first != other["user_message"]
+    meanwhile(lambda: client.post(f"/api/messages/{first}/selection/"))
+    cast.send(client, session, "three")
+    assert cast.texts(client, session) == ["one", "About one", "three", ""]
+
+
+def test_a_session_deleted_in_between_is_not_found(
+    client: APIClient, session: str, meanwhile: Meanwhile
+) -> None:
+    meanwhile(lambda: client.delete(f"/api/sessions/{session}/"))
+    answer = cast.send(client, session)
+    assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
+
+
+@pytest.mark.parametrize("named", [["quick", "gone"], ["gone"]], ids=["one of two", "the only one"])
+def test_a_model_that_is_not_offered_is_refused(client: APIClient, session: str, named: list[str]) -> None:
+    ModelConfig.objects.create(**ModelConfig.fields_for("gone", 8_000), enabled=False)
+    answer = cast.send(client, session, models=named)
+    assert (answer.status_code, answer.json()["code"]) == (400, "models_invalid")
+    assert not Turn.objects.exists()
+
+
+def test_models_answer_in_the_order_they_were_named(client: APIClient, session: str) -> None:
+    started = cast.send(client, session, models=["deep", "quick"]).json()
+    assert [run["model"] for run in started["runs"]] == ["deep", "quick"]

@@ -1,0 +1,126 @@
+"""One error shape, whoever notices the error: DRF, Django, middleware, the database."""
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rest_framework.test import APIClient
+
+from chat.models import ChatMessage
+from tests import cast
+from web.rest.errors import describe
+
+SHAPE = {"code", "message", "request_id"}
+
+
+@pytest.mark.parametrize("debug", [True, False])
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "code"),
+    [
+        pytest.param("get", "/api/nowhere/", {}, 404, "not_found", id="unknown path"),
+        pytest.param("post", "/api/nowhere", {}, 404, "not_found", id="no slash, no redirect"),
+        pytest.param("get", "/api/models/", {"Host": "evil.example"}, 400, "bad_request", id="foreign host"),
+        pytest.param("get", "/api/models/", {}, 401, "not_authenticated", id="no login"),
+        pytest.param("put", "/health/live", {}, 405, "method_not_allowed", id="method of a plain view"),
+        pytest.param("get", "/health/nothing", {}, 404, "not_found", id="unknown health"),
+    ],
+)
+def test_errors_of_django_have_our_shape(
+    db: None,
+    settings: Any,
+    debug: bool,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    status: int,
+    code: str,
+) -> None:
+    settings.DEBUG = debug
+    response = getattr(Client(raise_request_exception=False), method)(path, headers=headers)
+    assert response["Content-Type"] == "application/json"
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert set(response.json()) == SHAPE
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_what_nobody_foresaw_is_a_500_that_says_nothing(
+    alice: Any, session: str, settings: Any, debug: bool
+) -> None:
+    settings.DEBUG = debug
+    settings.MAX_MESSAGE_CHARACTERS = "broken"  # comparing it raises TypeError
+    client = APIClient(raise_request_exception=False)
+    client.force_authenticate(alice)
+    response = cast.send(client, session)
+    assert (response.status_code, response.json()["code"]) == (500, "internal_error")
+    assert set(response.json()) == SHAPE
+    assert not ChatMessage.objects.filter(role="user").exists()
+
+
+def test_a_browser_without_its_csrf_token_is_refused(alice: Any, session: str) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(alice)
+    response = cast.send(client, session)
+    assert (response.status_code, response.json()["code"]) == (403, "csrf_failed")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (RedisConnectionError("gone"), 503, "stream_unavailable"),
+        (OperationalError("gone"), 503, "unavailable"),
+        (RuntimeError("secret"), 500, "internal_error"),
+    ],
+)
+def test_a_missing_service_is_a_503(error: Exception, status: int, code: str) -> None:
+    described = describe(error)
+    assert (described.status, described.code) == (status, code)
+    assert "gone" not in described.message
+    assert "secret" not in described.message
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("my-request.1", True), ("", False), ("a b", False), ("x" * 65, False), ("<script>", False)],
+)
+def test_every_answer_names_its_request(db: None, sent: str, kept: bool) -> None:
+    response = Client().get("/health/live", headers={"X-Request-ID": sent})
+    assert (response["X-Request-ID"] == sent) is kept
+    assert response["X-Request-ID"]
+
+
+def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, settings: Any) -> None:
+    from chat.runs import task_queue
+
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    task_queue._impatient.cache_clear()
+    try:
+        response = cast.send(client, session)
+    finally:
+        task_queue._impatient.cache_clear()
+    assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
+    assert response["Retry-After"]
+    assert cast.texts(client, session) == []
+
+
+def test_ready_when_everything_is_there(db: None) -> None:
+    response = Client().get("/health/ready")
+    expected = {"status": "ok", "postgres": "ok", "redis": "ok", "migrations": "ok"}
+    assert (response.status_code, response.json()) == (200, expected)
+
+
+def test_not_ready_without_redis(db: None, settings: Any) -> None:
+    from chat.runs import task_queue
+
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    task_queue._impatient.cache_clear()
+    try:
+        response = Client().get("/health/ready")
+    finally:
+        task_queue._impatient.cache_clear()
+    assert (response.status_code, response.json()["redis"]) == (503, "unavailable")
+
+
+def test_alive_is_asked_of_nobody() -> None:
+    assert Client().get("/health/live").json() == {"status": "ok"}

@@ -1,0 +1,109 @@
+"""Files and projects as far as turns and sessions know them; the rows are made here."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from chat.models import ChatMessage, CitedDocument, MessageFile, Run, ToolCall
+from knowledge.models import File, Project
+from tests import cast
+
+
+def ready(owner: Any, name: str = "tides.txt", **fields: Any) -> File:
+    given = {"status": "ready", "text": "Two tides a day.", "token_count": 5}
+    return File.objects.create(owner=owner, name=name, **given | fields)
+
+
+def picture(owner: Any) -> File:
+    return ready(owner, "moon.png", kind="image", text="", token_count=0, width_px=64, height_px=64)
+
+
+def ids(*files: File) -> list[str]:
+    return [str(file.pk) for file in files]
+
+
+def numbers(started: dict[str, Any]) -> list[int | None]:
+    return list(MessageFile.objects.filter(message=started["user_message"]).values_list("number", flat=True))
+
+
+class TestFilesOfATurn:
+    def test_they_come_with_the_message_in_the_order_they_were_named(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        text, moon, table = ready(alice), picture(alice), ready(alice, "levels.csv", kind="tabular")
+        started = cast.talk(client, session, files=ids(table, moon, text))
+        question, answer = client.get(f"/api/sessions/{session}/messages/").json()
+        assert question["files"] == [
+            {"id": str(table.pk), "name": "levels.csv", "kind": "tabular", "token_count": 5},
+            {"id": str(moon.pk), "name": "moon.png", "kind": "image", "token_count": 0},
+            {"id": str(text.pk), "name": "tides.txt", "kind": "text", "token_count": 5},
+        ]
+        assert answer["files"] == []
+        assert numbers(started) == [1, None, 2]
+
+    def test_numbers_go_on_from_the_highest_of_the_branch(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        file = ready(alice)
+        first = cast.talk(client, session, files=ids(file))
+        assert numbers(cast.talk(client, session, files=ids(file))) == [2]
+        run = Run.objects.get(turn=cast.talk(client, session)["turn"])
+        given = {"run": run, "tool_call_id": "c", "name": "web_search", "turn_number": 0}
+        outer = ToolCall.objects.create(message=run.message, **given)
+        ToolCall.objects.create(parent_tool_call=outer, documents=[{"number": 6}, {"number": 7}], **given)
+        assert numbers(cast.talk(client, session, files=ids(file))) == [8]
+        answer = Run.objects.get(turn=cast.talk(client, session)["turn"]).message
+        CitedDocument.objects.create(message=answer, number=20, document_id="a", title="Tides")
+        assert numbers(cast.talk(client, session, files=ids(file, ready(alice)))) == [21, 22]
+        # Another branch has numbers of its own.
+        beside = cast.talk(client, session, parent=first["runs"][0]["message"], files=ids(file))
+        assert numbers(beside) == [2]
+
+    @pytest.mark.parametrize(
+        ("fields", "status", "code"),
+        [
+            ({"status": "processing"}, 409, "file_processing"),
+            ({"status": "failed", "error_code": "document_corrupt"}, 422, "file_failed"),
+        ],
+    )
+    def test_one_that_cannot_be_read_is_refused(
+        self, client: APIClient, alice: Any, session: str, fields: dict[str, str], status: int, code: str
+    ) -> None:
+        file = ready(alice, "broken.pdf", **fields)
+        response = cast.send(client, session, files=ids(ready(alice), file))
+        error = response.json()
+        assert (response.status_code, error["code"], error["field"]) == (status, code, "files")
+        assert error["file"] == str(file.pk)
+        assert not ChatMessage.objects.filter(role="user").exists()
+
+    def test_anothers_file_is_not_there(self, client: APIClient, alice: Any, session: str) -> None:
+        theirs = ready(cast.user("bob"))
+        response = cast.send(client, session, files=ids(ready(alice), theirs))
+        assert (response.status_code, response.json()["code"]) == (404, "file_not_found")
+        assert str(theirs.pk) not in response.content.decode()
+
+    def test_a_file_twice_is_refused(self, client: APIClient, alice: Any, session: str) -> None:
+        file = ready(alice)
+        error = cast.send(client, session, files=ids(file, file)).json()
+        assert (error["code"], error["field"]) == ("invalid_value", "files")
+
+    def test_a_repeat_attaches_nothing_twice(self, client: APIClient, alice: Any, session: str) -> None:
+        body = {"files": ids(ready(alice)), "client_message_id": "m1"}
+        assert cast.send(client, session, **body).status_code == 202
+        assert cast.send(client, session, **body).status_code == 200
+        assert MessageFile.objects.count() == 1
+
+
+class TestProjectsOfSessions:
+    def test_a_session_belongs_to_a_project_of_its_owner(self, client: APIClient, alice: Any) -> None:
+        project = str(Project.objects.create(owner=alice, name="Tides").pk)
+        body = client.post("/api/sessions/", {"project": project}, format="json").json()
+        assert body["project"] == project
+        changed = client.patch(f"/api/sessions/{body['id']}/", {"project": None}, format="json").json()
+        assert changed["project"] is None
+
+    def test_anothers_project_is_not_there(self, client: APIClient, session: str) -> None:
+        theirs = str(Project.objects.create(owner=cast.user("bob"), name="Bread").pk)
+        response = client.patch(f"/api/sessions/{session}/", {"project": theirs}, format="json")
+        assert (response.status_code, response.json()["code"]) == (404, "project_not_found")

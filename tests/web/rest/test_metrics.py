@@ -1,0 +1,126 @@
+"""GET /metrics: what Prometheus reads there."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from chat.metrics import counters, gauges, tally
+from chat.models import Run, Turn
+from chat.models.outcome import End, Usage
+from chat.protocol import wire
+from chat.protocol.states import Status
+from tests import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def told() -> dict[str, Metric]:
+    """Families by name, as a Prometheus server would parse them."""
+    response = Client().get("/metrics")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain")
+    return {family.name: family for family in text_string_to_metric_families(response.content.decode())}
+
+
+def value(families: dict[str, Metric], sample: str, **labels: str) -> float:
+    for family in families.values():
+        for one in family.samples:
+            if one.name == sample and one.labels == labels:
+                return float(one.value)
+    raise AssertionError(f"{sample}{labels} is not told")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> Iterator[None]:
+    gauges._latest = None
+    yield
+    gauges._latest = None
+
+
+@pytest.fixture
+def run(transactional_db: None) -> Run:
+    """alice's question, its answer queued for 90 s."""
+    cast.model("quick", is_default=True)
+    client = cast.client_of(cast.user("alice"))
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    pk = cast.send(client, session).json()["runs"][0]["id"]
+    Run.objects.filter(pk=pk).update(queued_at=timezone.now() - timedelta(seconds=90))
+    return Run.objects.get(pk=pk)
+
+
+def test_live_runs_and_the_age_of_the_queue_come_from_the_database(run: Run) -> None:
+    families = told()
+    assert value(families, "turnwire_runs", status="queued", model="quick") == 1
+    assert 90 <= value(families, "turnwire_queue_age_seconds", queue="llm") < 1000
+    assert value(families, "turnwire_postgres_up") == value(families, "turnwire_redis_up") == 1
+
+
+def test_a_turn_that_waits_for_another_makes_no_queue_old(run: Run) -> None:
+    before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
+    Turn.objects.filter(pk=run.turn_id).update(after=before)
+    assert value(told(), "turnwire_queue_age_seconds", queue="llm") == 0
+
+
+def test_asking_often_asks_the_database_seldom(run: Run) -> None:
+    assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
+    cast.finish(str(run.pk))
+    assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
+
+
+def test_an_end_is_counted_with_its_tokens_and_its_first_token(db: None) -> None:
+    usage = Usage(prompt_tokens=10, completion_tokens=5, reasoning_tokens=2)
+    end = End(Status.COMPLETED, last_seq=1, usage=usage, time_to_first_token_ms=1500)
+    failed = End(Status.FAILED, last_seq=1, error=wire.run_error("worker_lost"))
+    model = "counted-model"
+    counters.run_ended(model, end)
+    counters.run_ended(model, failed)
+    tally.Tally("web").push()
+    families = told()
+    tokens = {kind: value(families, "turnwire_tokens_total", model=model, kind=kind) for kind in ("prompt", "reasoning")}  # fmt: skip
+    assert tokens == {"prompt": 10, "reasoning": 2}
+    assert value(families, "turnwire_runs_ended_total", status="completed", model=model) == 1
+    assert value(families, "turnwire_run_errors_total", code="worker_lost", model=model) == 1
+    below = {le: value(families, "turnwire_time_to_first_token_seconds_bucket", model=model, le=le) for le in ("1.0", "2.0")}  # fmt: skip
+    assert below == {"1.0": 0, "2.0": 1}
+
+
+def test_it_says_so_when_redis_is_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from redis import Redis
+
+    away: Any = Redis(host="127.0.0.1", port=1)
+    monkeypatch.setattr(tally, "sync_redis", lambda: away)
+    families = told()
+    assert value(families, "turnwire_redis_up") == 0
+    assert value(families, "turnwire_postgres_up") == 1
+
+
+def test_it_says_so_when_postgres_is_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gauges, "read", refuse)
+    families = told()
+    assert value(families, "turnwire_postgres_up") == 0
+    assert value(families, "turnwire_redis_up") == 1
+    assert "turnwire_runs" not in families
+
+
+def refuse() -> list[Metric]:
+    raise OperationalError
+
+
+def test_processes_and_sockets_are_told_by_role(db: None) -> None:
+    tally.Tally("web").push()
+    families = told()
+    assert value(families, "turnwire_processes", role="web") >= 1
+    assert value(families, "turnwire_sockets") >= 0
+
+
+def test_every_metric_has_one_prefix_and_a_meaning(db: None) -> None:
+    for family in told().values():
+        assert family.name.startswith("turnwire_")
+        assert family.documentation.endswith((".", ")."))

@@ -1,0 +1,275 @@
+"""A conversation over the socket: sent, streamed by a publisher in a worker's place, resumed, stopped."""
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from knox.models import AuthToken
+
+from chat.infrastructure.redis_client import async_redis
+from chat.log.publisher import Publisher
+from chat.log.stream import run_log
+from chat.models import ModelConfig, Run, Session
+from chat.models.outcome import End
+from chat.protocol import wire as p
+from chat.protocol.states import Status
+from chat.runs.completion import announce, commit_end
+from tests import sockets
+from web.socket.hub import current_hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TEXT = ["日本", "語 ", "e\u0301", " 👩‍👩‍👧", " end"]
+
+
+@pytest.fixture
+def alice(transactional_db) -> User:
+    ModelConfig.objects.create(name="model", is_default=True)
+    return User.objects.create_user("alice", password="a")
+
+
+@pytest.fixture
+def session(alice) -> str:
+    return str(Session.objects.start(alice).pk)
+
+
+@pytest_asyncio.fixture
+async def address():
+    async with sockets.web() as address:
+        yield address
+
+
+@pytest_asyncio.fixture
+async def publisher(address):
+    publisher = Publisher(async_redis())
+    await publisher.start()
+    yield publisher
+    await publisher.close()
+
+
+@pytest.fixture
+def dial(address, alice):
+    """Opens a socket as alice."""
+    token = AuthToken.objects.create(alice)[1]
+    return lambda: sockets.socket(address, Authorization=f"Token {token}")
+
+
+class Worker:
+    """Claims one run and speaks as its worker."""
+
+    def __init__(self, publisher: Publisher, run: Run, session: str) -> None:
+        self.run = run
+        address = p.RunAddress(session, str(run.pk), run.attempt)
+        self.outlet = publisher.open(address, on_stale=lambda: None)
+        self.outlet.emit(p.Placement(), p.RunStart(model="model"))
+        self.outlet.emit(p.Placement(), p.MessageStart())
+
+    async def say(self, text: str) -> None:
+        self.outlet.emit(p.Placement(), p.MessageDelta(text=text))
+        await self.outlet.flush()
+
+    async def end(self, text: str) -> None:
+        last_seq = self.outlet.settle() + 1
+        end = End(Status.COMPLETED, last_seq=last_seq, text=text)
+        assert await sync_to_async(commit_end)(self.run.pk, self.run.attempt, end)
+        self.outlet.emit(p.Placement(), p.Stop(stop_reason="finished"))
+        await self.outlet.flush()
+        await sync_to_async(announce)(self.run.pk)
+
+
+async def claimed(publisher: Publisher, run: str, session: str) -> Worker:
+    found = await sync_to_async(Run.objects.claim)(run, owner=1)
+    assert found
+    return Worker(publisher, found, session)
+
+
+async def sent(client: sockets.Client, session: str) -> str:
+    """Send a message; the id of its one run."""
+    accepted = await client.ask(type="send", session=session, text="Hi")
+    assert accepted["type"] == "accepted", accepted
+    return accepted["runs"][0]["id"]
+
+
+def is_stop(one: dict) -> bool:
+    return one["type"] == "packet" and one["obj"]["type"] == "stop"
+
+
+def shown(client: sockets.Client, before: str = "") -> str:
+    """What the client's screen says: snapshots replace, resets clear, packets add."""
+    text = before
+    for one in client.seen:
+        match one:
+            case {"type": "snapshot"}:
+                text = one["message"]["text"]
+            case {"type": "reset"}:
+                text = ""
+            case {"type": "packet"}:
+                text += one["obj"]["text"] if one["obj"]["type"] == "message_delta" else ""
+    return text
+
+
+def seqs(client: sockets.Client) -> list[int]:
+    return [one["seq"] for one in client.seen if one["type"] == "packet"]
+
+
+async def test_an_answer_is_streamed_to_every_tab_and_announced(dial, session, publisher):
+    async with dial() as first, dial() as second:
+        for tab in (first, second):
+            assert (await tab.ask(type="subscribe", session=session))["runs"] == []
+        run = await sent(first, session)
+        worker = await claimed(publisher, run, session)
+        for text in TEXT:
+            await worker.say(text)
+        await worker.end("".join(TEXT))
+        for tab in (first, second):
+            stopped = await tab.until(lambda one: one["type"] == "overall_stop")
+            assert (stopped["n"], stopped["stop_reason"]) == (2, "finished")
+            started = [one for one in tab.seen if one["type"] == "turn_started"]
+            assert [(one["n"], one["runs"][0]["id"]) for one in started] == [(1, run)]
+            assert shown(tab) == "".join(TEXT)
+            assert seqs(tab) == list(range(1, len(seqs(tab)) + 1))
+
+
+async def test_a_socket_that_goes_away_stops_nothing_and_the_next_one_goes_on(dial, session, publisher):
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        run = await sent(client, session)
+        worker = await claimed(publisher, run, session)
+        await worker.say("before ")
+        await client.until(lambda one: one["type"] == "packet" and one["obj"].get("text"))
+        cursor, before = {"attempt": 1, "seq": seqs(client)[-1]}, shown(client)
+    await worker.say("meanwhile ")
+    async with dial() as client:
+        reply = await client.ask(type="subscribe", session=session, cursors={run: cursor}, since=1)
+        assert reply["runs"][0]["status"] == "running"
+        await worker.say("after")
+        await worker.end("before meanwhile after")
+        await client.until(is_stop)
+        assert shown(client, before) == "before meanwhile after"
+        assert seqs(client)[0] == cursor["seq"] + 1
+
+
+async def test_who_comes_after_the_end_gets_the_rest_and_what_happened(dial, session, publisher):
+    async with dial() as client:
+        run = await sent(client, session)
+    worker = await claimed(publisher, run, session)
+    await worker.say("said")
+    await worker.end("said")
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session, since=0, cursors={run: {"attempt": 1, "seq": 2}})
+        await client.until(lambda one: is_stop(one) or one["type"] == "overall_stop")
+        await client.until(lambda one: is_stop(one) or one["type"] == "overall_stop")
+        assert shown(client) == "said"
+        assert [one["n"] for one in client.seen if "n" in one and one["type"] != "subscribed"] == [1, 2]
+
+
+async def test_after_the_log_has_expired_one_snapshot_and_the_stop_stand_for_it(dial, session, publisher):
+    async with dial() as client:
+        run = await sent(client, session)
+    worker = await claimed(publisher, run, session)
+    await worker.say("said")
+    await worker.end("said")
+    log = run_log(session, run)
+    await async_redis().delete(log.meta, log.entries)
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session, cursors={run: {"attempt": 1, "seq": 1}})
+        last = await client.until(is_stop)
+        snapshot = client.seen[-2]
+        assert (snapshot["type"], snapshot["message"]["status"], shown(client)) == (
+            "snapshot",
+            "completed",
+            "said",
+        )
+        assert (snapshot["seq"], last["seq"]) == (last["seq"] - 1, worker.outlet.settle())
+
+
+async def test_a_cursor_past_the_end_of_a_run_is_refused_and_one_at_the_end_gets_nothing(
+    dial, session, publisher
+):
+    async with dial() as client:
+        run = await sent(client, session)
+        worker = await claimed(publisher, run, session)
+        await worker.end("")
+        end = {"attempt": 1, "seq": worker.outlet.settle()}
+        refused = await client.ask(
+            type="subscribe", session=session, cursors={run: end | {"seq": end["seq"] + 1}}
+        )
+        assert refused["code"] == "invalid_cursor"
+        refused = await client.ask(type="subscribe", session=session, cursors={run: end | {"attempt": 2}})
+        assert refused["code"] == "invalid_cursor"
+        await client.ask(type="subscribe", session=session, cursors={run: end})
+        assert await client.ask(type="ping") == {"type": "pong"}
+        assert seqs(client) == []
+
+
+async def test_a_session_that_lost_its_events_asks_the_client_to_read_it_again(dial, session):
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session, since=7)
+        assert await client.next() == {"type": "resync", "session": session, "n": 0}
+
+
+async def test_a_newer_attempt_resets_what_was_shown(dial, session, publisher):
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        run = await sent(client, session)
+        old = await claimed(publisher, run, session)
+        await old.say("lost words")
+        await client.until(lambda one: one["type"] == "packet" and one["obj"].get("text"))
+        await sync_to_async(Run.objects.filter(pk=run).update)(status=Status.QUEUED)
+        new = await claimed(publisher, run, session)
+        await new.say("kept words")
+        await new.end("kept words")
+        await client.until(is_stop)
+        assert shown(client) == "kept words"
+        assert [one["attempt"] for one in client.seen if one["type"] == "reset"] == [2]
+
+
+async def test_a_waiting_run_tells_its_place_and_a_stop_ends_it(dial, session):
+    current_hub().watch.pace.tick_s = 0.05
+    current_hub().watch.pace.queued_after_s = 0
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        run = await sent(client, session)
+        assert (await client.until(lambda one: one["type"] == "queued")) == {
+            "type": "queued",
+            "run": run,
+            "position": 1,
+        }
+        await client.say(type="stop", run=run, id=1)
+        reply = await client.until(lambda one: one["type"] == "stopping")
+        assert reply == {"type": "stopping", "run": run, "status": "stopped", "id": 1}
+        async with dial() as other:
+            await other.ask(type="subscribe", session=session, cursors={run: {"attempt": 0, "seq": 0}})
+            assert (await other.until(is_stop))["obj"]["stop_reason"] == "user_cancelled"
+
+
+async def test_a_silent_run_shows_that_it_lives(dial, session, publisher):
+    current_hub().watch.pace.tick_s = 0.05
+    current_hub().watch.pace.heartbeat_after_s = 0.2
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        run = await sent(client, session)
+        worker = await claimed(publisher, run, session)
+        await worker.say("thinking")
+        assert await client.until(lambda one: one["type"] == "heartbeat") == {"type": "heartbeat", "run": run}
+
+
+async def test_a_client_that_does_not_read_is_closed_and_others_notice_nothing(dial, session, publisher):
+    async with dial() as slow, dial() as reader:
+        for client in (slow, reader):
+            await client.ask(type="subscribe", session=session)
+        slow.connection.transport.pause_reading()
+        worker = await claimed(publisher, await sent(reader, session), session)
+        [topic] = current_hub().topics.values()
+        block = 0
+        # The kernel takes some megabytes on behalf of a client that does not read.
+        while len(topic.subscribers) == 2:
+            block += 1
+            assert block < 10_000, "never closed"
+            worker.outlet.emit(p.Placement(turn_index=block), p.MessageDelta(text="x" * 9_000))
+            await worker.outlet.flush()
+            await reader.until(lambda one: one.get("seq") == worker.outlet.settle())
+        slow.connection.transport.resume_reading()
+        assert await slow.close_code() == 4408
+        await worker.end("")
+        await reader.until(is_stop)
+        assert seqs(reader) == list(range(1, worker.outlet.settle() + 1))

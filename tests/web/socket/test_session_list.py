@@ -1,0 +1,194 @@
+"""What the tabs of one user hear of the list of sessions, by a real server and real sockets."""
+
+import uuid
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from knox.models import AuthToken
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.models import ModelConfig, Session
+from chat.runs import titles
+from chat.sessions.settings import edit_session
+from tests import cast, sockets
+from web.socket import session_list
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest_asyncio.fixture
+async def address():
+    async with sockets.web() as address:
+        yield address
+
+
+@pytest.fixture
+def alice(transactional_db) -> User:
+    ModelConfig.objects.create(name="quick", is_default=True)
+    return cast.user("alice")
+
+
+@asynccontextmanager
+async def tab(address: str, person: User):
+    """A socket that watches its user's sessions."""
+    token = await sync_to_async(lambda: AuthToken.objects.create(person)[1])()
+    async with sockets.socket(address, Authorization=f"Token {token}") as client:
+        assert await client.ask(type="watch_sessions", id=1) == {"type": "sessions_watched", "id": 1}
+        yield client
+
+
+async def marks(client: sockets.Client) -> tuple[bool, bool]:
+    """is_answering and is_unread as the next line tells them."""
+    line = await client.next()
+    assert line["type"] == "session_changed"
+    return line["is_answering"], line["is_unread"]
+
+
+def row(api, session: str) -> dict:
+    """As the list shows it."""
+    return next(one for one in api.get("/api/sessions/").json()["results"] if one["id"] == session)
+
+
+async def test_every_tab_hears_what_the_list_would_show(address, alice):
+    api = await sync_to_async(cast.client_of)(alice)
+    do = sync_to_async
+    async with tab(address, alice) as one, tab(address, alice) as other:
+        session = (await do(api.post)("/api/sessions/", {"title": "Tides"}, format="json")).json()["id"]
+        await do(cast.talk)(api, session)
+        await do(api.patch)(f"/api/sessions/{session}/", {"title": "Moons"}, format="json")
+        await do(api.put)(f"/api/sessions/{session}/seen/", {}, format="json")
+        told = [await one.next() for _ in range(5)]
+        assert [(line["title"], line["n"], line["is_answering"], line["is_unread"]) for line in told] == [
+            ("Tides", 0, False, False),
+            ("Tides", 1, True, False),
+            ("Tides", 2, False, True),
+            ("Moons", 3, False, True),
+            ("Moons", 3, False, False),
+        ]
+        shown = await do(row)(api, session)
+        named = {"type": "session_changed", "session": session}
+        assert told[-1] == named | {name: shown[name] for name in told[-1] if name not in named}
+        await do(api.delete)(f"/api/sessions/{session}/")
+        assert await one.next() == {"type": "session_deleted", "session": session}
+        assert [await other.next() for _ in range(6)] == one.seen[1:]
+
+
+async def test_nobody_else_hears_of_it(address, alice):
+    mallory = await sync_to_async(cast.user)("mallory")
+    async with tab(address, mallory) as client:
+        api = await sync_to_async(cast.client_of)(alice)
+        await sync_to_async(api.post)("/api/sessions/", {}, format="json")
+        # What is published before is heard before.
+        own = await sync_to_async(cast.client_of)(mallory)
+        made = (await sync_to_async(own.post)("/api/sessions/", {}, format="json")).json()["id"]
+        assert (await client.next())["session"] == made
+
+
+async def test_a_session_is_answering_until_the_last_turn_that_waits_has_ended(address, alice):
+    api = await sync_to_async(cast.client_of)(alice)
+    session = await sync_to_async(lambda: str(Session.objects.start(alice).pk))()
+    async with tab(address, alice) as client:
+        first = (await sync_to_async(cast.send)(api, session)).json()["runs"][0]["id"]
+        second = (await sync_to_async(cast.send)(api, session)).json()["runs"][0]["id"]
+        for run in (first, second):
+            await sync_to_async(cast.finish)(run)
+        assert [await marks(client) for _ in range(4)] == [
+            (True, False), (True, False), (True, True), (False, True),
+        ]  # fmt: skip
+
+
+async def test_a_lost_connection_to_redis_is_said(address, alice):
+    async with tab(address, alice) as client:
+        await sync_to_async(sync_redis().execute_command)("CLIENT", "KILL", "TYPE", "pubsub")
+        assert await client.next() == {"type": "sessions_resync"}
+        assert await client.ask(type="watch_sessions") == {"type": "sessions_watched"}
+
+
+async def test_a_watch_that_redis_does_not_confirm_is_refused(address, alice, monkeypatch):
+    monkeypatch.setattr(session_list, "JOIN_S", 0.0)
+    token = await sync_to_async(lambda: AuthToken.objects.create(alice)[1])()
+    async with sockets.socket(address, Authorization=f"Token {token}") as client:
+        assert (await client.ask(type="watch_sessions"))["code"] == "stream_unavailable"
+
+
+def test_a_title_that_a_model_gives_is_told_and_moves_nothing(alice):
+    session = Session.objects.start(alice)
+    with sync_redis().pubsub() as ear:
+        ear.subscribe(f"turnwire:user:{alice.pk}:sessions")
+        assert ear.get_message(timeout=60)
+        assert titles.give(session.pk, "Beds and Paths")
+        assert b'"title":"Beds and Paths"' in ear.get_message(timeout=60)["data"]
+    assert Session.objects.get(pk=session.pk).updated_at == session.updated_at
+
+
+@pytest.mark.parametrize(
+    ("seen", "is_unread"),
+    [
+        pytest.param(None, False, id="all there is"),
+        pytest.param(2, False, id="the end of the turn"),
+        pytest.param(99, False, id="more than there is"),
+        pytest.param(1, True, id="its beginning"),
+        pytest.param(0, True, id="nothing"),
+    ],
+)
+def test_a_session_is_unread_until_the_end_of_its_latest_turn_was_seen(alice, seen, is_unread):
+    api = cast.client_of(alice)
+    session = str(Session.objects.start(alice).pk)
+    cast.talk(api, session)
+    assert row(api, session)["is_unread"]
+    body = {} if seen is None else {"n": seen}
+    for _ in range(2):
+        assert api.put(f"/api/sessions/{session}/seen/", body, format="json").status_code == 204
+        assert row(api, session)["is_unread"] is is_unread
+    cast.talk(api, session)
+    assert row(api, session)["is_unread"]
+
+
+def test_who_sends_has_seen(alice):
+    api = cast.client_of(alice)
+    session = str(Session.objects.start(alice).pk)
+    cast.talk(api, session)
+    cast.send(api, session)
+    assert (row(api, session)["is_answering"], row(api, session)["is_unread"]) == (True, False)
+
+
+def test_a_log_that_redis_forgot_and_a_script_it_does_not_know_lose_no_event(alice):
+    api = cast.client_of(alice)
+    session = Session.objects.start(alice)
+    for title in ("Tides", "Moons"):
+        sync_redis().flushall()
+        sync_redis().script_flush()
+        edit_session(session, {"title": title})
+    assert row(api, str(session.pk))["n"] == 2
+
+
+def test_a_page_of_sessions_costs_the_same_however_many_there_are(alice):
+    api = cast.client_of(alice)
+
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            assert api.get("/api/sessions/").status_code == 200
+        return len(captured)
+
+    Session.objects.start(alice)
+    one = queries()
+    for _ in range(20):
+        Session.objects.start(alice)
+    assert queries() == one
+
+
+def test_sessions_in_progress_are_found_without_reading_their_turns(alice):
+    with connection.cursor() as cursor:
+        cursor.execute("SET enable_seqscan = off")
+        cursor.execute(
+            "EXPLAIN SELECT FROM chat_turn WHERE session_id = %s AND ended_at IS NULL", [uuid.uuid4()]
+        )
+        assert "turn_in_progress" in str(cursor.fetchall())
+        cursor.execute("SET enable_seqscan = on")

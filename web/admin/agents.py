@@ -1,0 +1,67 @@
+"""What admins see of agents: all of them, and what their owners may edit."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Agent, ModelConfig
+from chat.protocol.tasks import TOOL_NAMES
+from chat.turns.request import MAX_MODELS
+
+LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
+
+
+def tool_choices() -> list[tuple[str, str]]:
+    return [(name, name) for name in sorted(TOOL_NAMES)]
+
+
+def model_choices() -> list[tuple[str, str]]:
+    return [(model.name, model.name) for model in ModelConfig.objects.offered()]
+
+
+class AgentForm(forms.ModelForm[Agent]):
+    """Names are chosen, not typed: the columns are plain lists."""
+
+    tools = forms.MultipleChoiceField(
+        label=_("Tools"), choices=tool_choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    models = forms.MultipleChoiceField(
+        label=_("Models"),
+        choices=model_choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None: the default model."),
+    )
+
+    class Meta:
+        model = Agent
+        fields = (
+            "owner",
+            "name",
+            "prompt",
+            "replaces_system_prompt",
+            "reminder",
+            "tools",
+            "models",
+            "context_layout",
+        )
+        widgets = {"prompt": LARGE}
+
+    def clean_models(self) -> Any:
+        names = self.cleaned_data["models"]
+        if len(names) > MAX_MODELS:
+            message = _("At most %(n)d models answer side by side.")
+            raise forms.ValidationError(message, params={"n": MAX_MODELS})
+        return names
+
+
+@admin.register(Agent)
+class AgentAdmin(admin.ModelAdmin[Agent]):
+    form = AgentForm
+    list_display = ("name", "owner", "context_layout", "replaces_system_prompt", "updated_at")
+    list_select_related = ("owner",)
+    list_filter = ("context_layout", "replaces_system_prompt")
+    search_fields = ("id", "name", "prompt", "owner__username")
+    raw_id_fields = ("owner",)

@@ -1,0 +1,122 @@
+"""What admins see: messages and turns to read; models and the system prompt to edit."""
+
+from django.contrib import admin
+from django.db import models
+from django.forms import Textarea
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
+from web.admin.compressions import MadeBy, covered_by
+from web.admin.read_only import Rows, ToRead, dash, link
+from web.admin.search import Found
+from web.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
+
+
+class RunRows(Rows):
+    model = Run
+    fields = ("model_index", "model", "status", "attempt", "failures", "error_code", "time_to_first_token_ms")
+
+
+@admin.register(ChatMessage)
+class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
+    list_display = ("short_id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
+    list_select_related = ("session__owner", "run")
+    list_filter = ("role", "sent_at")
+    ordering = ("-sent_at",)
+    owner_field = "session__owner"
+    said = ("pk", "id")
+    around = ((Run, "message"), (Session, "messages"))
+    search_help_text = _(
+        "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
+    )
+    inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "covered_messages"]
+
+    @admin.display(description=_("covered messages"))
+    def covered_messages(self, message: ChatMessage) -> object:
+        return dash(covered_by(message))
+
+    @admin.display(description=_("text"))
+    def excerpt(self, message: ChatMessage) -> str:
+        return message.text[:80]
+
+    @admin.display(description=_("owner"))
+    def owner(self, message: ChatMessage) -> str:
+        return message.session.owner.get_username()
+
+    @admin.display(description=_("run"))
+    def answered_by_run(self, message: ChatMessage) -> SafeString | str:
+        run = message.answered_by
+        return link(run.status if run else "", run)
+
+
+@admin.register(Turn)
+class TurnAdmin(Found[Turn], ToRead[Turn]):
+    list_display = ("short_id", "owner", "question", "created_at", "ended_at")
+    list_select_related = ("session__owner", "user_message")
+    list_filter = ("created_at",)
+    ordering = ("-created_at",)
+    owner_field = "session__owner"
+    said = ("user_message", "id")
+    around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
+    search_help_text = _(
+        "A user's name, words of a question, the id of a turn, of its run, question or session."
+    )
+    inlines = (RunRows,)
+
+    @admin.display(description=_("owner"))
+    def owner(self, turn: Turn) -> str:
+        return turn.session.owner.get_username()
+
+    @admin.display(description=_("question"))
+    def question(self, turn: Turn) -> SafeString | str:
+        return link(turn.user_message.text[:80] or "-", turn.user_message)
+
+
+@admin.register(ModelConfig)
+class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
+    list_display = (
+        "name",
+        "enabled",
+        "is_default",
+        "context_window",
+        "max_output_tokens",
+        "queue",
+        "base_url",
+        "is_demo",
+    )
+    list_filter = ("enabled", "is_demo")
+    search_fields = ("name",)
+    readonly_fields = ("is_demo", "is_default")
+    actions = ("use_by_default",)
+
+    @admin.action(description=_("Use by default"), permissions=["change"])
+    def use_by_default(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:
+        model = chosen.first()
+        if model is None or chosen.count() != 1:
+            self.message_user(request, _("Choose exactly one model."), level="ERROR")
+        else:
+            model.make_default()
+
+
+@admin.register(SystemPrompt)
+class SystemPromptAdmin(admin.ModelAdmin[SystemPrompt]):
+    """One row at most. Deleting it restores the default prompt."""
+
+    list_display = ("__str__", "updated_at")
+    formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 30, "cols": 100})}}
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not SystemPrompt.objects.exists()
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(ToRead[Feedback]):
+    list_display = ("message", "is_positive", "text", "updated_at")
+    list_filter = ("is_positive",)
+    list_select_related = ("message",)
+    search_fields = ("text", "message__session__owner__username")

@@ -1,0 +1,58 @@
+"""The actions of a list, on the page of one row as well: a form with a button each, which posts to a URL of its own."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_POST
+
+from web.admin.read_only import ToRead
+
+M = TypeVar("M", bound=models.Model)
+
+
+class ObjectActions(ToRead[M]):
+    """object_actions: names of those of `actions` that make sense for one row. Who may not run one does not see it."""
+
+    object_actions: Sequence[str] = ()
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.act)
+        return [path("<path:object_id>/act/<str:action>/", view, name=self._url_name), *super().get_urls()]
+
+    def told(self, request: HttpRequest, row: M) -> dict[str, Any]:
+        allowed: dict[str, Any] = self.get_actions(request)
+        buttons = [
+            {"label": allowed[name][2], "url": self._url_of(row, name)}
+            for name in self.object_actions
+            if name in allowed
+        ]
+        return super().told(request, row) | {"object_actions": buttons}
+
+    @method_decorator(require_POST)
+    def act(self, request: HttpRequest, object_id: str, action: str) -> HttpResponse:
+        """Do it, and come back to the page; or answer with what the action gives."""
+        row = self.get_object(request, object_id)
+        if row is None or action not in self.object_actions:
+            raise Http404
+        found: Any = self.get_actions(request).get(action)
+        if found is None or not self.has_view_permission(request, row):
+            raise PermissionDenied
+        chosen = self.get_queryset(request).filter(pk=row.pk)
+        answer: HttpResponse | None = found[0](self, request, chosen)
+        return answer or HttpResponseRedirect(reverse(f"admin:{self._prefix}_change", args=[row.pk]))
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}"
+
+    @property
+    def _url_name(self) -> str:
+        return f"{self._prefix}_act"
+
+    def _url_of(self, row: M, action: str) -> str:
+        return reverse(f"admin:{self._url_name}", args=[row.pk, action])

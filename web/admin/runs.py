@@ -1,0 +1,127 @@
+"""The admin's page of a run: who works on it, its timings, its error; and what an operator can do about it."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import ChatMessage, Run, Session, ToolCall, Turn
+from chat.runs.cancellation import cancel_run
+from chat.sweeper.requeue import Requeued, requeue
+from web.admin.action_log import do_each
+from web.admin.filters import ByError, ByModel, TakenOver
+from web.admin.object_actions import ObjectActions
+from web.admin.read_only import dash
+from web.admin.run_history import attempts_of, story_of
+from web.admin.run_times import times_of
+from web.admin.search import Found
+
+GROUPS: Final[dict[Any, tuple[str, ...]]] = {
+    "": ("id", "turn", "message", "model", "model_index", "status"),
+    _("Error"): ("error_code", "error_message", "error_retryable"),
+    _("What it used"): (
+        "cycles", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
+    ),
+    _("Who works on it"): ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
+    _("When"): (
+        "created_at", "queued_at", "claimed_at", "ended_at", "announced_at",
+        "waited_s", "worked_s", "time_to_first_token_ms",
+    ),
+}  # fmt: skip
+
+OUTCOMES: Final = {
+    Requeued.ENQUEUED: _("enqueued"),
+    Requeued.WAITS: _("waits for another turn to end"),
+    Requeued.WORKED_ON: _("a worker holds it"),
+    Requeued.NOT_WAITING: _("neither queued nor running"),
+    Requeued.UNREACHABLE: _("the broker does not answer; the sweeper enqueues it later"),
+}
+
+
+@admin.register(Run)
+class RunAdmin(Found[Run], ObjectActions[Run]):
+    list_display = (
+        "short_id", "owner_name", "model", "status", "error_code", "created_at",
+        "waited_s", "time_to_first_token_ms", "worked_s", "attempt", "failures",
+    )  # fmt: skip
+    list_select_related = ("turn__session__owner",)
+    list_filter = ("status", ByModel, ByError, TakenOver, "created_at", "ended_at")
+    ordering = ("-created_at",)
+    owner_field = "turn__session__owner"
+    error_field = "error_code"
+    around = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
+    search_help_text = _(
+        "A user's name, an error code, the id of a run, of its turn, answer, session or tool call."
+    )
+    actions = ("stop", "requeue")
+    object_actions = actions
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return super().get_queryset(request).defer("history", "dynamic_context")
+
+    def told(self, request: HttpRequest, row: Run) -> dict[str, Any]:
+        return super().told(request, row) | _told(row.pk)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:
+        named = {name for group in GROUPS.values() for name in group}
+        others = [name for name in self.get_readonly_fields(request, obj) if name not in named]
+        groups = {**GROUPS, _("More"): others}
+        return [(title or None, {"fields": fields}) for title, fields in groups.items()]
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Asked by Django for actions with permissions=["operate"]."""
+        return request.user.has_perm("chat.change_run")
+
+    @admin.action(description=_("Stop"), permissions=["operate"])
+    def stop(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
+        do_each(self, request, chosen, _("Stop"), lambda run: cancel_run(run.pk).status)
+
+    @admin.action(description=_("Re-queue"), permissions=["operate"])
+    def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
+        do_each(self, request, chosen, _("Re-queue"), lambda run: OUTCOMES[requeue(run.pk)])
+
+    @admin.display(description=_("user"))
+    def owner_name(self, run: Run) -> str:
+        return run.turn.session.owner.get_username()
+
+    @admin.display(description=_("waited (s)"))
+    def waited_s(self, run: Run) -> object:
+        return _seconds(run.created_at, run.claimed_at)
+
+    @admin.display(description=_("worked (s)"))
+    def worked_s(self, run: Run) -> object:
+        return _seconds(run.claimed_at, run.ended_at)
+
+    @admin.display(description=_("since its latest beat (s)"))
+    def silent_s(self, run: Run) -> object:
+        return _seconds(run.beat_at, timezone.now() if run.is_live else None)
+
+
+def _told(run_id: Any) -> dict[str, Any]:
+    """What the page says beside the columns of the row."""
+    run = Run.objects.for_work().select_related("turn__session__owner").get(pk=run_id)
+    requests = list(run.sent_requests.select_related("tool_call").defer("messages", "parts"))
+    calls = run.tool_calls.order_by("created_at").only("name", "status", "created_at", "duration_ms", "run")
+    kind = ContentType.objects.get_for_model(Run)
+    logged = LogEntry.objects.filter(content_type=kind, object_id=str(run.pk)).select_related("user")
+    done = [(one.action_time, one.user.get_username(), one.get_change_message()) for one in logged]
+    return {
+        "run": run,
+        "story": story_of(run, done),
+        "attempts": attempts_of(run),
+        "requests": requests,
+        "times": times_of(run, requests, calls),
+    }
+
+
+def _seconds(since: datetime | None, until: datetime | None) -> object:
+    return dash(round((until - since).total_seconds(), 3) if since and until else None)

@@ -1,0 +1,131 @@
+"""What admins see of the requests that were sent to models: each message with its tokens, what the server knew of it
+already, and what of the branch was not sent, and why."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import ChatMessage, Run, SentRequest, Session, Turn
+from web.admin.filters import ByModelOfRun
+from web.admin.read_only import ToRead
+from web.admin.search import Found
+
+# What stands for what (llm_worker/request/message.py).
+LETTERS: Final = {
+    "S": _("system prompt"), "SUM": _("summary"), "U": _("question"), "A": _("answer"), "TC": _("tool calls"),
+    "TR": _("tool response"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
+    "N": _("files no longer shown"), "F": _("attached files"), "R": _("reminder"),
+}  # fmt: skip
+# Why something of the branch is not in a request (llm_worker/request/context_report.py).
+WHY: Final = {
+    "summary": _("covered by a summary, which is sent instead"),
+    "summary_too_long": _("the summary itself: it leaves no room in this model's window"),
+    "budget": _("history over the budget: the oldest messages go first"),
+    "earlier_response": _("tool responses of earlier turns, replaced by one sentence each"),
+    "shortened": _("the middle of tool responses of this turn that are too long"),
+    "file": _("files of messages that are not shown any more"),
+    "image": _("pictures: this model does not see, and gets a line instead of each"),
+}
+MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """A message as it was sent. is_known: the request before it began with it as well."""
+
+    number: int
+    letter: str
+    noun: str
+    tokens: int | None
+    text: str
+    calls: str
+    is_known: bool
+
+
+@admin.register(SentRequest)
+class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
+    """Kept for KEEP_REQUESTS_HOURS."""
+
+    list_display = ("short_id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
+    list_select_related = ("run", "tool_call")
+    list_filter = (ByModelOfRun, "sent_at")
+    ordering = ("-sent_at",)
+    owner_field = "run__turn__session__owner"
+    around = (
+        (Run, "sent_requests"),
+        (ChatMessage, "run__sent_requests"),
+        (Turn, "runs__sent_requests"),
+        (Session, "turns__runs__sent_requests"),
+    )
+    search_help_text = _("A user's name, the id of a run, of its turn, answer or session.")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SentRequest]:
+        return super().get_queryset(request).defer("messages", "parts")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: SentRequest | None = None) -> list[str]:
+        shown_above = ("messages", "parts", "account")
+        return [name for name in super().get_readonly_fields(request, obj) if name not in shown_above]
+
+    def told(self, request: HttpRequest, row: SentRequest) -> dict[str, Any]:
+        return super().told(request, row) | _told(row)
+
+
+def parts_of(sent: SentRequest) -> list[Part]:
+    """In the order they were sent."""
+    return [
+        Part(
+            number,
+            part[0] if part else "",
+            str(LETTERS.get(part[0], part[0])) if part else message.get("role", ""),
+            part[1] if part else None,
+            _text(message.get("content")),
+            json.dumps(message["tool_calls"], indent=1, ensure_ascii=False)
+            if message.get("tool_calls")
+            else "",
+            number <= sent.common,
+        )
+        for number, (message, part) in enumerate(sent.weighed(), 1)
+    ]
+
+
+def _told(sent: SentRequest) -> dict[str, Any]:
+    """What the page says beside the columns of the row."""
+    cycles = SentRequest.objects.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
+    numbers = dict(cycles.values_list("cycle", "pk"))
+    parts = parts_of(sent)
+    return {
+        "sent": sent,
+        "run": Run.objects.select_related("turn__session").get(pk=sent.run_id),
+        "parts": parts,
+        "known": [part for part in parts if part.is_known],
+        "fresh": [part for part in parts if not part.is_known],
+        "left_out": [_left_out(one) for one in sent.account.get("left_out", ())],
+        "before": numbers.get(sent.cycle - 1),
+        "after": numbers.get(sent.cycle + 1),
+        "share_percent": round(100 * sent.prefix_share),
+    }
+
+
+def _left_out(told: dict[str, Any]) -> dict[str, Any]:
+    """With words, and links where messages are meant."""
+    what: Iterable[str] = told.get("what") or ()
+    names = list(dict.fromkeys(what))
+    return {
+        **told,
+        "words": WHY.get(told["why"], told["why"]),
+        "messages": names if told["why"] in MESSAGES else [],
+        "names": [] if told["why"] in MESSAGES else names,
+    }
+
+
+def _text(content: Any) -> str:
+    """Of a plain message its text; of one with pictures its parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return json.dumps(content, indent=1, ensure_ascii=False)

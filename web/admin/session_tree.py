@@ -1,0 +1,171 @@
+"""A session's tree as the admin shows it: what stands where (tree_shape.py), with the rows it is made of.
+
+A handful of queries, whatever the tree's size; no text is loaded that is not shown.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models.functions import Left, Length
+
+from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall
+from web.admin.tree_shape import Folded, Page, Place, Shape, Shown
+
+# Of each text; the rest is on the message's own page.
+MOST_CHARACTERS: Final = 1500
+
+
+@dataclass
+class CallNode:
+    call: ToolCall
+    inside: list["CallNode"] = field(default_factory=list)
+
+    @property
+    def told(self) -> str:
+        """The arguments in one line."""
+        return json.dumps(self.call.arguments, ensure_ascii=False) if self.call.arguments else ""
+
+    @property
+    def arguments(self) -> str:
+        return json.dumps(self.call.arguments, indent=1, ensure_ascii=False)
+
+
+@dataclass
+class Branch:
+    """Folded. size: of its messages; where it is not whole, it is opened by `head`."""
+
+    head: UUID
+    size: int
+    nodes: list["Node"]
+    is_whole: bool
+
+    @property
+    def told(self) -> str:
+        """What its first message says."""
+        return self.nodes[0].excerpt if self.nodes else ""
+
+
+@dataclass
+class SummaryNode:
+    message: ChatMessage
+    covered: int
+    made_by: Compression | None
+
+
+@dataclass
+class Node:
+    """A message with what hangs on it."""
+
+    message: ChatMessage
+    run: Run | None
+    calls: list[CallNode]
+    files: list[str]
+    feedback: Feedback | None
+    branches: list[Branch]
+    summaries: list[SummaryNode]
+
+    @property
+    def excerpt(self) -> str:
+        return str(self.message.shown_text)  # type: ignore[attr-defined]
+
+    @property
+    def hidden(self) -> int:
+        """Characters of its text that are not here."""
+        length: int = self.message.length  # type: ignore[attr-defined]
+        return max(0, length - MOST_CHARACTERS)
+
+
+@dataclass(frozen=True)
+class Tree:
+    nodes: list[Node]
+    page: Page
+
+    @property
+    def latest(self) -> int:
+        """The number of the last one shown."""
+        return self.page.first + len(self.nodes) - 1
+
+
+def tree_of(session: Session, at: UUID | None) -> Tree:
+    """at: a message of the branch to open; None: the current branch."""
+    columns = ("id", "parent_id", "role", "latest_child_id", "last_summarized_message_id")
+    rows = session.messages.order_by("sent_at", "id").values_list(*columns)
+    shape = Shape(map(Place._make, rows))
+    page = shape.page(at)
+    dressed = _Dressed(shape, set(_ids(page.shown)))
+    return Tree([dressed.node(one) for one in page.shown], page)
+
+
+class _Dressed:
+    """The rows of some messages, looked up once."""
+
+    def __init__(self, shape: Shape, ids: set[UUID]) -> None:
+        self._shape = shape
+        messages = ChatMessage.objects.filter(pk__in=ids).select_related("run").defer("text", "reasoning")
+        shown = messages.annotate(shown_text=Left("text", MOST_CHARACTERS), length=Length("text"))
+        self._messages = {message.pk: message for message in shown.order_by()}
+        self._calls = _calls([one.run.pk for one in self._messages.values() if one.answered_by])
+        self._files: Mapping[UUID, list[str]] = _grouped(
+            MessageFile.objects.filter(message__in=ids).values_list("message", "file__name")
+        )
+        self._feedback = {one.message_id: one for one in Feedback.objects.filter(message__in=ids)}
+        summaries = [pk for pk, one in self._messages.items() if one.role == "summary"]
+        made = Compression.objects.filter(summary__in=summaries) if summaries else ()
+        self._made = {one.summary_id: one for one in made}
+
+    def node(self, shown: Shown) -> Node:
+        message = self._messages[shown.id]
+        return Node(
+            message,
+            message.answered_by,
+            self._calls.get(shown.id, []),
+            self._files.get(shown.id, []),
+            self._feedback.get(shown.id),
+            [self._branch(folded) for folded in shown.others],
+            [self._summary(pk) for pk in shown.summaries],
+        )
+
+    def _branch(self, folded: Folded) -> Branch:
+        return Branch(folded.head, folded.size, [self.node(one) for one in folded.shown], folded.is_whole)
+
+    def _summary(self, pk: UUID) -> SummaryNode:
+        return SummaryNode(self._messages[pk], self._shape.covered(pk), self._made.get(pk))
+
+
+def _ids(shown: Iterable[Shown]) -> Iterator[UUID]:
+    for one in shown:
+        yield one.id
+        yield from one.summaries
+        for folded in one.others:
+            yield from _ids(folded.shown)
+
+
+def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
+    """By message, those a model made itself; what was called inside of one stands in it."""
+    if not runs:
+        return {}
+    calls = ToolCall.objects.filter(run__in=runs).defer(
+        "response", "reasoning", "documents", "report_reasoning"
+    )
+    nodes = {
+        call.pk: CallNode(call) for call in calls.annotate(shown_response=Left("response", MOST_CHARACTERS))
+    }
+    top: dict[UUID, list[CallNode]] = defaultdict(list)
+    for node in nodes.values():
+        parent: Any = node.call.parent_tool_call_id
+        if parent is None:
+            top[node.call.message_id].append(node)  # type: ignore[index]
+        elif parent in nodes:
+            nodes[parent].inside.append(node)
+    return top
+
+
+def _grouped(pairs: Iterable[tuple[UUID, str]]) -> dict[UUID, list[str]]:
+    found: dict[UUID, list[str]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return found

@@ -1,0 +1,130 @@
+"""The admin's list and page of sessions: the tree to read, and what staff can do about one.
+
+Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from chat.compressions import requests as compression_requests
+from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
+from chat.runs.cancellation import cancel_run
+from chat.sessions.portable.exporter import as_json
+from chat.sessions.portable.markdown import as_markdown
+from web.admin.action_log import do_each
+from web.admin.compressions import compressions_per_turns
+from web.admin.object_actions import ObjectActions
+from web.admin.read_only import dash
+from web.admin.search import Found
+from web.admin.session_tree import tree_of
+
+# Of the newest; the others are in their list.
+COMPRESSIONS: Final = 20
+TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
+
+
+@admin.register(Session)
+class SessionAdmin(Found[Session], ObjectActions[Session]):
+    list_display = ("shown_title", "owner", "message_list", "created_at", "updated_at")
+    list_select_related = ("owner",)
+    list_filter = ("created_at", "updated_at")
+    ordering = ("-updated_at",)
+    owner_field = "owner"
+    words = ("title",)
+    said = ("pk", "session_id")
+    around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
+    search_help_text = _(
+        "A user's name, words of a title or a text, the id of a session or of anything in it."
+    )
+    actions = ("stop", "compress", "export_json", "export_markdown")
+    object_actions = actions
+
+    def told(self, request: HttpRequest, row: Session) -> dict[str, Any]:
+        told = super().told(request, row) | {"tree": tree_of(row, _uuid(request.GET.get("at")))}
+        if request.user.has_perm("chat.view_compression"):
+            told["latest_compressions"] = row.compressions.order_by("-created_at")[:COMPRESSIONS]
+        return told
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), "compressions"]
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Asked by Django for actions with permissions=["operate"]."""
+        return request.user.has_perm("chat.change_session")
+
+    @admin.action(description=_("Stop what is being answered"), permissions=["operate"])
+    def stop(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
+        do_each(self, request, chosen, _("Stop"), _stop)
+
+    @admin.action(description=_("Compress the current branch"), permissions=["operate"])
+    def compress(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
+        do_each(self, request, chosen, _("Compress"), _compress)
+
+    @admin.action(description=_("Export as JSON"), permissions=["view"])
+    def export_json(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
+        return self._exported(request, chosen, as_json, "json")
+
+    @admin.action(description=_("Export as Markdown"), permissions=["view"])
+    def export_markdown(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
+        return self._exported(request, chosen, partial(as_markdown, whole=True), "md")
+
+    @admin.display(description=_("compressions per 20 turns"))
+    def compressions(self, session: Session) -> object:
+        return dash(compressions_per_turns(session))
+
+    @admin.display(description=_("title"), ordering="title")
+    def shown_title(self, session: Session) -> str:
+        return session.title or str(session.pk)
+
+    @admin.display(description=_("messages"))
+    def message_list(self, session: Session) -> SafeString:
+        url = reverse("admin:chat_chatmessage_changelist")
+        return format_html('<a href="{}?session__id__exact={}">{}</a>', url, session.pk, _("messages"))
+
+    def _exported(
+        self,
+        request: HttpRequest,
+        chosen: QuerySet[Session],
+        write: Callable[[Session], Iterable[bytes]],
+        ending: str,
+    ) -> HttpResponse | None:
+        """The whole tree as a file. One at a time: it is put together in memory."""
+        if chosen.count() != 1:
+            self.message_user(request, _("Choose exactly one session."), messages.ERROR)
+            return None
+        session = chosen.get()
+        content = b"".join(write(session))
+        self.log_change(request, session, f"Export as {ending}: {len(content)} bytes")
+        headers = {"Content-Disposition": f'attachment; filename="session-{session.pk}.{ending}"'}
+        return HttpResponse(content, content_type=TYPES[ending], headers=headers)
+
+
+def _stop(session: Session) -> object:
+    live = Run.objects.live().filter(turn__session=session).values_list("pk", flat=True)
+    stopped = [cancel_run(pk).status for pk in live]
+    if not stopped:
+        return _("nothing is being answered")
+    return ngettext_lazy("%(n)d run", "%(n)d runs", len(stopped)) % {"n": len(stopped)}
+
+
+def _compress(session: Session) -> object:
+    asked = compression_requests.ask_by_hand(session, TriggeredBy.STAFF)
+    return _("queued") if asked else _("nothing to compress, or it is under way")
+
+
+def _uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None

@@ -1,0 +1,67 @@
+"""What was used since a moment, by day and model, by model, and by day: one pass over the runs that ended since then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from chat.models.sql import statements
+
+# Imported runs were not answered here. Days are UTC's.
+_USED: Final = """
+    SELECT (ended_at AT TIME ZONE 'UTC')::date AS day, model, count(*),
+        count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'stopped'),
+        COALESCE(sum(prompt_tokens), 0), COALESCE(sum(cached_tokens), 0), COALESCE(sum(completion_tokens), 0),
+        sum(cost), percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY time_to_first_token_ms)
+    FROM chat_run WHERE ended_at >= %(since)s AND NOT is_imported
+    GROUP BY GROUPING SETS ((day, model), (model), (day)) ORDER BY day, model
+"""
+_FAILED: Final = """
+    SELECT error_code, model, count(*) FROM chat_run
+    WHERE error_code <> '' AND ended_at >= %(since)s AND NOT is_imported
+    GROUP BY error_code, model ORDER BY count(*) DESC, error_code, model LIMIT 50
+"""
+
+
+class Used(NamedTuple):
+    """day, model: None, where it is of all.  p50, p95: milliseconds to the first token; cost: None if unknown."""
+
+    day: date | None
+    model: str | None
+    runs: int
+    failed: int
+    stopped: int
+    prompt: int
+    cached: int
+    completion: int
+    cost: Decimal | None
+    p50: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """by_day_and_model, by_day: oldest first; by_model: the busiest first; failures: (code, model, runs)."""
+
+    by_day_and_model: Sequence[Used]
+    by_model: Sequence[Used]
+    by_day: Sequence[Used]
+    failures: Sequence[tuple[str, str, int]]
+
+
+def usage_since(since: datetime) -> Usage:
+    given = {"since": since}
+    rows = [_used(row) for row in statements.every(_USED, given)]
+    by_model = [row for row in rows if row.day is None]
+    return Usage(
+        [row for row in rows if row.day and row.model is not None],
+        sorted(by_model, key=lambda row: (-row.runs, row.model)),
+        [row for row in rows if row.model is None],
+        statements.every(_FAILED, given),
+    )
+
+
+def _used(row: Any) -> Used:
+    *numbers, waits = row
+    return Used(*numbers, *(waits or (None, None)))

@@ -1,0 +1,62 @@
+"""Who works on what: the owners that hold runs, and those whose sign of life Postgres sees."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from chat.models import Run
+from chat.models.sql import statements
+from chat.protocol.states import HELD
+from chat.sweeper.process import LEADER
+
+# Of each worker, the longest at work first.
+MOST_RUNS: Final = 20
+# The advisory locks that are held in this database (chat/infrastructure/liveness.py says how they look there).
+_LOCKS: Final = """
+    SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+_BUSY: Final = """
+    SELECT owner, count(*), max(beat_at), EXTRACT(EPOCH FROM now() - max(beat_at))::float8
+    FROM chat_run WHERE status = ANY(%(held)s) GROUP BY owner
+"""
+
+
+@dataclass
+class Worker:
+    """has_lock: it lives.  runs: how many it holds; shown: some of them.  silent_s: since its latest beat."""
+
+    owner: int | None
+    has_lock: bool
+    runs: int = 0
+    beat_at: datetime | None = None
+    silent_s: float | None = None
+    shown: list[Run] = field(default_factory=list)
+
+
+def workers() -> list[Worker]:
+    """The busiest first. An idle one is known by its lock alone, and does not beat."""
+    alive = {number for (number,) in statements.every(_LOCKS, {}) if number != LEADER}
+    held = sorted(status.value for status in HELD)
+    busy = [
+        Worker(owner, owner in alive, runs, beat_at, silent_s)
+        for owner, runs, beat_at, silent_s in statements.every(_BUSY, {"held": held})
+    ]
+    idle = [Worker(owner, has_lock=True) for owner in sorted(alive - {worker.owner for worker in busy})]
+    shown = _shown()
+    for worker in busy:
+        worker.shown = shown[worker.owner]
+    return sorted(busy, key=lambda worker: -worker.runs) + idle
+
+
+def _shown() -> dict[int | None, list[Run]]:
+    """The runs that are held, at most MOST_RUNS of each owner."""
+    found: dict[int | None, list[Run]] = defaultdict(list)
+    runs = Run.objects.filter(status__in=HELD).select_related("turn__session__owner")
+    fields = ("owner", "model", "status", "attempt", "claimed_at", "turn__session__owner__username")
+    for run in runs.only(*fields).order_by("claimed_at").iterator(chunk_size=500):
+        if len(found[run.owner]) < MOST_RUNS:
+            found[run.owner].append(run)
+    return found

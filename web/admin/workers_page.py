@@ -1,0 +1,116 @@
+"""What waits and who works: queues, worker processes with their runs, what was taken over. All of it as it is now."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.decorators import permission_required
+from django.db.models import Count, Min, Q, Value
+from django.db.models.functions import Coalesce, Now
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from redis.exceptions import RedisError
+
+from chat.metrics import tally
+from chat.metrics.counters import REPAIRS, SLOW_CLOSES, SWEEPS, TAKEOVERS, TASKS_DROPPED
+from chat.models import Compression, ModelConfig, Run
+from chat.protocol.states import Status
+from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
+from chat.runs import task_queue
+from web.admin.worker_rows import workers
+from web.admin_site import OVERVIEWS, PERMISSION
+
+LATEST_TAKEOVERS: Final = 20
+# Since they were counted first, by every process.
+COUNTED: Final = {
+    counter._name: label  # noqa: SLF001
+    for counter, label in (
+        (TAKEOVERS, _("Runs taken from a dead worker")),
+        (REPAIRS, _("Other repairs of the sweeper")),
+        (SWEEPS, _("Passes of the sweeper")),
+        (TASKS_DROPPED, _("Tasks dropped")),
+        (SLOW_CLOSES, _("Sockets closed for reading too slowly")),
+    )
+}
+
+
+@permission_required(PERMISSION, raise_exception=True)
+def page(request: HttpRequest) -> HttpResponse:
+    processes, counts = _counted()
+    return render(
+        request,
+        "admin/chat/workers.html",
+        {
+            **admin.site.each_context(request),
+            "title": OVERVIEWS["workers"],
+            "now": timezone.now(),
+            "queues": _queues(),
+            "workers": workers(),
+            "slots": settings.LLM_CONCURRENCY,
+            "processes": processes,
+            "counts": counts,
+            "taken_over": Run.objects.filter(failures__gt=0)
+            .select_related("turn__session__owner")
+            .only("model", "status", "failures", "attempt", "created_at", "turn__session__owner__username")
+            .order_by("-created_at")[:LATEST_TAKEOVERS],
+        },
+    )
+
+
+def _queues() -> list[dict[str, Any]]:
+    """Of each queue: messages at the broker, what waits in the database and for how long, what waits for another turn."""
+    queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
+    ready = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
+    queued = Run.objects.filter(status=Status.QUEUED).order_by().values_list(queue)
+    rows = {
+        name: (waiting, blocked, oldest)
+        for name, waiting, blocked, oldest in queued.annotate(
+            waiting=Count("pk", filter=ready),
+            blocked=Count("pk", filter=~ready),
+            oldest=Now() - Min("queued_at", filter=ready),
+        )
+    }
+    asked = Compression.objects.filter(status="queued").order_by()
+    waiting = asked.aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
+    rows[COMPRESSION_QUEUE] = (waiting["number"], 0, waiting["oldest"])
+    names = {DEFAULT_QUEUE, *rows, *ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()}
+    none = (0, 0, None)
+    return [
+        {"name": name, "messages": _messages(name), "waiting": waiting, "blocked": blocked, "oldest": oldest}
+        for name in sorted(names)
+        for waiting, blocked, oldest in [rows.get(name, none)]
+    ]
+
+
+def _messages(queue: str) -> int | None:
+    """None: the broker does not answer."""
+    try:
+        return task_queue.waiting(queue)
+    except task_queue.UNREACHABLE:
+        return None
+
+
+def _counted() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Processes that live, by role; and what all of them counted. Nothing where Redis does not answer."""
+    try:
+        present, sums = tally.present(), tally.sums()
+    except RedisError:
+        return [], []
+    roles = sorted({role for role, _ in present})
+    processes = [
+        {
+            "role": role,
+            "number": sum(one == role for one, _ in present),
+            "sockets": sum(n for one, n in present if one == role),
+        }
+        for role in roles
+    ]
+    counts = [
+        {"name": COUNTED[metric.name], "kind": ", ".join(sample.labels.values()), "value": int(sample.value)}
+        for metric in sums
+        if metric.name in COUNTED
+        for sample in metric.samples
+    ]
+    return processes, counts

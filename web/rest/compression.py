@@ -1,0 +1,48 @@
+"""The compression of a session's current branch: the summary in force, and asking for a new one."""
+
+from typing import Any
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.compressions import requests as compression_requests
+from chat.compressions.summaries import find_summary_for_branch
+from chat.models import ChatMessage, Compression, TriggeredBy
+from chat.presenters.json_values import isoformat_utc
+from web.rest.fields import StrictSerializer
+from web.rest.openapi import documented
+from web.rest.schemas import CompressionAnswer, CompressionAskedAnswer
+from web.rest.sessions import own_session
+from web.rest.view import Endpoint
+
+
+class CompressionView(Endpoint):
+    @documented("compression_read", answer=CompressionAnswer)
+    def get(self, request: Request, session: str) -> Response:
+        found = own_session(request, session)
+        summary = find_summary_for_branch(found.tip())
+        under_way = Compression.objects.under_way().filter(session=found)
+        shape = summary_shape(ChatMessage.objects.get(pk=summary.id)) if summary else None
+        return Response({"summary": shape, "is_under_way": under_way.exists()})
+
+    @documented("compression_start", answer=CompressionAskedAnswer, statuses=(202, 200))
+    def post(self, request: Request, session: str) -> Response:
+        found = own_session(request, session)
+        self.body(StrictSerializer)
+        if compression_requests.ask_by_hand(found, TriggeredBy.USER):
+            return Response({"status": "queued"}, status.HTTP_202_ACCEPTED)
+        return Response({"status": "nothing_to_compress"}, status.HTTP_200_OK)
+
+
+def summary_shape(message: ChatMessage) -> dict[str, Any]:
+    made_by = message.made_by.first()
+    return {
+        "id": str(message.pk),
+        "parent": str(message.parent_id),
+        "last_summarized_message": str(message.last_summarized_message_id),
+        "text": message.text,
+        "token_count": message.token_count,
+        "saved_tokens": made_by.saved_tokens if made_by else None,
+        "sent_at": isoformat_utc(message.sent_at),
+    }

@@ -1,0 +1,41 @@
+"""The contract in machine-readable form: OpenAPI for REST, AsyncAPI for the websocket."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.permissions import AllowAny, BasePermission
+from rest_framework.request import Request
+
+from web.rest.errors import error_response
+from web.rest.view import Endpoint
+
+ASYNCAPI: Final = Path(__file__).parent / "asyncapi.yaml"
+
+
+class SchemaView(SpectacularAPIView):
+    permission_classes: list[Any] = [AllowAny]
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """The OpenAPI document to click through; nothing on the page is inline, so the strict CSP holds."""
+
+    permission_classes: list[Any] = [AllowAny]
+    url_name = "schema"
+    template_name = "web/api_docs.html"
+
+
+class AsyncApiView(Endpoint):
+    permission_classes: list[type[BasePermission]] = [AllowAny]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:  # noqa: ARG002
+        return HttpResponse(ASYNCAPI.read_bytes(), content_type="application/yaml")
+
+
+@csrf_exempt
+def not_found(request: HttpRequest) -> JsonResponse:
+    return error_response(request, 404)

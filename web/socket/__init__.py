@@ -1,0 +1,1 @@
+"""The websocket behind web/socket/consumer.py: commands in, subscriptions and their catching up, frames out."""

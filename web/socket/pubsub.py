@@ -1,0 +1,130 @@
+"""One pub/sub connection, kept alive: subscribed channels stay subscribed across Redis restarts.
+
+A subscription counts from Redis's confirmation, not from the command; messages are handed on as bytes. What
+they say, and healing what was missed while the connection was away, is the hub's business.
+"""
+
+import asyncio
+import logging
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import RedisError
+
+from chat.infrastructure.redis_client import new_subscriber_connection
+
+RECONNECT_MIN_S: Final = 0.05
+RECONNECT_MAX_S: Final = 1.0
+
+logger = logging.getLogger(__name__)
+Confirmation = asyncio.Future[None]
+
+
+class PubSubLink:
+    """on_message(channel, payload) is called on the event loop for every message.
+
+    on_restored() is called when a lost connection is back and every channel is confirmed again: anything may
+    have been missed in between.
+    """
+
+    def __init__(self, on_message: Callable[[str, bytes], None], on_restored: Callable[[], None]) -> None:
+        self._on_message = on_message
+        self._on_restored = on_restored
+        self._channels: set[str] = set()
+        # Per channel, one group of waiters for every SUBSCRIBE that Redis has not confirmed, oldest first.
+        self._unconfirmed: dict[str, deque[list[Confirmation]]] = {}
+        self._commands: asyncio.Queue[tuple[str, ...]] = asyncio.Queue()
+        self._is_restoring = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def subscribe(self, channel: str) -> None:
+        """Return once Redis has confirmed; what is published from then on arrives. Waits while Redis is away."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep_connected(), name="pubsub")
+        confirmation: Confirmation = asyncio.get_running_loop().create_future()
+        self._channels.add(channel)
+        self._unconfirmed.setdefault(channel, deque()).append([confirmation])
+        self._commands.put_nowait(("SUBSCRIBE", channel))
+        await confirmation
+
+    def unsubscribe(self, channel: str) -> None:
+        self._channels.discard(channel)
+        self._commands.put_nowait(("UNSUBSCRIBE", channel))
+
+    async def close(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _keep_connected(self) -> None:
+        retry_s = RECONNECT_MIN_S
+        while True:
+            connection = new_subscriber_connection()
+            try:
+                await connection.connect()  # type: ignore[no-untyped-call]
+                retry_s = RECONNECT_MIN_S
+                await self._converse(connection)
+            except (RedisError, OSError) as error:
+                logger.warning("pub/sub connection lost, connecting again: %s", error)
+            finally:
+                await connection.disconnect(nowait=True)
+            self._is_restoring = True
+            await asyncio.sleep(retry_s)
+            retry_s = min(RECONNECT_MAX_S, retry_s * 2)
+
+    async def _converse(self, connection: AbstractConnection) -> None:
+        """Write commands and read messages until the connection breaks."""
+        self._start_over()
+        writing = asyncio.create_task(self._write(connection))
+        try:
+            while True:
+                # Both on one connection: the writer only writes, this loop alone reads.
+                message = await connection.read_response(timeout=math.inf, push_request=True)
+                self._take(message)
+        finally:
+            writing.cancel()
+
+    def _start_over(self) -> None:
+        """A new connection knows no channels: one SUBSCRIBE each stands for all that were asked for."""
+        self._commands = asyncio.Queue()
+        asked = self._unconfirmed
+        self._unconfirmed = {}
+        for channel in self._channels:
+            waiting = [each for group in asked.get(channel, ()) for each in group]
+            self._unconfirmed[channel] = deque([waiting])
+            self._commands.put_nowait(("SUBSCRIBE", channel))
+        self._restored_if_confirmed()
+
+    async def _write(self, connection: AbstractConnection) -> None:
+        try:
+            while True:
+                await connection.send_command(*await self._commands.get(), check_health=False)
+        except (RedisError, OSError):
+            # The reader sees the same broken connection and starts over.
+            await connection.disconnect(nowait=True)
+
+    def _take(self, message: Any) -> None:
+        kind, channel, payload = message
+        if kind == b"message":
+            self._on_message(channel.decode(), payload)
+        elif kind == b"subscribe":
+            self._confirm(channel.decode())
+
+    def _confirm(self, channel: str) -> None:
+        groups = self._unconfirmed.get(channel)
+        if groups:
+            for confirmation in groups.popleft():
+                if not confirmation.done():
+                    confirmation.set_result(None)
+        if not groups:
+            self._unconfirmed.pop(channel, None)
+        self._restored_if_confirmed()
+
+    def _restored_if_confirmed(self) -> None:
+        if self._is_restoring and not self._unconfirmed:
+            self._is_restoring = False
+            self._on_restored()
