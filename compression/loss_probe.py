@@ -10,7 +10,7 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
 from llm_worker.request.truncation import shorten
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import ThinkSplitter
-from llm_worker.upstream.llm import Model, Request
+from llm_worker.upstream.model_request import Model, Request
 
 ASK = """\
 You examine what somebody remembers of a conversation. Read it. Then write {count} questions about facts, decisions, names \

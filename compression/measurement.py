@@ -27,7 +27,8 @@ from llm_worker.loading.project import ShownProject, shown_project
 from llm_worker.request.context import request_budget
 from llm_worker.request.replay import Replay
 from llm_worker.request.tokens import estimate, exactly
-from llm_worker.tools import offered, schema_tokens
+from llm_worker.tools import offered
+from llm_worker.tools.schemas import schema_tokens
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import model_of
 

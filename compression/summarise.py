@@ -16,7 +16,7 @@ from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import ThinkSplitter
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed, Usage
-from llm_worker.upstream.llm import Model, Request
+from llm_worker.upstream.model_request import Model, Request
 
 # A summary that gains less is written again soon, for nothing.
 SMALLEST_GAIN: Final = 0.1

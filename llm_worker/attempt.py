@@ -39,7 +39,7 @@ from llm_worker.tool_calls.interrupted import cut_short
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import Rounds
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.llm import Request
+from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from chat.transcript.rebuild import ShownRound
 from llm_worker.request.frame import Framing
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import Usage
-from llm_worker.upstream.llm import Model
+from llm_worker.upstream.model_request import Model
 
 
 @dataclass(frozen=True)

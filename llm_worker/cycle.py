@@ -13,10 +13,10 @@ from llm_worker.request.context_report import Account
 from llm_worker.request.message import Message
 from llm_worker.request.reminders import reminder
 from llm_worker.request.tokens import estimate, exactly
-from llm_worker.tools import schema_tokens, schemas
+from llm_worker.tools.schemas import schema_tokens, schemas
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.llm import Request, ToolChoice
+from llm_worker.upstream.model_request import Request, ToolChoice
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from llm_worker.emitter import DeltaSink, Emitter
 from llm_worker.stream.call_assembler import Asked
 from llm_worker.stream.call_preview import CallsInWriting
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
-from llm_worker.upstream.llm import Request
+from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import Answer
 
 

@@ -14,7 +14,7 @@ from llm_worker.post_run.title_prompt import title_in, title_messages
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import model_of
-from llm_worker.upstream.llm import Model, Request
+from llm_worker.upstream.model_request import Model, Request
 
 logger = logging.getLogger(__name__)
 

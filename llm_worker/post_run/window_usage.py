@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chat.transcript.tokens import count_tokens
 from llm_worker.brief import Brief
 from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, Message, total
-from llm_worker.tools import schema_tokens
+from llm_worker.tools.schemas import schema_tokens
 
 # Requests may be counted in the model's own encoding, or their history by other estimates than the rows are.
 SLACK_SHARE = 0.02

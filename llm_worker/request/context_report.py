@@ -11,7 +11,7 @@ from llm_worker.brief import Brief
 from llm_worker.request.context import Context, request_budget
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.replay import GONE
-from llm_worker.tools import schema_tokens
+from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 
 # Of the ids and names of what was left out.

@@ -16,7 +16,7 @@ from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
 from llm_worker.tool_calls.calls import Done, Planned
 from llm_worker.tools.tool import Tool, Work
-from llm_worker.upstream.llm import Request
+from llm_worker.upstream.model_request import Request
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import os
 from django.conf import settings
 
 from chat.models import ModelConfig
-from llm_worker.upstream.llm import Model
+from llm_worker.upstream.model_request import Model
 
 
 def model_of(config: ModelConfig) -> Model | None:

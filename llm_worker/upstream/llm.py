@@ -7,10 +7,10 @@ SSE split, msgspec. Retrying is ours, since only the first chunk says whether a 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import aiohttp
 import httpx2
@@ -18,10 +18,10 @@ import openai
 
 from chat.log.flush_window import Pace
 from llm_worker.request.api_messages import wire_messages
-from llm_worker.request.message import LanguageModelInput
 from llm_worker.upstream.client import Client
 from llm_worker.upstream.completion import Completion, completion_of
 from llm_worker.upstream.deltas import Delta, ModelFailed
+from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.request_logging import write_completion, write_request
 from llm_worker.upstream.stream_reader import Reading
 from llm_worker.upstream.transport import Body, Transport, body_of
@@ -46,38 +46,6 @@ CODES_BY_STATUS = {
     429: "upstream_rate_limited",
     504: "upstream_timeout",
 }
-
-ToolChoice = Literal["auto", "none", "required"]
-
-
-@dataclass(frozen=True)
-class Model:
-    """Which model answers, and where it is served."""
-
-    name: str
-    base_url: str
-    api_key: str = ""
-    max_output_tokens: int = 4096
-    takes_prompt_cache_key: bool = False
-    # Whether tools may stay in a request that must not use them; without them its prefix would be another one.
-    takes_tool_choice_none: bool = True
-
-    def __repr__(self) -> str:
-        return f"Model({self.name!r} at {self.base_url!r})"  # never the key
-
-
-@dataclass(frozen=True)
-class Request:
-    """One inference. cache_key: what requests with a common prefix share (the session's id).
-
-    tools: their schemas as servers take them, sorted by name.
-    """
-
-    model: Model
-    messages: LanguageModelInput
-    cache_key: str = ""
-    tools: Sequence[Mapping[str, Any]] = ()
-    tool_choice: ToolChoice = "auto"
 
 
 class LanguageModels:

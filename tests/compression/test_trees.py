@@ -21,7 +21,7 @@ from llm_worker.request.context import Budget, build_context
 from llm_worker.request.frame import Framing
 from llm_worker.request.tokens import estimate
 from llm_worker.upstream.completion import Completion
-from llm_worker.upstream.llm import Request
+from llm_worker.upstream.model_request import Request
 from tests.compression.conftest import Talk
 from tests.llm_worker.request.test_context_properties import paired
 

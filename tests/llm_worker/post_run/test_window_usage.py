@@ -13,7 +13,7 @@ from llm_worker.brief import Brief
 from llm_worker.cycle import cycle_of
 from llm_worker.post_run.window_usage import SLACK_SHARE, SLACK_TOKENS, Fullness
 from llm_worker.request.frame import Framing
-from llm_worker.upstream.llm import Model
+from llm_worker.upstream.model_request import Model
 from tests.llm_worker.outcomes import ended
 
 THEN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

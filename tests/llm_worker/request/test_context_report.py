@@ -11,7 +11,7 @@ from llm_worker.brief import Brief
 from llm_worker.cycle import cycle_of
 from llm_worker.post_run.request_recorder import Recorder
 from llm_worker.request.frame import Framing
-from llm_worker.upstream.llm import Model
+from llm_worker.upstream.model_request import Model
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 PICTURE = Image("p", "moon.png", "data:image/png;base64,AAAA", 10, 10)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from chat.protocol.tasks import TOOL_NAMES
-from llm_worker.tools import TOOLS, offered, schema_tokens, schemas
+from llm_worker.tools import TOOLS, offered
 from llm_worker.tools.current_time import CurrentTime
+from llm_worker.tools.schemas import schema_tokens, schemas
 from llm_worker.tools.tool import ToolFailed
 
 

@@ -8,7 +8,8 @@ import pytest
 from llm_worker.request.message import Message
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
-from llm_worker.upstream.llm import LanguageModels, Model, Request
+from llm_worker.upstream.llm import LanguageModels
+from llm_worker.upstream.model_request import Model, Request
 from tests.upstream import Upstream
 
 QUESTION = [Message("S", "Be brief."), Message("U", "Why?")]

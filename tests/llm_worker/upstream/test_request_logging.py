@@ -5,7 +5,8 @@ import json
 from chat.models import ModelConfig
 from chat.protocol.states import Status
 from llm_worker.request.context import Message
-from llm_worker.upstream.llm import LanguageModels, Model, Request
+from llm_worker.upstream.llm import LanguageModels
+from llm_worker.upstream.model_request import Model, Request
 from tests.llm_worker.outcomes import ended
 
 KEY = "sk-never-to-be-seen"

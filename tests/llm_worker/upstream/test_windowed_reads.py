@@ -11,7 +11,8 @@ from chat.log.flush_window import Pace
 from llm_worker.request.message import Message
 from llm_worker.upstream import windowed_reads
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
-from llm_worker.upstream.llm import LanguageModels, Model, Request
+from llm_worker.upstream.llm import LanguageModels
+from llm_worker.upstream.model_request import Model, Request
 from tests.upstream import Upstream
 
 # The workers'; what is held back, and how a connection ends, is the loop's affair.
