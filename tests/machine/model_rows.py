@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from chat.protocol import wire as p
-from chat.protocol.states import TERMINAL, Status, sources
-from chat.runs.completion import STOP_REASONS
+from chat.protocol.states import STOP_REASONS, TERMINAL, Status, sources
 from tests.faults.recorded import Database
 from tests.machine.model import ModelLog
 from web.socket.session_view import Substitute
