@@ -35,21 +35,21 @@ from llm_worker.request.context_report import Account
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
-from llm_worker.tool_calls.interrupted import cut_short
+from llm_worker.tool_calls.interrupted import end_interrupted_call
 from llm_worker.tool_calls.round_runner import LoopDeps
-from llm_worker.tool_calls.round_store import Rounds
+from llm_worker.tool_calls.round_store import DatabaseRoundStore
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
 
 # stopped: somebody asked for it.  deadline: it took too long.  lost: the run is not ours any more.
-# let_go: this process may not go on with it; another one shall.
-Cut = Literal["stopped", "deadline", "lost", "let_go"]
+# released: this process may not go on with it; another one shall.
+CancelReason = Literal["stopped", "deadline", "lost", "released"]
 
 
 @dataclass(frozen=True)
-class Services:
+class WorkerServices:
     """What a worker process shares among its attempts."""
 
     database: Database
@@ -63,7 +63,7 @@ class Services:
 class Attempt:
     """Belongs to the event loop. The run was claimed by this process, and is leased since `leased_at` or later."""
 
-    def __init__(self, taken: Taken, services: Services, leased_at: float) -> None:
+    def __init__(self, taken: Taken, services: WorkerServices, leased_at: float) -> None:
         self.run = run = taken.run
         self._brief = taken.brief
         self.leased_at = leased_at  # on the loop's clock; moved by every beat
@@ -74,13 +74,13 @@ class Attempt:
         self._sent = Recorder()
         ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
         self._fullness = Fullness(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))
-        self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cut("lost"))
+        self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(self._outlet, self._state, blocks, self._loop.time)
         self.checkpoint = Checkpoint(run, self._state, self._outlet, self._began_at)
         self._answering: asyncio.Task[None] | None = None
-        self._cut: Cut | None = None
-        self._cut_at = 0.0
+        self._cancel_reason: CancelReason | None = None
+        self._cancelled_at = 0.0
         self._opened: Snapshot | None = None
         self._has_begun = False
 
@@ -88,15 +88,15 @@ class Attempt:
         """Answer and end the run. False: it was put back, for another worker to go on with."""
         self._answering = asyncio.create_task(self._answer(), name=f"run {self.run.pk}")
         try:
-            if self._cut:  # before it began
+            if self._cancel_reason:  # before it began
                 self._answering.cancel()
             await asyncio.wait({self._answering}, timeout=self.run.expires_in_s)
-            self.cut("deadline")
+            self.cancel("deadline")
             await asyncio.wait({self._answering})
             self.checkpoint.close()
-            if self._cut == "let_go":
+            if self._cancel_reason == "released":
                 return not await self._put_back()
-            if self._cut != "lost":
+            if self._cancel_reason != "lost":
                 await self._end(*self._outcome(self._answering))
         finally:
             self._answering.cancel()
@@ -104,17 +104,17 @@ class Attempt:
             self._services.sent.keep(self.run, self._sent.take())
         return True
 
-    def cut(self, reason: Cut) -> None:
+    def cancel(self, reason: CancelReason) -> None:
         """End the answer here, even while the upstream is silent. The first reason counts; after the end, none."""
-        if self._cut is None and not (self._answering and self._answering.done()):
-            self._cut, self._cut_at = reason, self._loop.time()
+        if self._cancel_reason is None and not (self._answering and self._answering.done()):
+            self._cancel_reason, self._cancelled_at = reason, self._loop.time()
             if self._answering:
                 self._answering.cancel()
 
     async def check_revoked(self) -> None:
         """Stop, if that was asked for while this process did not hear it."""
         if await self._is_revoked():
-            self.cut("stopped")
+            self.cancel("stopped")
 
     async def _answer(self) -> None:
         if may_go_on(self.run):
@@ -136,7 +136,9 @@ class Attempt:
     def _deps(self, brief: Brief) -> LoopDeps:
         return LoopDeps(
             models=self._services.models,
-            store=Rounds(self.run, self._services.database, self.checkpoint, lambda: self.cut("lost")),
+            store=DatabaseRoundStore(
+                self.run, self._services.database, self.checkpoint, lambda: self.cancel("lost")
+            ),
             numbering=Numbering(brief.highest_number, documents_of(brief.earlier.rounds)),
             # The turn's, so that a second attempt is told the same.
             now=self.run.turn.created_at,
@@ -173,9 +175,9 @@ class Attempt:
             return False  # the row says so too, and the next beat reads it
 
     def _outcome(self, answering: asyncio.Task[None]) -> tuple[Status, Error | None]:
-        if self._cut == "stopped":
+        if self._cancel_reason == "stopped":
             return Status.STOPPED, None
-        if self._cut == "deadline":
+        if self._cancel_reason == "deadline":
             return Status.FAILED, run_error("deadline_exceeded")
         failure = answering.exception()
         if failure is None:
@@ -190,7 +192,7 @@ class Attempt:
         """Commit, then say how it ended, then announce; a crash in between is completed from the database."""
         if self.run.attempt > 1 and not self._has_begun:
             await self._keep_what_was_left()
-        never_ran = cut_short(self.run, self._emitter)
+        never_ran = end_interrupted_call(self.run, self._emitter)
         self._emitter.end()
         last_seq = self._outlet.settle() + (2 if error else 1)
         offered = replace(self._make_end(status, error, last_seq=last_seq), never_ran=never_ran)
@@ -201,7 +203,7 @@ class Attempt:
         self._emitter.stop(end.stop_reason, end.error)
         with suppress(StaleAttempt):
             await self._outlet.flush()
-            counters.stop_said(self._cut, self._loop.time() - self._cut_at)
+            counters.stop_said(self._cancel_reason, self._loop.time() - self._cancelled_at)
             is_failed = end.status == Status.FAILED
             reserved = None if is_failed else self._fullness.reserved_if_due(self._state.text)
             await patiently(self._services.database, announce, self.run, reserved)

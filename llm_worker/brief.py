@@ -12,7 +12,7 @@ from llm_worker.upstream.model_request import Model
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierProgress:
     """What attempts before this one have left. In the last of the rounds, calls may lack their response.
 
     said, thought: after the rounds, to be gone on with. is_shown: readers see all of it already, since the
@@ -48,5 +48,5 @@ class Brief:
     cache_key: str = ""
     documents: Sequence[Document] = ()
     highest_number: int = 0
-    earlier: Earlier = field(default_factory=Earlier)
+    earlier: EarlierProgress = field(default_factory=EarlierProgress)
     inside: str = ""

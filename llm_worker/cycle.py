@@ -28,7 +28,7 @@ class Cycle:
     account: Account
 
 
-def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
+def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
     """The one after these rounds. Raises ModelFailed if nothing can be asked."""
     is_last = len(rounds) + 1 >= brief.max_cycles
     is_forced = bool(brief.forced_tool) and not rounds and not is_last
@@ -52,7 +52,7 @@ def cycle_of(brief: Brief, rounds: Sequence[Round]) -> Cycle:
     return Cycle(request, [] if is_last else tools, account)
 
 
-def going_on(request: Request, said: str) -> Request:
+def with_prefill(request: Request, said: str) -> Request:
     """The partial answer stands last: the model goes on with it. It counts against what the answer may use."""
     left = request.model.max_output_tokens - count_tokens(said)
     return replace(

@@ -15,7 +15,7 @@ from chat.protocol import wire as p
 from chat.transcript.entries import Document
 from chat.transcript.packets import Blocks, Placed
 from llm_worker.state import RunState
-from llm_worker.stream.call_assembler import Asked, Piece
+from llm_worker.stream.call_assembler import CallFragment, RequestedCall
 from llm_worker.stream.citations import Citations
 from llm_worker.stream.sanitiser import Sanitiser
 from llm_worker.stream.think_tags import Kind, ThinkSplitter
@@ -42,7 +42,7 @@ class DeltaSink(Protocol):
 class CallSearch(Protocol):
     """Finds tool calls that a model writes as text. calls: those found, once the text has been flushed."""
 
-    calls: list[Asked]
+    calls: list[RequestedCall]
 
     def feed(self, text: str) -> str:
         """What of it may be shown by now."""
@@ -130,7 +130,7 @@ class Emitter:
     def reasoning(self, text: str) -> None:
         self._say("reasoning", self._clean_reasoning.clean(text))
 
-    def call(self, piece: Piece) -> DeltaSink:
+    def call(self, piece: CallFragment) -> DeltaSink:
         """What the model has written of its first call; what it says after that goes to the one returned.
 
         Until calls_are_stored() nothing else is said, and no checkpoint counts what readers see of it.
@@ -150,7 +150,7 @@ class Emitter:
             self.written = None
             self._outlet.release()
 
-    def end_step(self) -> list[Asked]:
+    def end_step(self) -> list[RequestedCall]:
         """Say what was held back; the next inference begins anew. Returns the calls that were written as text."""
         self._say_held_back()
         calls = self._text_calls.calls if self._text_calls else []

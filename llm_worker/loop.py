@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from llm_worker.brief import Brief
-from llm_worker.cycle import cycle_of, going_on
+from llm_worker.cycle import build_cycle, with_prefill
 from llm_worker.emitter import Emitter
 from llm_worker.loading.resume import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
 from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.stream.text_calls import TextCalls
-from llm_worker.tool_calls.calls import Planned, planned
-from llm_worker.tool_calls.round_runner import Hosting, LoopDeps
+from llm_worker.tool_calls.calls import PlannedCall, plan_calls
+from llm_worker.tool_calls.round_runner import LoopDeps, RoundRunner
 from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
@@ -23,16 +23,16 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
     await _take_up(brief, deps, emitter)
     said, reads_text = brief.earlier.said, True
     while True:
-        cycle = cycle_of(brief, emitter.state.rounds)
+        cycle = build_cycle(brief, emitter.state.rounds)
         emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
-        request = going_on(cycle.request, said) if said else cycle.request
+        request = with_prefill(cycle.request, said) if said else cycle.request
         said = ""
         deps.sent(brief.inside, request, cycle.account)
         step = await run_llm_step(request, deps.models, emitter, _watchable(brief, cycle.tools))
         reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):
             break
-        await _carry_out(planned(step.calls, cycle.tools), Hosting(brief, deps, emitter, run_llm_loop))
+        await _carry_out(plan_calls(step.calls, cycle.tools), RoundRunner(brief, deps, emitter, run_llm_loop))
     _check(step, emitter)
 
 
@@ -44,7 +44,7 @@ async def _take_up(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
             show_again(each, emitter, silently=earlier.is_shown)
         else:
             show_beginning(each, emitter, silently=earlier.is_shown)
-            hosting = Hosting(brief, deps, emitter, run_llm_loop, resumed=each)
+            hosting = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
             await _carry_out(calls_to_finish(each, brief.tools), hosting)
     go_on_with(earlier.said, earlier.thought, emitter)
 
@@ -58,7 +58,7 @@ def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:
     return TextCalls({tool.name: tool.parameters for tool in tools}, new_call_id) if tools else None
 
 
-async def _carry_out(calls: Sequence[Planned], hosting: Hosting) -> None:
+async def _carry_out(calls: Sequence[PlannedCall], hosting: RoundRunner) -> None:
     hosting.close(await execute(calls, hosting, hosting.limit_s))
 
 

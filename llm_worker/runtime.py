@@ -21,7 +21,7 @@ from chat.log.publisher import Publisher
 from chat.models import Run
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
-from llm_worker.attempt import Attempt, Services
+from llm_worker.attempt import Attempt, WorkerServices
 from llm_worker.lease.checkpointer import Checkpoints
 from llm_worker.lease.database import Database
 from llm_worker.lease.drain import Drain
@@ -84,7 +84,7 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), pace)
         self._sent = SentRequests(self._database)
-        self._services = Services(self._database, self._publisher, self._models, self._sent)
+        self._services = WorkerServices(self._database, self._publisher, self._models, self._sent)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
@@ -133,7 +133,7 @@ class Runtime:
         key = str(attempt.run.pk)
         self._attempts[key] = attempt
         if self._drain.is_over:
-            attempt.cut("let_go")
+            attempt.cancel("released")
         try:
             ended = await attempt.carry_out()
         finally:
@@ -151,7 +151,7 @@ class Runtime:
 
     def _on_revoked(self, run_id: str) -> None:
         if attempt := self._attempts.get(run_id):
-            attempt.cut("stopped")
+            attempt.cancel("stopped")
 
     def _on_reconnected(self) -> None:
         for attempt in self._attempts.values():

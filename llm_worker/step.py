@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from llm_worker.emitter import DeltaSink, Emitter
-from llm_worker.stream.call_assembler import Asked
-from llm_worker.stream.call_preview import CallsInWriting
+from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import Answer
@@ -28,7 +28,7 @@ class Step:
     """
 
     reasons: set[str]
-    calls: list[Asked]
+    calls: list[RequestedCall]
     in_text: bool = False
 
 
@@ -40,7 +40,7 @@ async def run_llm_step(
     watchable: the names of tools whose calls may be shown while they are being written.
     """
     around = _Around()
-    calls = CallsInWriting(new_call_id, watchable)
+    calls = CallPreviewer(new_call_id, watchable)
     said = Answer()
     hearer: DeltaSink = emitter
     try:
@@ -58,7 +58,7 @@ async def run_llm_step(
                         case _:
                             around.take(delta)
                 # Once for all that came together: several short calls that do are not taken for one.
-                if calls.have_grown and (piece := calls.news()):
+                if calls.has_new_deltas and (piece := calls.news()):
                     hearer = emitter.call(piece)
     finally:
         emitter.state.count_step(around.usage)

@@ -55,7 +55,7 @@ class Drain:
             return
         self.is_over = True
         for attempt in list(self._live()):
-            attempt.cut("let_go")
+            attempt.cancel("released")
         self._loop.call_later(HANDOVER_S, self._give_up)
 
     def _give_up(self) -> None:

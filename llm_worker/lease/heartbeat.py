@@ -49,7 +49,7 @@ class Leases:
             await asyncio.sleep(FENCE_CHECK_S)
             for attempt in list(self._live()):
                 if loop.time() - attempt.leased_at > FENCE_S:
-                    attempt.cut("let_go")
+                    attempt.cancel("released")
 
     async def _beat(self) -> None:
         attempts = list(self._live())
@@ -60,11 +60,11 @@ class Leases:
         for attempt in attempts:
             number, status = held.get(str(attempt.run.pk), (None, None))
             if number != attempt.run.attempt:
-                attempt.cut("lost")
+                attempt.cancel("lost")
             else:
                 attempt.leased_at = asked_at
                 if status == Status.STOPPING:
-                    attempt.cut("stopped")
+                    attempt.cancel("stopped")
 
 
 def extend(owner: int, run_ids: list[UUID]) -> dict[str, tuple[int, str]]:

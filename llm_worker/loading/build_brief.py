@@ -12,7 +12,7 @@ from chat.prompts import default_system_prompt
 from chat.prompts.prompt_blocks import are_stored
 from chat.protocol.wire import Snapshot
 from chat.transcript.entries import BlockKind, Document
-from llm_worker.brief import Brief, Earlier
+from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.branch import Branch, load_branch
 from llm_worker.loading.project import ShownProject, shown_project
 from llm_worker.loading.resume import is_finished
@@ -60,7 +60,7 @@ def prepare(run: Run, read: Read | None = None) -> Brief:
         cache_key=str(run.turn.session_id),
         documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
         highest_number=project.highest_number,
-        earlier=_earlier(run) if run.attempt > 1 else Earlier(),
+        earlier=_earlier(run) if run.attempt > 1 else EarlierProgress(),
     )
 
 
@@ -139,15 +139,15 @@ def _goes_on(run: Run) -> bool:
     return may_go_on(run) and bool(run.message.text.strip())
 
 
-def _earlier(run: Run) -> Earlier:
+def _earlier(run: Run) -> EarlierProgress:
     rounds = rounds_of(run.pk)
     used = Run.objects.values_list(*Usage._fields, "cycles").get(pk=run.pk) if rounds else None
     counted = {"usage": Usage(*used[:-1]), "cycles": used[-1]} if used else {}
     if not _goes_on(run):
-        return Earlier(rounds, **counted)
+        return EarlierProgress(rounds, **counted)
     narrated = sum(len(each.text_before) for each in rounds)
     has_all = not rounds or is_finished(rounds[-1])
-    return Earlier(
+    return EarlierProgress(
         rounds,
         said=run.message.text[narrated:],
         thought=run.message.reasoning if has_all else "",

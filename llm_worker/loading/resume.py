@@ -7,7 +7,7 @@ from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, link, show_before, show_rounds
 from llm_worker.emitter import Emitter
-from llm_worker.tool_calls.calls import Done, Planned, after_a_loss
+from llm_worker.tool_calls.calls import CallResult, PlannedCall, plan_after_loss
 from llm_worker.tools.tool import Tool
 
 
@@ -43,10 +43,10 @@ def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
             yield from documents_of(call.rounds)
 
 
-def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[Planned]:
+def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
     """The calls of a round that was cut short; what is known of their outcome stays."""
     by_name = {tool.name: tool for tool in tools}
-    return [after_a_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
+    return [plan_after_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
 
 
 def replayed(each: ShownRound) -> Round:
@@ -55,9 +55,9 @@ def replayed(each: ShownRound) -> Round:
     return Round(calls, each.text_before, each.reasoning)
 
 
-def _planned(call: ShownCall, tool: Tool | None) -> Planned:
-    done = Done("completed", call.response, call.documents) if call.response else None
-    return Planned(call.tool_call_id, call.name, call.arguments, tool, done)
+def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:
+    result = CallResult("completed", call.response, call.documents) if call.response else None
+    return PlannedCall(call.tool_call_id, call.name, call.arguments, tool, result)
 
 
 def _citable(emitter: Emitter) -> dict[int, Document]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from llm_worker.stream.sanitiser import Sanitiser, clean
-from llm_worker.tool_calls.arguments import arguments_of
+from llm_worker.tool_calls.arguments import parse_arguments
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
@@ -18,7 +18,7 @@ ID_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedCall:
     """One call a model asks for. id: its only one within the step.  arguments: None if `raw` is no JSON object."""
 
     id: str
@@ -27,7 +27,7 @@ class Asked:
     raw: str = ""
 
 
-class Piece(NamedTuple):
+class CallFragment(NamedTuple):
     """What one delta added to a call, to be shown. begins: the first of this call, with all it has said so far."""
 
     tab: int
@@ -53,7 +53,7 @@ class _Call:
         return "".join(self.pieces)
 
 
-class Assembler:
+class CallAssembler:
     """For one inference. Every call gets an id of its own here, whatever the server gave it."""
 
     def __init__(self, new_id: Callable[[], str]) -> None:
@@ -63,7 +63,7 @@ class Assembler:
         self._by_place: dict[int, _Call] = {}
         self._named = 0
 
-    def take(self, delta: ToolCallDelta) -> Piece | None:
+    def take(self, delta: ToolCallDelta) -> CallFragment | None:
         """The piece to show; None while the call has no name, or where nothing was said."""
         call = self._call_of(delta)
         said = call.text.clean(delta.arguments)
@@ -71,15 +71,15 @@ class Assembler:
         call.name = call.name or tool_name(delta.name)
         if call.tab is None and call.name:
             call.tab, self._named = self._named, self._named + 1
-            return Piece(call.tab, call.id, call.name, call.raw, begins=True)
+            return CallFragment(call.tab, call.id, call.name, call.raw, begins=True)
         if call.tab is None or not said:
             return None
-        return Piece(call.tab, call.id, call.name, said, begins=False)
+        return CallFragment(call.tab, call.id, call.name, said, begins=False)
 
-    def calls(self) -> list[Asked]:
+    def calls(self) -> list[RequestedCall]:
         """The calls of the step by tab, once the model has ended. A call that never got a name is none."""
         named = sorted((call for call in self._calls if call.tab is not None), key=lambda call: call.tab or 0)
-        return [Asked(call.id, call.name, arguments_of(call.raw), call.raw) for call in named]
+        return [RequestedCall(call.id, call.name, parse_arguments(call.raw), call.raw) for call in named]
 
     def _call_of(self, delta: ToolCallDelta) -> _Call:
         known = self._by_id(delta.id) if delta.place == NO_INDEX else self._by_place.get(delta.place)
@@ -121,4 +121,4 @@ def _begins_another(call: _Call, delta: ToolCallDelta) -> bool:
         return True
     if delta.id and delta.id != call.upstream_id:
         return True
-    return bool(delta.arguments) and any(call.pieces) and arguments_of(call.raw) is not None
+    return bool(delta.arguments) and any(call.pieces) and parse_arguments(call.raw) is not None

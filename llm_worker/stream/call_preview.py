@@ -6,24 +6,24 @@ they are written; from the second piece of its arguments on. Everything else is 
 
 from collections.abc import Callable, Collection
 
-from llm_worker.stream.call_assembler import Asked, Assembler, Piece
+from llm_worker.stream.call_assembler import CallAssembler, CallFragment, RequestedCall
 from llm_worker.upstream.deltas import ToolCallDelta
 
 
-class CallsInWriting:
+class CallPreviewer:
     def __init__(self, new_id: Callable[[], str], watchable: Collection[str]) -> None:
         """watchable: the names of tools whose calls may be shown before they are whole."""
-        self._assembler = Assembler(new_id)
+        self._assembler = CallAssembler(new_id)
         self._watchable = watchable
-        self.have_grown = False  # since the last news
-        self._first: Piece | None = None
+        self.has_new_deltas = False  # since the last news
+        self._first: CallFragment | None = None
         self._untold = ""  # of the first call's arguments
         self._pieces = 0  # that they came in
         self._are_several = False
         self._is_shown = False
 
     def take(self, delta: ToolCallDelta) -> None:
-        self.have_grown = True
+        self.has_new_deltas = True
         piece = self._assembler.take(delta)
         if piece is None:
             return
@@ -34,21 +34,21 @@ class CallsInWriting:
         self._untold += piece.text
         self._pieces += bool(piece.text)
 
-    def news(self) -> Piece | None:
+    def news(self) -> CallFragment | None:
         """What readers are to be shown now; once a call has begun to be shown, all of it is."""
-        self.have_grown = False
+        self.has_new_deltas = False
         first, text = self._first, self._untold
         if first is None or not text or not (self._is_shown or self._may_begin(first)):
             return None
-        piece = Piece(first.tab, first.id, first.name, text, begins=not self._is_shown)
+        piece = CallFragment(first.tab, first.id, first.name, text, begins=not self._is_shown)
         self._is_shown, self._untold = True, ""
         return piece
 
-    def calls(self) -> list[Asked]:
-        """As Assembler.calls."""
+    def calls(self) -> list[RequestedCall]:
+        """As CallAssembler.calls."""
         return self._assembler.calls()
 
-    def _may_begin(self, first: Piece) -> bool:
+    def _may_begin(self, first: CallFragment) -> bool:
         # What comes in one piece is not being written, and often has a second call behind it. What does not begin like
         # an object is JSON in a string, or nothing that could be parsed.
         is_lone = not self._are_several and first.name in self._watchable

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from llm_worker.tool_calls.arguments import arguments_of
+from llm_worker.tool_calls.arguments import parse_arguments
 
 _INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
 _INVOKE_END = re.compile(r"</(?:antml:)?invoke>")
@@ -17,7 +17,7 @@ _ARGUMENTS = ("arguments", "parameters")
 _KEYS = {*_NAMES, *_ARGUMENTS, "id", "type"}
 
 
-class Called(NamedTuple):
+class WrittenCall(NamedTuple):
     """arguments: None if `raw` is no JSON object."""
 
     name: str
@@ -31,14 +31,14 @@ class _Element(NamedTuple):
     end: int
 
 
-def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[Called], int]:
+def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[WrittenCall], int]:
     """The calls in it, and how far they reach."""
     invokes = list(_elements(markup, _INVOKE, _INVOKE_END))
     calls = [_called(each.name, _parameters(each.inside, offered.get(each.name, {}))) for each in invokes]
     return calls, invokes[-1].end if invokes else 0
 
 
-def named(value: Any, offered: Mapping[str, object]) -> Called | None:
+def named(value: Any, offered: Mapping[str, object]) -> WrittenCall | None:
     """The call that a JSON object is; None if it is not one of an offered tool."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         return named(value["function"], offered) if _KEYS.issuperset(value) else None
@@ -49,9 +49,9 @@ def named(value: Any, offered: Mapping[str, object]) -> Called | None:
     return _called(name, given[0]) if name in offered and given else None
 
 
-def _called(name: str, arguments: object) -> Called:
+def _called(name: str, arguments: object) -> WrittenCall:
     raw = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return Called(name, arguments_of(raw), raw)
+    return WrittenCall(name, parse_arguments(raw), raw)
 
 
 def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import regex  # re cannot say whether a text is the beginning of a match
 
-from llm_worker.stream.call_assembler import Asked
-from llm_worker.stream.text_call_forms import Called, invoked, named
+from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.stream.text_call_forms import WrittenCall, invoked, named
 
 # More than that is not waited for: it is text.
 LONGEST_CALL: Final = 64 * 1024
@@ -30,7 +30,7 @@ class _Wait(Exception):
 
 class _Found(NamedTuple):
     end: int
-    calls: list[Called]
+    calls: list[WrittenCall]
 
 
 class TextCalls:
@@ -41,7 +41,7 @@ class TextCalls:
 
     def __init__(self, offered: Mapping[str, Mapping[str, Any]], new_id: Callable[[], str]) -> None:
         """offered: the tools' names, each with the JSON Schema of its arguments."""
-        self.calls: list[Asked] = []
+        self.calls: list[RequestedCall] = []
         self._offered = offered
         self._new_id = new_id
         self._beginning = _beginning(offered) if offered else None
@@ -122,8 +122,8 @@ class TextCalls:
         call = named(value, self._offered)
         return _Found(end, [call]) if call else None
 
-    def _asked(self, name: str, arguments: dict[str, Any] | None, raw: str) -> Asked:
-        return Asked(self._new_id(), name, arguments, raw)
+    def _asked(self, name: str, arguments: dict[str, Any] | None, raw: str) -> RequestedCall:
+        return RequestedCall(self._new_id(), name, arguments, raw)
 
 
 class _Before:

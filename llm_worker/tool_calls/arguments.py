@@ -9,7 +9,7 @@ from pydantic_core import from_json
 from llm_worker.stream.sanitiser import clean
 
 
-def arguments_of(raw: str) -> dict[str, Any] | None:
+def parse_arguments(raw: str) -> dict[str, Any] | None:
     """The JSON object in `raw`, even if it is JSON written into a JSON string; None if there is none.
 
     Nothing at all is an empty object. What Postgres or a browser could not take is replaced, or refused.
@@ -24,7 +24,7 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def arguments_so_far(raw: str) -> dict[str, Any]:
+def parse_partial_arguments(raw: str) -> dict[str, Any]:
     """What can be read of arguments that were not written to their end; empty if nothing can."""
     try:
         value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))

@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from chat.transcript.entries import Document
-from llm_worker.stream.call_assembler import Asked
+from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import Tool
 
 # More is a model gone astray: each call is a row, a task and two messages of every later request.
@@ -20,37 +20,37 @@ MAX_CALLS = 32
 LONGEST_COMPLAINT = 300
 
 # Those of chat.models.ToolCallStatus that a call ends with here.
-DoneStatus = Literal["completed", "failed", "unknown"]
+ResultStatus = Literal["completed", "failed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CallResult:
     """What a call came to. documents: with their numbers, as the response shows them.
 
     duration_ms: how long it ran; None: it did not.
     """
 
-    status: DoneStatus
+    status: ResultStatus
     response: str
     documents: tuple[Document, ...] = ()
     duration_ms: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """One call of a round; its place in the round is its tab.
 
-    tool: None if there is none of this name.  done: decided before it could run, or by an earlier attempt.
+    tool: None if there is none of this name.  result: decided before it could run, or by an earlier attempt.
     """
 
     id: str
     name: str
     arguments: Mapping[str, Any]
     tool: Tool | None
-    done: Done | None = None
+    result: CallResult | None = None
 
 
-def planned(asked: Sequence[Asked], tools: Sequence[Tool]) -> list[Planned]:
+def plan_calls(asked: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
     """The round in tab order. tools: those offered in this cycle.
 
     Searches of one tool are merged into the first of them, if it can: that is the call which is stored.
@@ -65,23 +65,23 @@ def planned(asked: Sequence[Asked], tools: Sequence[Tool]) -> list[Planned]:
     ]
 
 
-def no_such_tool(name: str) -> Done:
-    return Done("failed", f"There is no tool named {name}.")
+def no_such_tool(name: str) -> CallResult:
+    return CallResult("failed", f"There is no tool named {name}.")
 
 
-def after_a_loss(call: Planned) -> Planned:
+def plan_after_loss(call: PlannedCall) -> PlannedCall:
     """A call that an earlier attempt began and whose outcome was lost: it may run again only if that does no harm."""
-    if call.done or (call.tool and call.tool.is_idempotent):
+    if call.result or (call.tool and call.tool.is_idempotent):
         return call
     sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
-    return replace(call, done=Done("unknown", sentence))
+    return replace(call, result=CallResult("unknown", sentence))
 
 
-def _planned(asked: Asked, by_name: Mapping[str, Tool]) -> Planned:
+def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
     name, tool = asked.name, by_name.get(asked.name)
-    call = Planned(asked.id, name, asked.arguments or {}, tool)
+    call = PlannedCall(asked.id, name, asked.arguments or {}, tool)
     if tool is None:
-        return replace(call, done=no_such_tool(name))
+        return replace(call, result=no_such_tool(name))
     if asked.arguments is None:
         return _refused(call, f"{name} was not run: its arguments were not a JSON object.")
     if complaint := _complaint(tool, asked.arguments):
@@ -89,8 +89,8 @@ def _planned(asked: Asked, by_name: Mapping[str, Tool]) -> Planned:
     return call
 
 
-def _refused(call: Planned, sentence: str) -> Planned:
-    return replace(call, done=call.done or Done("failed", sentence))
+def _refused(call: PlannedCall, sentence: str) -> PlannedCall:
+    return replace(call, result=call.result or CallResult("failed", sentence))
 
 
 def _complaint(tool: Tool, arguments: Mapping[str, Any]) -> str:
@@ -104,8 +104,8 @@ def _complaint(tool: Tool, arguments: Mapping[str, Any]) -> str:
     return f"{where} did not match the schema ({error.message[:LONGEST_COMPLAINT]})."
 
 
-def _merged(calls: list[Planned], tool: Tool) -> list[Planned]:
-    alike = [tab for tab, call in enumerate(calls) if call.tool is tool and call.done is None]
+def _merged(calls: list[PlannedCall], tool: Tool) -> list[PlannedCall]:
+    alike = [tab for tab, call in enumerate(calls) if call.tool is tool and call.result is None]
     arguments = tool.merge([calls[tab].arguments for tab in alike]) if len(alike) > 1 else None
     if arguments is None:
         return calls

@@ -5,24 +5,28 @@ It is stored with the end of the run, as far as its arguments had come, so that 
 
 from chat.models import Run, ToolCall
 from llm_worker.emitter import Emitter
-from llm_worker.tool_calls.arguments import arguments_so_far
-from llm_worker.tool_calls.calls import Done, Planned
-from llm_worker.tool_calls.round_runner import Begun
+from llm_worker.tool_calls.arguments import parse_partial_arguments
+from llm_worker.tool_calls.calls import CallResult, PlannedCall
+from llm_worker.tool_calls.round_runner import NewRound
 from llm_worker.tool_calls.round_store import row_of
 
 # Without a response, so that no later request repeats it.
-NEVER_RAN = Done("unknown", "")
+NEVER_RAN = CallResult("unknown", "")
 
 
-def cut_short(run: Run, emitter: Emitter) -> list[ToolCall]:
+def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
     """End it on the screen; its row, which is to be stored. Empty if no call was being written."""
     written, state = emitter.written, emitter.state
     if written is None:
         return []
-    call = Planned(
-        written.id, written.name, arguments_so_far("".join(written.pieces)), tool=None, done=NEVER_RAN
+    call = PlannedCall(
+        written.id,
+        written.name,
+        parse_partial_arguments("".join(written.pieces)),
+        tool=None,
+        result=NEVER_RAN,
     )
-    begun = Begun(
+    begun = NewRound(
         len(state.rounds), [call], state.latest_text, state.reasoning, state.reasoning_ms, inside=""
     )
     row = row_of(run, begun, 0, call)

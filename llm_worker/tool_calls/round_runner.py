@@ -1,4 +1,4 @@
-"""Hosting: what stands around a round of calls - its rows, its packets, its numbers, and what agent tools do inside."""
+"""RoundRunner: what stands around a round of calls - its rows, its packets, its numbers, and what agent tools do inside."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,24 +7,24 @@ from typing import Protocol
 
 from chat.transcript.entries import Call, Document, Entry, Round
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
-from llm_worker.brief import Brief, Earlier
+from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.request.context_report import Account
 from llm_worker.request.frame import Framing
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
-from llm_worker.tool_calls.calls import Done, Planned
+from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tools.tool import Tool, Work
 from llm_worker.upstream.model_request import Request
 
 
 @dataclass(frozen=True)
-class Begun:
+class NewRound:
     """A round about to run. number: of the rounds at its place, from 0.  inside: the row of an agent call, if any."""
 
     number: int
-    calls: Sequence[Planned]
+    calls: Sequence[PlannedCall]
     text_before: str
     reasoning: str
     reasoning_ms: int | None
@@ -32,7 +32,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Reported:
+class AgentReport:
     """What an agent tool wrote for its report, and thought before."""
 
     report: str = ""
@@ -42,11 +42,11 @@ class Reported:
 class RoundStore(Protocol):
     """Keeps rounds as they go. Returns when it is committed; does not return if the run is not ours any more."""
 
-    async def begin(self, begun: Begun) -> list[str]:
+    async def begin(self, begun: NewRound) -> list[str]:
         """The calls are running; their rows, in tab order."""
         ...
 
-    async def finish(self, row: str, done: Done, reported: Reported) -> None: ...
+    async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LoopDeps:
 Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[None]]
 
 
-class Hosting:
+class RoundRunner:
     """For one round. resumed: it is one that an earlier attempt has begun."""
 
     def __init__(
@@ -80,10 +80,10 @@ class Hosting:
         self.loop = loop
         self.resumed = resumed
         self.rows: list[str] = []
-        self._calls: Sequence[Planned] = ()
+        self._calls: Sequence[PlannedCall] = ()
         self._said = ("", "")  # before the calls: as text, and as reasoning
 
-    async def begin(self, calls: Sequence[Planned]) -> None:
+    async def begin(self, calls: Sequence[PlannedCall]) -> None:
         state, blocks = self.emitter.state, self.emitter.blocks
         self._calls, self._said = calls, (state.latest_text, state.reasoning)
         state.has_called = True
@@ -91,7 +91,7 @@ class Hosting:
             self.rows = [call.id for call in self.resumed.calls]
         else:
             place, inside = len(state.rounds), self.brief.inside
-            begun = Begun(place, calls, *self._said, reasoning_ms=state.reasoning_ms, inside=inside)
+            begun = NewRound(place, calls, *self._said, reasoning_ms=state.reasoning_ms, inside=inside)
             self.rows = await self.deps.store.begin(begun)
         self.emitter.calls_are_stored()
         state.open_round()
@@ -105,44 +105,44 @@ class Hosting:
     def number(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         return self.deps.numbering.number(documents)
 
-    async def finished(self, index: int, done: Done) -> None:
+    async def finished(self, index: int, result: CallResult) -> None:
         kept = self.resumed.calls[index] if self.resumed else None
         if kept and kept.response:
             shown = kept
         else:
             reports, row = self.emitter.state.outermost.reports, self.rows[index]
             inner = reports.get(row)
-            reported = Reported(inner.latest_text, inner.reasoning) if inner else Reported()
-            await self.deps.store.finish(row, done, reported)
+            report = AgentReport(inner.latest_text, inner.reasoning) if inner else AgentReport()
+            await self.deps.store.finish(row, result, report)
             reports.pop(row, None)
             begun = self._shown(index, self._calls[index])
             shown = replace(
                 begun,
-                response=done.response,
-                documents=done.documents,
-                status=done.status,
-                duration_ms=done.duration_ms,
+                response=result.response,
+                documents=result.documents,
+                status=result.status,
+                duration_ms=result.duration_ms,
             )
         self.emitter.show(show_outcome(self.emitter.blocks, index, shown))
 
-    def close(self, done: Sequence[Done]) -> None:
+    def close(self, results: Sequence[CallResult]) -> None:
         """The round is over; what the calls came to, in tab order."""
         state = self.emitter.state
         calls = tuple(
             Call(call.id, call.name, call.arguments, one.response)
-            for call, one in zip(self._calls, done, strict=True)
+            for call, one in zip(self._calls, results, strict=True)
         )
         self.emitter.show(self.emitter.blocks.close())
         state.rounds.append(Round(calls, *self._said))
 
-    def _shown(self, tab: int, call: Planned) -> ShownCall:
+    def _shown(self, tab: int, call: PlannedCall) -> ShownCall:
         return ShownCall(self.rows[tab], call.id, call.name, call.arguments, response="")
 
 
 class _Work:
     """What the call of one tab may use."""
 
-    def __init__(self, hosting: Hosting, tab: int) -> None:
+    def __init__(self, hosting: RoundRunner, tab: int) -> None:
         self._hosting = hosting
         self._tab = tab
         self.now = hosting.deps.now
@@ -163,7 +163,7 @@ class _Work:
             forced_tool="",
             reminder="",
             documents=(),
-            earlier=Earlier(rounds=begun),
+            earlier=EarlierProgress(rounds=begun),
             inside=hosting.rows[tab],
         )
         try:

@@ -1,4 +1,4 @@
-"""Rounds of tools in the database, fenced by the attempt: stored before they run, and each call as it ends."""
+"""DatabaseRoundStore of tools in the database, fenced by the attempt: stored before they run, and each call as it ends."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -18,11 +18,11 @@ from llm_worker.lease.checkpoint import Checkpoint
 from llm_worker.lease.database import Database
 from llm_worker.lease.persistence import Held, patiently, save_held
 from llm_worker.request.message import call_text
-from llm_worker.tool_calls.calls import Done, Planned
-from llm_worker.tool_calls.round_runner import Begun, Reported
+from llm_worker.tool_calls.calls import CallResult, PlannedCall
+from llm_worker.tool_calls.round_runner import AgentReport, NewRound
 
 
-class Rounds:
+class DatabaseRoundStore:
     """hosting.RoundStore for one attempt. on_lost: called when the run is not its any more."""
 
     def __init__(
@@ -33,15 +33,15 @@ class Rounds:
         self._checkpoint = checkpoint
         self._on_lost = on_lost
 
-    async def begin(self, begun: Begun) -> list[str]:
+    async def begin(self, begun: NewRound) -> list[str]:
         rows = [row_of(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
         # What was thought goes with the round; the message keeps what comes after.
         held = replace(self._checkpoint.take(), reasoning="") if not begun.inside else None
         await self._write(begin_round, self._run, rows, held)
         return [str(row.pk) for row in rows]
 
-    async def finish(self, row: str, done: Done, reported: Reported) -> None:
-        await self._write(finish_call, self._run, row, done, reported)
+    async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
+        await self._write(finish_call, self._run, row, result, report)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await to_its_end(patiently(self._database, function, *args)):
@@ -74,19 +74,19 @@ def begin_round(run: Run, rows: Sequence[ToolCall], held: Held | None) -> bool:
     return True
 
 
-def finish_call(run: Run, row: str, done: Done, reported: Reported) -> bool:
+def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> bool:
     """As begin_round."""
     reach("before_call_ended")
     with transaction.atomic():
         if not _is_ours(run):
             return False
         ToolCall.objects.filter(pk=row).update(
-            status=done.status,
-            response=done.response,
-            documents=[record(document) for document in done.documents],
-            report=reported.report,
-            report_reasoning=reported.reasoning,
-            duration_ms=done.duration_ms,
+            status=result.status,
+            response=result.response,
+            documents=[record(document) for document in result.documents],
+            report=report.report,
+            report_reasoning=report.reasoning,
+            duration_ms=result.duration_ms,
         )
     reach("after_call_ended")
     return True
@@ -98,9 +98,11 @@ def _is_ours(run: Run) -> bool:
     return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
-def row_of(run: Run, begun: Begun, tab: int, call: Planned) -> ToolCall:
+def row_of(run: Run, begun: NewRound, tab: int, call: PlannedCall) -> ToolCall:
     # Whoever takes over a call that is refused already must not find it open.
-    status, response = (call.done.status, call.done.response) if call.done else (ToolCallStatus.RUNNING, "")
+    status, response = (
+        (call.result.status, call.result.response) if call.result else (ToolCallStatus.RUNNING, "")
+    )
     return ToolCall(
         id=uuid4(),
         run=run,

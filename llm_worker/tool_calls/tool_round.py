@@ -12,7 +12,7 @@ from typing import Protocol
 from chat.transcript.entries import Document
 from llm_worker.stream.documents import render
 from llm_worker.stream.sanitiser import clean
-from llm_worker.tool_calls.calls import Done, Planned, no_such_tool
+from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
 from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
 
 logger = logging.getLogger(__name__)
@@ -21,10 +21,10 @@ logger = logging.getLogger(__name__)
 LETTING_GO_S = 1.0
 
 
-class Host(Protocol):
+class RoundHost(Protocol):
     """What stands around a round: rows, packets, numbers. What it raises ends the round."""
 
-    async def begin(self, calls: Sequence[Planned]) -> None:
+    async def begin(self, calls: Sequence[PlannedCall]) -> None:
         """Store the calls, those that will run as running. Returns when that is committed: only then one may run."""
         ...
 
@@ -36,12 +36,12 @@ class Host(Protocol):
         """The documents with the numbers that stand for them in this turn."""
         ...
 
-    async def finished(self, tab: int, done: Done) -> None:
+    async def finished(self, tab: int, result: CallResult) -> None:
         """Once for every call, in the order they end."""
         ...
 
 
-async def execute(calls: Sequence[Planned], host: Host, limit_s: float) -> list[Done]:
+async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult]:
     """Run what is not decided yet; returns what every call came to, in tab order.
 
     limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
@@ -56,21 +56,23 @@ async def execute(calls: Sequence[Planned], host: Host, limit_s: float) -> list[
     return [task.result() for task in tasks]
 
 
-async def _settle(tab: int, call: Planned, host: Host, limit_s: float) -> Done:
-    if call.done:
-        done = call.done
+async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) -> CallResult:
+    if call.result:
+        result = call.result
     elif call.tool is None:
-        done = no_such_tool(call.name)
+        result = no_such_tool(call.name)
     else:
         began_at = asyncio.get_running_loop().time()
-        done = await _carried_out(tab, call, call.tool, host, limit_s)
+        result = await _carried_out(tab, call, call.tool, host, limit_s)
         ran_s = asyncio.get_running_loop().time() - began_at
-        done = replace(done, duration_ms=round(ran_s * 1000))
-    await host.finished(tab, done)
-    return done
+        result = replace(result, duration_ms=round(ran_s * 1000))
+    await host.finished(tab, result)
+    return result
 
 
-async def _carried_out(tab: int, call: Planned, tool: Tool, host: Host, limit_s: float) -> Done:
+async def _carried_out(
+    tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float
+) -> CallResult:
     limit_s = tool.time_limit_s or limit_s
     running = asyncio.create_task(tool.run(call.arguments, host.work(tab)), name=f"tool {tool.name}")
     running.add_done_callback(_look_at)
@@ -85,23 +87,23 @@ async def _carried_out(tab: int, call: Planned, tool: Tool, host: Host, limit_s:
         return _completed(tool, running.result(), host)
     if not isinstance(failure, ToolFailed):
         logger.error("tool %s broke", tool.name, exc_info=failure)
-        return Done("failed", f"{tool.name} failed because of an internal error.")
-    return Done("failed", clean(str(failure)) or f"{tool.name} failed.")
+        return CallResult("failed", f"{tool.name} failed because of an internal error.")
+    return CallResult("failed", clean(str(failure)) or f"{tool.name} failed.")
 
 
-def _completed(tool: Tool, outcome: Outcome, host: Host) -> Done:
+def _completed(tool: Tool, outcome: Outcome, host: RoundHost) -> CallResult:
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
         render(documents) if documents else f"{tool.name} returned nothing."
     )
-    return Done("completed", response, documents)
+    return CallResult("completed", response, documents)
 
 
-def _timed_out(tool: Tool, limit_s: float) -> Done:
+def _timed_out(tool: Tool, limit_s: float) -> CallResult:
     sentence = f"{tool.name} did not finish within {limit_s:g} seconds"
     if tool.is_idempotent:
-        return Done("failed", f"{sentence}.")
-    return Done("unknown", f"{sentence}; it may or may not have taken effect.")
+        return CallResult("failed", f"{sentence}.")
+    return CallResult("unknown", f"{sentence}; it may or may not have taken effect.")
 
 
 async def _let_go(running: asyncio.Task[Outcome]) -> None:

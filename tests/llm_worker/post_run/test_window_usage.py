@@ -10,7 +10,7 @@ from chat.models import ChatMessage, Compression, ModelConfig
 from chat.protocol.states import Status
 from chat.transcript.entries import Block, Entry
 from llm_worker.brief import Brief
-from llm_worker.cycle import cycle_of
+from llm_worker.cycle import build_cycle
 from llm_worker.post_run.window_usage import SLACK_SHARE, SLACK_TOKENS, Fullness
 from llm_worker.request.frame import Framing
 from llm_worker.upstream.model_request import Model
@@ -32,7 +32,7 @@ def brief(*tokens: int, window: int = 10_000) -> Brief:
 
 
 def due(given: Brief, answer: str = "") -> int | None:
-    fullness = Fullness(0.75, given, cycle_of(given, []).request.messages)
+    fullness = Fullness(0.75, given, build_cycle(given, []).request.messages)
     return fullness.reserved_if_due(answer)
 
 

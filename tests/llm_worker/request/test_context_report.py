@@ -8,7 +8,7 @@ import pytest
 
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
 from llm_worker.brief import Brief
-from llm_worker.cycle import cycle_of
+from llm_worker.cycle import build_cycle
 from llm_worker.post_run.request_recorder import Recorder
 from llm_worker.request.frame import Framing
 from llm_worker.upstream.model_request import Model
@@ -34,7 +34,7 @@ def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
 
 
 def told(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
-    return cycle_of(given, rounds).account.told()
+    return build_cycle(given, rounds).account.told()
 
 
 def test_a_request_that_holds_all_leaves_out_nothing() -> None:
@@ -118,7 +118,7 @@ def test_a_response_that_is_too_long() -> None:
 
 
 def test_it_is_kept_beside_the_request_with_each_messages_tokens() -> None:
-    cycle = cycle_of(brief(turns(1)), ())
+    cycle = build_cycle(brief(turns(1)), ())
     recorder = Recorder()
     recorder.record(cycle.request.messages, NOW, account=cycle.account)
     [row] = [one.row() for one in recorder.take()]

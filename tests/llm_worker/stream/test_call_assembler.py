@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.stream.call_assembler import Asked, Assembler
-from llm_worker.tool_calls.arguments import arguments_of
+from llm_worker.stream.call_assembler import CallAssembler, RequestedCall
+from llm_worker.tool_calls.arguments import parse_arguments
 from llm_worker.upstream.chunks import deltas_of
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 from tests.upstream_steps import numbered, pieces
@@ -19,7 +19,7 @@ NO = NO_INDEX
 def assembled(deltas):
     """(the calls, what was shown of each tab)"""
     numbers = count(1)
-    assembler = Assembler(lambda: f"own_{next(numbers)}")
+    assembler = CallAssembler(lambda: f"own_{next(numbers)}")
     shown = {}
     for delta in deltas:
         if piece := assembler.take(ToolCallDelta(*delta)):
@@ -135,7 +135,7 @@ def test_calls_are_put_together(deltas, calls):
     ],
 )
 def test_arguments_are_an_object_that_can_be_stored_or_none(raw, arguments):
-    assert arguments_of(raw) == arguments
+    assert parse_arguments(raw) == arguments
 
 
 names = st.sampled_from(["find", "time", "research"])
@@ -150,7 +150,7 @@ def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
     events = [event for step in numbered(steps) for event in pieces(step, body)]
     deltas = [delta for event in events for delta in deltas_of(event.removeprefix(b"data: "))]
     assert assembled(deltas) == [
-        Asked(f"call_{i}", name, arguments_of(json.dumps(arguments)), json.dumps(arguments))
+        RequestedCall(f"call_{i}", name, parse_arguments(json.dumps(arguments)), json.dumps(arguments))
         for i, (name, arguments) in enumerate(asked)
     ]
 

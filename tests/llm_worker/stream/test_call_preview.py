@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.stream.call_preview import CallsInWriting
-from llm_worker.tool_calls.arguments import arguments_so_far
+from llm_worker.stream.call_preview import CallPreviewer
+from llm_worker.tool_calls.arguments import parse_partial_arguments
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NO = NO_INDEX
@@ -16,7 +16,7 @@ NO = NO_INDEX
 def shown(batches, watchable=("ask",)):
     """After each batch of deltas that came together: the call and the text of it that is news; "" for none."""
     numbers = count(1)
-    calls = CallsInWriting(lambda: f"own_{next(numbers)}", watchable)
+    calls = CallPreviewer(lambda: f"own_{next(numbers)}", watchable)
     told = []
     for batch in batches:
         for delta in batch:
@@ -96,12 +96,12 @@ DELTAS = st.tuples(
 def test_what_is_shown_is_the_beginning_of_the_first_call(batches):
     """Whatever a server sends, a call that was shown comes to be, in the first tab, with its name and its text."""
     numbers = count(1)
-    calls = CallsInWriting(lambda: f"own_{next(numbers)}", ["ask"])
+    calls = CallPreviewer(lambda: f"own_{next(numbers)}", ["ask"])
     pieces = []
     for batch in batches:
         for delta in batch:
             calls.take(ToolCallDelta(*delta))
-        if calls.have_grown and (piece := calls.news()):
+        if calls.has_new_deltas and (piece := calls.news()):
             pieces.append(piece)
     if pieces:
         first = calls.calls()[0]
@@ -132,4 +132,4 @@ def test_what_is_shown_is_the_beginning_of_the_first_call(batches):
     ],
 )
 def test_arguments_that_were_not_written_to_their_end(raw, arguments):
-    assert arguments_so_far(raw) == arguments
+    assert parse_partial_arguments(raw) == arguments

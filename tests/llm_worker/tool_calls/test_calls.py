@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
-from llm_worker.stream.call_assembler import Asked
-from llm_worker.tool_calls.calls import MAX_CALLS, Done, Planned, after_a_loss, planned
+from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.tool_calls.calls import MAX_CALLS, CallResult, PlannedCall, plan_after_loss, plan_calls
 from llm_worker.tools.tool import Outcome, Work
 
 
@@ -49,11 +49,11 @@ AGENT = Stub("agent", searches=True)
 TOOLS = (LOOK, SEARCH, BROWSE, AGENT)
 
 
-def asked(word: str) -> Asked:
+def asked(word: str) -> RequestedCall:
     """`id:name:for`; a broken one ends in `!`."""
     call_id, name, text = word.split(":")
     arguments = None if text.endswith("!") else {"for": text}
-    return Asked(call_id, name, arguments, text)
+    return RequestedCall(call_id, name, arguments, text)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,10 @@ def asked(word: str) -> Asked:
     ],
 )
 def test_a_round_is(wanted: str, round_: str) -> None:
-    calls = planned([asked(word) for word in wanted.split()], TOOLS)
-    assert " ".join(f"{c.id}:{c.name}:{'FAILED' if c.done else c.arguments['for']}" for c in calls) == round_
+    calls = plan_calls([asked(word) for word in wanted.split()], TOOLS)
+    assert (
+        " ".join(f"{c.id}:{c.name}:{'FAILED' if c.result else c.arguments['for']}" for c in calls) == round_
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,45 +110,49 @@ def test_a_round_is(wanted: str, round_: str) -> None:
 def test_a_call_that_cannot_run_is_answered(
     name: str, arguments: dict[str, Any] | None, sentence: str
 ) -> None:
-    [call] = planned([Asked("1", name, arguments, "")], TOOLS)
-    assert call.done == Done("failed", sentence)
+    [call] = plan_calls([RequestedCall("1", name, arguments, "")], TOOLS)
+    assert call.result == CallResult("failed", sentence)
 
 
 def test_a_complaint_does_not_quote_at_length() -> None:
-    [call] = planned([Asked("1", "look", {"for": ["long"] * 10_000}, "")], TOOLS)
-    assert call.done
-    assert len(call.done.response) < 500
+    [call] = plan_calls([RequestedCall("1", "look", {"for": ["long"] * 10_000}, "")], TOOLS)
+    assert call.result
+    assert len(call.result.response) < 500
 
 
 def test_one_step_makes_a_bounded_number_of_calls() -> None:
-    calls = planned([asked(f"{number}:look:a") for number in range(MAX_CALLS + 2)], TOOLS)
-    assert [call.done for call in calls[:MAX_CALLS]] == [None] * MAX_CALLS
-    refused = Done("failed", f"Not run: one step may make at most {MAX_CALLS} calls.")
-    assert [call.done for call in calls[MAX_CALLS:]] == [refused, refused]
+    calls = plan_calls([asked(f"{number}:look:a") for number in range(MAX_CALLS + 2)], TOOLS)
+    assert [call.result for call in calls[:MAX_CALLS]] == [None] * MAX_CALLS
+    refused = CallResult("failed", f"Not run: one step may make at most {MAX_CALLS} calls.")
+    assert [call.result for call in calls[MAX_CALLS:]] == [refused, refused]
 
 
-FOUND = Done("completed", "There.", (Document(3, "d", "t"),))
+FOUND = CallResult("completed", "There.", (Document(3, "d", "t"),))
 
 
 @pytest.mark.parametrize(
-    ("tool", "done", "expected"),
+    ("tool", "result", "expected"),
     [
         pytest.param(LOOK, None, None, id="what only reads runs again"),
         pytest.param(LOOK, FOUND, FOUND, id="what has ended does not"),
         pytest.param(
             Stub("pay", is_idempotent=False),
             None,
-            Done("unknown", "The outcome of this call of pay was lost: it may or may not have taken effect."),
+            CallResult(
+                "unknown", "The outcome of this call of pay was lost: it may or may not have taken effect."
+            ),
             id="what changes something does not",
         ),
         pytest.param(
             None,
             None,
-            Done("unknown", "The outcome of this call of pay was lost: it may or may not have taken effect."),
+            CallResult(
+                "unknown", "The outcome of this call of pay was lost: it may or may not have taken effect."
+            ),
             id="nor what is not there any more",
         ),
     ],
 )
-def test_after_a_loss(tool: Stub | None, done: Done | None, expected: Done | None) -> None:
-    call = Planned("1", tool.name if tool else "pay", {}, tool, done)
-    assert after_a_loss(call).done == expected
+def test_after_a_loss(tool: Stub | None, result: CallResult | None, expected: CallResult | None) -> None:
+    call = PlannedCall("1", tool.name if tool else "pay", {}, tool, result)
+    assert plan_after_loss(call).result == expected

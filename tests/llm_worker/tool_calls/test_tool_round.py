@@ -12,7 +12,7 @@ import pytest
 
 from chat.transcript.entries import Document
 from llm_worker.tool_calls import tool_round
-from llm_worker.tool_calls.calls import Done, Planned
+from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
 
@@ -45,7 +45,7 @@ class Doing:
 
 
 @dataclass
-class Hosting:
+class RecordingHost:
     """Remembers what it was told. Gives every document the next number."""
 
     now: datetime = datetime(2026, 11, 22, tzinfo=UTC)
@@ -53,7 +53,7 @@ class Hosting:
     ended: list[tuple[int, str]] = field(default_factory=list)
     numbered: int = 0
 
-    async def begin(self, calls: Sequence[Planned]) -> None:
+    async def begin(self, calls: Sequence[PlannedCall]) -> None:
         await asyncio.sleep(0)
         self.begun += [call.id for call in calls]
 
@@ -68,13 +68,13 @@ class Hosting:
         first = self.numbered - len(documents) + 1
         return [replace(document, number=first + place) for place, document in enumerate(documents)]
 
-    async def finished(self, tab: int, done: Done) -> None:
+    async def finished(self, tab: int, result: CallResult) -> None:
         await asyncio.sleep(0)
-        self.ended.append((tab, done.status))
+        self.ended.append((tab, result.status))
 
 
-def calls_of(*tools: Doing) -> list[Planned]:
-    return [Planned(str(number), tool.name, {}, tool) for number, tool in enumerate(tools)]
+def calls_of(*tools: Doing) -> list[PlannedCall]:
+    return [PlannedCall(str(number), tool.name, {}, tool) for number, tool in enumerate(tools)]
 
 
 def saying(outcome: Outcome) -> Doing:
@@ -99,57 +99,57 @@ async def for_ever() -> Outcome:
 @pytest.mark.parametrize(
     ("tool", "expected"),
     [
-        pytest.param(saying(Outcome("Noon.")), Done("completed", "Noon."), id="an answer"),
-        pytest.param(saying(Outcome()), Done("completed", "doing returned nothing."), id="no answer"),
-        pytest.param(saying(Outcome("a\x00")), Done("completed", "a\ufffd"), id="what no database takes"),
-        pytest.param(raising(ToolFailed("No.")), Done("failed", "No."), id="a reason"),
-        pytest.param(raising(ToolFailed()), Done("failed", "doing failed."), id="no reason"),
+        pytest.param(saying(Outcome("Noon.")), CallResult("completed", "Noon."), id="an answer"),
+        pytest.param(saying(Outcome()), CallResult("completed", "doing returned nothing."), id="no answer"),
+        pytest.param(saying(Outcome("a\x00")), CallResult("completed", "a\ufffd"), id="what no database takes"),
+        pytest.param(raising(ToolFailed("No.")), CallResult("failed", "No."), id="a reason"),
+        pytest.param(raising(ToolFailed()), CallResult("failed", "doing failed."), id="no reason"),
         pytest.param(
-            raising(KeyError("secret")), Done("failed", "doing failed because of an internal error."), id="a bug"
+            raising(KeyError("secret")), CallResult("failed", "doing failed because of an internal error."), id="a bug"
         ),
         pytest.param(
             raising(asyncio.CancelledError()),
-            Done("failed", "doing failed because of an internal error."),
+            CallResult("failed", "doing failed because of an internal error."),
             id="a tool that cancels itself",
         ),
         pytest.param(
-            Doing(for_ever, time_limit_s=0.01), Done("failed", "doing did not finish within 0.01 seconds."),
+            Doing(for_ever, time_limit_s=0.01), CallResult("failed", "doing did not finish within 0.01 seconds."),
             id="no end",
         ),
         pytest.param(
             Doing(for_ever, is_idempotent=False, time_limit_s=0.01),
-            Done("unknown", "doing did not finish within 0.01 seconds; it may or may not have taken effect."),
+            CallResult("unknown", "doing did not finish within 0.01 seconds; it may or may not have taken effect."),
             id="no end of what changes something",
         ),
     ],
 )  # fmt: skip
-async def test_a_call_comes_to(tool: Doing, expected: Done) -> None:
-    host = Hosting()
+async def test_a_call_comes_to(tool: Doing, expected: CallResult) -> None:
+    host = RecordingHost()
     assert await execute(calls_of(tool), host, LIMIT_S) == [expected]
     assert (host.begun, host.ended) == (["0"], [(0, expected.status)])
 
 
 async def test_a_bug_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        await execute(calls_of(raising(KeyError("x"))), Hosting(), LIMIT_S)
+        await execute(calls_of(raising(KeyError("x"))), RecordingHost(), LIMIT_S)
     [record] = caplog.records
     assert (record.getMessage(), record.exc_info and record.exc_info[0]) == ("tool doing broke", KeyError)
 
 
 async def test_the_general_limit_is_for_tools_without_their_own() -> None:
-    [done] = await execute(calls_of(Doing(for_ever)), Hosting(), 0.02)
-    assert done.response == "doing did not finish within 0.02 seconds."
+    [result] = await execute(calls_of(Doing(for_ever)), RecordingHost(), 0.02)
+    assert result.response == "doing did not finish within 0.02 seconds."
 
 
 async def test_documents_are_numbered_and_rendered() -> None:
     found = saying(Outcome(documents=(PAGE, replace(PAGE, document_id="q", contents="More.\x00"))))
-    [done] = await execute(calls_of(found), Hosting(numbered=4), LIMIT_S)
-    assert [(document.number, document.contents) for document in done.documents] == [
+    [result] = await execute(calls_of(found), RecordingHost(numbered=4), LIMIT_S)
+    assert [(document.number, document.contents) for document in result.documents] == [
         (5, "Text."),
         (6, "More.\ufffd"),
     ]
-    assert '"document": 5' in done.response
-    assert "More.\ufffd" in done.response
+    assert '"document": 5' in result.response
+    assert "More.\ufffd" in result.response
 
 
 async def test_calls_run_side_by_side_and_end_in_their_own_order() -> None:
@@ -163,14 +163,14 @@ async def test_calls_run_side_by_side_and_end_in_their_own_order() -> None:
         second_has_ended.set()
         return Outcome("second")
 
-    host = Hosting()
-    done = await execute(calls_of(Doing(first), Doing(second)), host, LIMIT_S)
-    assert [one.response for one in done] == ["first", "second"]
+    host = RecordingHost()
+    result = await execute(calls_of(Doing(first), Doing(second)), host, LIMIT_S)
+    assert [one.response for one in result] == ["first", "second"]
     assert host.ended == [(1, "completed"), (0, "completed")]
 
 
 async def test_nothing_runs_before_all_calls_are_stored() -> None:
-    host = Hosting()
+    host = RecordingHost()
     seen: list[list[str]] = []
 
     async def do() -> Outcome:
@@ -182,12 +182,12 @@ async def test_nothing_runs_before_all_calls_are_stored() -> None:
 
 
 async def test_what_is_decided_does_not_run() -> None:
-    kept = Done("completed", "Before.")
-    decided = [replace(call, done=kept) for call in calls_of(raising(AssertionError()))]
-    host = Hosting()
-    assert await execute([*decided, Planned("1", "gone", {}, None)], host, LIMIT_S) == [
+    kept = CallResult("completed", "Before.")
+    decided = [replace(call, result=kept) for call in calls_of(raising(AssertionError()))]
+    host = RecordingHost()
+    assert await execute([*decided, PlannedCall("1", "gone", {}, None)], host, LIMIT_S) == [
         kept,
-        Done("failed", "There is no tool named gone."),
+        CallResult("failed", "There is no tool named gone."),
     ]
     assert host.ended == [(0, "completed"), (1, "failed")]
 
@@ -203,7 +203,7 @@ async def test_a_stop_cancels_every_tool_and_waits_until_they_have_let_go() -> N
             await asyncio.sleep(0)
             let_go.append(True)
 
-    host = Hosting()
+    host = RecordingHost()
     running = asyncio.create_task(execute(calls_of(Doing(do), Doing(do)), host, LIMIT_S))
     await begun.acquire()
     await begun.acquire()
@@ -224,7 +224,7 @@ async def test_a_tool_that_does_not_heed_a_stop_is_left_behind(monkeypatch: pyte
         await finish.wait()
         raise KeyError("nobody hears it")
 
-    host = Hosting()
+    host = RecordingHost()
     running = asyncio.create_task(execute(calls_of(Doing(do)), host, LIMIT_S))
     await begun.wait()
     [stubborn] = [task for task in asyncio.all_tasks() if task.get_name() == "tool doing"]
@@ -241,8 +241,8 @@ async def test_what_the_host_raises_ends_the_round_and_the_other_calls() -> None
     class Full(Exception):
         pass
 
-    class Refusing(Hosting):
-        async def finished(self, tab: int, done: Done) -> None:
+    class Refusing(RecordingHost):
+        async def finished(self, tab: int, result: CallResult) -> None:
             raise Full
 
     cancelled = asyncio.Event()

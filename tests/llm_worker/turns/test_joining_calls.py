@@ -19,11 +19,11 @@ from chat.transcript.packets import Blocks
 from llm_worker.emitter import Emitter
 from llm_worker.lease.checkpoint import Checkpoint
 from llm_worker.state import RunState
-from llm_worker.stream.call_assembler import Piece
-from llm_worker.tool_calls.arguments import arguments_so_far
-from llm_worker.tool_calls.calls import Done, Planned
-from llm_worker.tool_calls.interrupted import cut_short
-from llm_worker.tool_calls.round_runner import Hosting
+from llm_worker.stream.call_assembler import CallFragment
+from llm_worker.tool_calls.arguments import parse_partial_arguments
+from llm_worker.tool_calls.calls import CallResult, PlannedCall
+from llm_worker.tool_calls.interrupted import end_interrupted_call
+from llm_worker.tool_calls.round_runner import RoundRunner
 from tests.machine.world import LINES, Carrier
 
 
@@ -99,7 +99,7 @@ class Stage:
         begins = self.emitter.written is None
         self.calls += begins
         piece = f'{{"what": "{text}' if begins else text
-        self.hearer = self.emitter.call(Piece(0, f"call_{self.calls}", "act", piece, begins))
+        self.hearer = self.emitter.call(CallFragment(0, f"call_{self.calls}", "act", piece, begins))
 
     def save(self, _: str = "") -> None:
         held = self.checkpoint.take()
@@ -115,18 +115,20 @@ class Stage:
         self.emitter.end_step()
         written = self.emitter.written
         calls = (
-            [Planned(written.id, "act", arguments_so_far("".join(written.pieces)), None)] if written else []
+            [PlannedCall(written.id, "act", parse_partial_arguments("".join(written.pieces)), None)]
+            if written
+            else []
         )
         for _ in text:
             self.calls += 1
-            calls.append(Planned(f"call_{self.calls}", "act", {"n": self.calls}, None))
+            calls.append(PlannedCall(f"call_{self.calls}", "act", {"n": self.calls}, None))
         if calls:
             asyncio.run(self._carry_out(calls))
         self.hearer = self.emitter
         self.emitter.begin_step()
 
     def cut(self, _: str = "") -> None:
-        never_ran = cut_short(self.run, self.emitter)
+        never_ran = end_interrupted_call(self.run, self.emitter)
         self.emitter.end()
         self.do("append", "")
         self.rows |= {
@@ -137,16 +139,16 @@ class Stage:
         self.emitter.stop("user_cancelled")
         self.do("append", "")
 
-    async def _carry_out(self, calls: list[Planned]) -> None:
-        hosting: Any = Hosting(
+    async def _carry_out(self, calls: list[PlannedCall]) -> None:
+        hosting: Any = RoundRunner(
             SimpleNamespace(inside=""), SimpleNamespace(store=self, tool_limit_s=1.0), self.emitter, None
         )  # type: ignore[arg-type]
         await hosting.begin(calls)
         self.do("append", "")
-        done = Done("completed", "Done.")
+        result = CallResult("completed", "Done.")
         for tab in range(len(calls)):
-            await hosting.finished(tab, done)
-        hosting.close([done] * len(calls))
+            await hosting.finished(tab, result)
+        hosting.close([result] * len(calls))
 
     # hosting.RoundStore
 
@@ -157,9 +159,9 @@ class Stage:
         self.do("append", "")
         return [str(uuid4()) for _ in begun.calls]
 
-    async def finish(self, row: str, done: Done, _reported: Any) -> None:
+    async def finish(self, row: str, result: CallResult, _reported: Any) -> None:
         running = next(row for row in self.rows.values() if row.status == "running")
-        running.status = done.status
+        running.status = result.status
 
     # Readers
 
