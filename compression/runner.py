@@ -20,6 +20,7 @@ from chat.compressions.requests import Made, Spent
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.models import Compression, CompressionStatus, Session
+from chat.models.lease import COMPRESSION_LEASE
 from chat.transcript.tokens import count_tokens
 from compression.cost import spent
 from compression.measurement import Case, case_of
@@ -31,7 +32,6 @@ from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 
-BEAT_S = 5.0
 # One request at a time; the second connection is for a retry beside one that is still being closed.
 CONNECTIONS = 2
 
@@ -85,9 +85,9 @@ class Carrier:
     async def _keep_beating(self, held: Compression, work: asyncio.Task[None]) -> None:
         """Lets go of what is not ours any more; while Postgres is away the end is tried until it is refused."""
         while True:
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(COMPRESSION_LEASE.beat_s)
             try:
-                if not await self._database.call(held.beat):
+                if not await self._database.call(held.extend_lease):
                     work.cancel()
             except DatabaseError as error:
                 logger.warning("%s: no beat: %s", held, error)
@@ -157,7 +157,7 @@ def begin(held: Compression) -> Case | None:
 
 
 def put_back(held: Compression) -> None:
-    if held.put_back():
+    if held.release():
         compression_requests.enqueue(held.pk)
 
 

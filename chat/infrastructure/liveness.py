@@ -13,7 +13,7 @@ from django.db import connection
 
 # True in SQL while somebody holds the lock of the owner in `{owner}`. A one-key advisory lock is shown as two
 # halves, with objsubid 1.
-HELD_SQL: Final = """EXISTS (
+LOCK_IS_HELD: Final = """EXISTS (
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

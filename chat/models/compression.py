@@ -11,13 +11,14 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from chat.models.lease import COMPRESSION_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.sql import statements
+from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
+from chat.protocol.states import Status
 
-# Seconds a worker may stay silent before the sweeper gives its compressions to another one.
-COMPRESSION_LEASE_S = 30
 # Doubling stops here: a branch is tried again some day.
 MAX_BACKOFF = timedelta(days=1)
 
@@ -26,8 +27,8 @@ class CompressionStatus(models.TextChoices):
     """nothing: there was nothing to summarise; refused: what the model wrote was not acceptable; prepared: the text
     is kept ahead of time, outside the tree."""
 
-    QUEUED = "queued"
-    RUNNING = "running"
+    QUEUED = Status.QUEUED.value
+    RUNNING = Status.RUNNING.value
     DONE = "done"
     FAILED = "failed"
     REFUSED = "refused"
@@ -44,17 +45,15 @@ class TriggeredBy(models.TextChoices):
 UNDER_WAY = (CompressionStatus.QUEUED, CompressionStatus.RUNNING)
 IN_VAIN = (CompressionStatus.FAILED, CompressionStatus.REFUSED)
 
-_CLAIM = """
+_CLAIM = f"""
     UPDATE chat_compression SET
-        status = 'running', attempt = attempt + 1, owner = %(owner)s, beat_at = STATEMENT_TIMESTAMP(),
-        lease_until = STATEMENT_TIMESTAMP() + %(lease)s
-    WHERE id = %(compression)s
-        AND (status = 'queued' OR status = 'running' AND lease_until < STATEMENT_TIMESTAMP())
+        {CLAIM_ASSIGNMENTS}
+    WHERE id = %(compression)s AND {IS_CLAIMABLE}
     RETURNING id
-"""
+"""  # noqa: S608  constants alone
 
 
-class CompressionQuerySet(models.QuerySet["Compression"]):
+class CompressionQuerySet(LeasedQuerySet["Compression"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
     def claim(self, compression_id: Any, owner: int) -> Compression | None:
@@ -62,31 +61,24 @@ class CompressionQuerySet(models.QuerySet["Compression"]):
 
         One UPDATE on the database clock, so of any number of deliveries exactly one gets it.
         """
-        lease = timedelta(seconds=COMPRESSION_LEASE_S)
-        given = {"compression": compression_id, "owner": owner, "lease": lease}
-        if statements.first(_CLAIM, given) is None:
+        parameters = {"compression": compression_id, "owner": owner, "lease": COMPRESSION_LEASE.lease}
+        if statements.first(_CLAIM, parameters) is None:
             return None
         return self.select_related("session", "parent", "leaf", "model_config").get(pk=compression_id)
-
-    def of(self, claimed: Compression) -> CompressionQuerySet:
-        """The row, as long as this attempt holds it."""
-        return self.filter(pk=claimed.pk, attempt=claimed.attempt, status=CompressionStatus.RUNNING)
 
     # Queries
 
     def under_way(self) -> CompressionQuerySet:
         return self.filter(status__in=UNDER_WAY)
 
-    def dead(self) -> CompressionQuerySet:
-        """Held by a worker that has been silent for too long."""
-        return self.filter(status=CompressionStatus.RUNNING, lease_until__lt=Now())
-
 
 def _count(**options: Any) -> Any:
     return models.IntegerField(null=True, blank=True, **options)
 
 
-class Compression(models.Model):
+class Compression(Leased):
+    lease_times = COMPRESSION_LEASE
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="compressions")
     # The last user message of the branch when it was asked for: the parent of the summary.
@@ -104,14 +96,7 @@ class Compression(models.Model):
     status = models.CharField(
         max_length=8, choices=CompressionStatus.choices, default=CompressionStatus.QUEUED
     )
-    attempt = models.IntegerField(default=0)
-    failures = models.IntegerField(default=0)
-    owner = models.BigIntegerField(null=True, blank=True)
-    beat_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    # Since when it waits for a worker: asked for, or taken from a dead owner.
-    queued_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
 
     # How many ended in vain on this branch one after the other, this one included; and when the next may be tried.
@@ -188,16 +173,11 @@ class Compression(models.Model):
     def __str__(self) -> str:
         return f"compression {self.pk}"
 
-    # Mutators: False, if this attempt does not hold it any more
-
-    def beat(self) -> bool:
-        """Keep it for another lease."""
-        lease = Now() + timedelta(seconds=COMPRESSION_LEASE_S)
-        return bool(Compression.objects.of(self).update(beat_at=Now(), lease_until=lease))
+    # Mutators: False if this attempt no longer holds the row
 
     def measured(self, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
         return bool(
-            Compression.objects.of(self).update(
+            Compression.objects.held_as(self).update(
                 tokens_before=tokens_before, reserved_tokens=reserved_tokens, history_window=history_window
             )
         )
@@ -209,21 +189,8 @@ class Compression(models.Model):
             fields |= {"in_vain": F("in_vain") + 1, "retry_at": Now() + min(backoff, MAX_BACKOFF)}
         elif status == CompressionStatus.DONE:
             fields |= {"in_vain": 0}
-        held = Compression.objects.of(self)
+        held = Compression.objects.held_as(self)
         return bool(held.update(status=status, ended_at=Now(), lease_until=None, **fields))
-
-    def release(self) -> bool:
-        """Take it from a dead owner for another worker, as it was seen."""
-        return self._queue_again(failures=F("failures") + 1)
-
-    def put_back(self) -> bool:
-        """For another worker, by the one who holds it and is told to end."""
-        return self._queue_again()
-
-    def _queue_again(self, **fields: Any) -> bool:
-        held = Compression.objects.of(self)
-        queued = CompressionStatus.QUEUED
-        return bool(held.update(status=queued, owner=None, lease_until=None, queued_at=Now(), **fields))
 
     def probed(self, score: float) -> None:
         """Keep how many questions the summary answers as the text does."""

@@ -9,22 +9,21 @@ from typing import Any, Self
 from django.db import models
 from django.db.models import Count, Q, Sum, Value
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce, Now, TruncDate
+from django.db.models.functions import Coalesce, TruncDate
 
+from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.sql import runs, statements
 from chat.models.turn import STANDING, Standing, Turn
-from chat.protocol.states import LIVE, TERMINAL, Status, sources
+from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
 
-# Seconds a worker may stay silent before others may take its runs. Ten beats (llm_worker/lease/heartbeat.py).
-LEASE_S = 10
 # What an upstream reports of a run.
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 
 
-class RunQuerySet(models.QuerySet["Run"]):
+class RunQuerySet(LeasedQuerySet["Run"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
     def move(self, to: Status, why: str = "", **fields: Any) -> int:
@@ -49,7 +48,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
         All of it or nothing: where the reading fails the run is not claimed.
         """
-        given = {"run": run_id, "owner": owner, "lease": timedelta(seconds=LEASE_S)}
+        given = {"run": run_id, "owner": owner, "lease": RUN_LEASE.lease}
         claimed, *read = statements.together((runs.CLAIM, given), *asked)
         return self._claimed(claimed[0]) if claimed else None, read
 
@@ -114,7 +113,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
-class Run(models.Model):
+class Run(Leased):
+    lease_times = RUN_LEASE
+    held_statuses = sorted(HELD)
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="runs")
     message = models.OneToOneField(ChatMessage, on_delete=models.CASCADE, related_name="run")
@@ -129,16 +131,9 @@ class Run(models.Model):
     dynamic_context = models.TextField(blank=True, default="")
 
     status = models.CharField(max_length=9, choices=[(s, s) for s in Status], default=Status.QUEUED)
-    attempt = models.IntegerField(default=0)
-    failures = models.IntegerField(default=0)
-    owner = models.BigIntegerField(null=True, blank=True)
-    beat_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     deadline = models.DateTimeField()
 
     created_at = models.DateTimeField(auto_now_add=True)
-    # Since when it waits for a worker: made, handed over or taken from a dead owner.
-    queued_at = models.DateTimeField(db_default=Now())
     claimed_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     # The seq of `stop`, set in the transaction that ends the run; announced_at once `stop` is in the log.
@@ -221,13 +216,6 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk} ({self.model})"
-
-    # Mutators
-
-    def release(self, why: str = "", **fields: Any) -> bool:
-        """Put it back for another worker, as it was seen: False if it has moved on since. why: for the history."""
-        seen = Run.objects.filter(pk=self.pk, attempt=self.attempt, owner=self.owner, status=Status.RUNNING)
-        return bool(seen.move(Status.QUEUED, why, owner=None, lease_until=None, queued_at=Now(), **fields))
 
     # Properties
 

@@ -3,10 +3,6 @@ sent again. Everything here may run twice, and beside live workers.
 """
 
 import logging
-from datetime import timedelta
-from typing import Final
-
-from django.db.models.functions import Now
 
 from chat.compressions import requests as compression_requests
 from chat.models import Compression, CompressionStatus
@@ -14,9 +10,6 @@ from chat.protocol.tasks import COMPRESSION_QUEUE
 from chat.runs.task_queue import waiting
 
 logger = logging.getLogger(__name__)
-
-MAX_FAILURES: Final = 3
-UNCLAIMED_FOR: Final = timedelta(seconds=5)
 
 
 def take_over() -> int:
@@ -30,8 +23,7 @@ def wake() -> int:
 
     While the queue has messages, the workers are simply busy, and sending again would only make it longer.
     """
-    queued = Compression.objects.filter(status=CompressionStatus.QUEUED)
-    unclaimed = list(queued.filter(queued_at__lt=Now() - UNCLAIMED_FOR))
+    unclaimed = list(Compression.objects.unclaimed())
     if not unclaimed or waiting(COMPRESSION_QUEUE):
         return 0
     for one in unclaimed:
@@ -40,9 +32,9 @@ def wake() -> int:
 
 
 def _take(dead: Compression) -> bool:
-    if dead.failures + 1 >= MAX_FAILURES:
+    if not dead.has_failures_left:
         return compression_requests.give_up(dead, CompressionStatus.FAILED, "worker_lost")
-    if not dead.release():
+    if not dead.take_from_dead_owner():
         return False
     logger.warning("%s: taken from dead owner %s", dead, dead.owner)
     compression_requests.enqueue(dead.pk)

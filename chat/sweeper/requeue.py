@@ -6,7 +6,6 @@ from typing import Any
 from chat.models import Run
 from chat.protocol.states import Status
 from chat.runs import task_queue
-from chat.sweeper.runs import dead
 
 
 class Requeued(StrEnum):
@@ -38,5 +37,5 @@ def requeue(run_id: Any) -> Requeued:
 
 def _take_from_the_dead(run: Run) -> bool:
     # By the lease alone: that a free lock means death is known only to who has watched it (sweeper.py).
-    is_dead: bool = dead(trust_certificates=False).filter(pk=run.pk).exists()
+    is_dead = Run.objects.dead().filter(pk=run.pk).exists()
     return is_dead and run.release("asked_for")

@@ -8,16 +8,14 @@ from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from typing import Any, Final
 
-from django.db.models import BooleanField, F, Max, Q, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from chat.events import session_events
-from chat.infrastructure.liveness import HELD_SQL
 from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
 from chat.models import Run, SessionEvent
-from chat.protocol.states import HELD, Status
+from chat.protocol.states import Status
 from chat.protocol.wire import run_error
 from chat.runs import task_queue
 from chat.runs.orphans import Orphan, say_end
@@ -25,10 +23,6 @@ from chat.sweeper import compressions as swept_compressions
 
 logger = logging.getLogger(__name__)
 
-MAX_FAILURES: Final = 3
-# A free lock counts only beside a missed beat: a worker that merely lost the connection goes on beating.
-MISSED_BEAT: Final = timedelta(seconds=2)
-UNCLAIMED_FOR: Final = timedelta(seconds=5)
 # Its worker says `stop` within milliseconds of the commit; later it is not going to.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 # Its worker ends it at the deadline; after this it has not.
@@ -57,7 +51,7 @@ class Swept:
 def sweep(*, trust_certificates: bool) -> Swept:
     """One pass. trust_certificates: whether a free lock means death (chat/infrastructure/liveness.py)."""
     done = Swept()
-    for run in dead(trust_certificates=trust_certificates).for_work():
+    for run in Run.objects.dead(trust_locks=trust_certificates).for_work():
         _take_over(run, done)
     for run in _overdue().for_work():
         done.expired += Orphan(run).end(Status.FAILED, run_error("deadline_exceeded"))
@@ -76,25 +70,12 @@ def sweep(*, trust_certificates: bool) -> Swept:
     return done
 
 
-def dead(*, trust_certificates: bool) -> Any:
-    """Runs that a worker held which does not live any more: its lease ran out, or its lock is free.
-
-    For a run that is stopping the free lock alone suffices: nothing is taken from anybody who still streams.
-    """
-    gone = Q(lease_until__lt=Now()) | Q(owner__isnull=True)
-    if trust_certificates:
-        gone |= Q(owner_lives=False) & (Q(beat_at__lt=Now() - MISSED_BEAT) | Q(status=Status.STOPPING))
-    lives = RawSQL(HELD_SQL.format(owner='"chat_run"."owner"'), [], output_field=BooleanField())  # noqa: S611
-    held = Run.objects.filter(status__in=HELD)
-    return held.annotate(owner_lives=lives).filter(gone)
-
-
 def _take_over(run: Run, done: Swept) -> None:
     if run.status == Status.STOPPING:
         done.stopped += Orphan(run).end(Status.STOPPED)
-    elif run.failures + 1 >= MAX_FAILURES:
+    elif not run.has_failures_left:
         done.lost += Orphan(run).end(Status.FAILED, run_error("worker_lost"))
-    elif run.release("owner_dead", failures=F("failures") + 1):
+    elif run.take_from_dead_owner():
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
         done.taken_over += 1
         _wake_now([run])
@@ -108,8 +89,7 @@ def _overdue() -> Any:
 
 def _unclaimed() -> QuerySet[Run]:
     """Queued for a while. Turns that wait for another are not: nothing is wrong with them."""
-    old = Run.objects.unblocked().filter(status=Status.QUEUED, queued_at__lt=Now() - UNCLAIMED_FOR)
-    return old.select_related("model_config")
+    return Run.objects.unblocked().unclaimed().select_related("model_config")
 
 
 def _wake(runs: Iterable[Run]) -> int:

@@ -6,22 +6,18 @@ Without a successful beat it lets go of its runs by itself, before anybody else 
 import asyncio
 import logging
 from collections.abc import Callable, Collection
-from datetime import timedelta
-from uuid import UUID
 
 from django.db import DatabaseError
-from django.db.models.functions import Now
 
 from chat.models import Run
-from chat.models.run import LEASE_S
-from chat.protocol.states import HELD, Status
+from chat.models.lease import RUN_LEASE
+from chat.protocol.states import Status
 from llm_worker.attempt import Attempt
 from llm_worker.lease.database import Database
 
 logger = logging.getLogger(__name__)
 
-BEAT_S = 1.0
-# Seconds without a beat after which a run is let go: well before the lease of LEASE_S ends for the others.
+# Seconds without a beat after which a run is let go: well before its lease ends for the others.
 FENCE_S = 7.0
 FENCE_CHECK_S = 0.25
 
@@ -36,7 +32,7 @@ class Leases:
 
     async def keep_beating(self) -> None:
         while True:
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(RUN_LEASE.beat_s)
             try:
                 await self._beat()
             except DatabaseError as error:
@@ -56,19 +52,13 @@ class Leases:
         if not attempts:
             return
         asked_at = asyncio.get_running_loop().time()
-        held = await self._database.call(extend, self._owner, [attempt.run.pk for attempt in attempts])
+        ids = [attempt.run.pk for attempt in attempts]
+        held = await self._database.call(Run.objects.extend_leases, self._owner, ids)
         for attempt in attempts:
-            number, status = held.get(str(attempt.run.pk), (None, None))
-            if number != attempt.run.attempt:
+            lease = held.get(attempt.run.pk)
+            if lease is None or lease.attempt != attempt.run.attempt:
                 attempt.cancel("lost")
             else:
                 attempt.leased_at = asked_at
-                if status == Status.STOPPING:
+                if lease.status == Status.STOPPING:
                     attempt.cancel("stopped")
-
-
-def extend(owner: int, run_ids: list[UUID]) -> dict[str, tuple[int, str]]:
-    """Extend this owner's leases; returns attempt and status of the runs that it still holds."""
-    held = Run.objects.filter(pk__in=run_ids, owner=owner, status__in=HELD)
-    held.update(beat_at=Now(), lease_until=Now() + timedelta(seconds=LEASE_S))
-    return {str(pk): (attempt, status) for pk, attempt, status in held.values_list("pk", "attempt", "status")}

@@ -30,7 +30,6 @@ from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
-from llm_worker.lease.heartbeat import extend
 from tests.faults.recorded import Database, load
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
@@ -124,8 +123,8 @@ class RealRows:
         return run.attempt
 
     def beat(self, attempt: int) -> Status | None:
-        held, status = extend(self.owners[attempt], [self.pk]).get(self.run, (None, None))
-        return Status(status) if status and held == attempt else None
+        lease = Run.objects.extend_leases(self.owners[attempt], [self.pk]).get(self.pk)
+        return Status(lease.status) if lease and lease.attempt == attempt else None
 
     def expire(self) -> None:
         self.row.filter(lease_until__isnull=False).update(lease_until=Now() - timedelta(seconds=1))

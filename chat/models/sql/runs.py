@@ -5,11 +5,15 @@ from typing import Any
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.sql import statements
+from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.turn import Turn
 from chat.protocol.states import LIVE, TERMINAL, Status, sources
 
-# What a worker needs of its run, apart from `time_left`; the rest is loaded when asked for.
+# Columns of its run that a worker needs, in the order of the model's fields; the rest is loaded when asked for.
 CLAIMED = (
+    "attempt",
+    "failures",
+    "owner",
     "id",
     "turn_id",
     "message_id",
@@ -19,9 +23,6 @@ CLAIMED = (
     "forced_tool",
     "dynamic_context",
     "status",
-    "attempt",
-    "failures",
-    "owner",
     "deadline",
 )
 _RETURNED = ", ".join(CLAIMED)
@@ -44,12 +45,11 @@ _WHY_CLAIMED = "CASE status WHEN 'running' THEN 'lease_expired' END"
 CLAIM = f"""
     WITH claimed AS (
         UPDATE chat_run AS run SET
-            status = 'running', attempt = attempt + 1, owner = %(owner)s, saved_seq = 0,
-            beat_at = STATEMENT_TIMESTAMP(), claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()),
-            lease_until = STATEMENT_TIMESTAMP() + %(lease)s,
+            {CLAIM_ASSIGNMENTS},
+            saved_seq = 0, claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()),
             history = {noted("'running'", "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")}
         WHERE id = %(run)s
-            AND (status = 'queued' OR status = 'running' AND lease_until < STATEMENT_TIMESTAMP())
+            AND {IS_CLAIMABLE}
             AND EXISTS (
                 SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
                 WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)

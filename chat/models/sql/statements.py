@@ -5,7 +5,7 @@ Whoever uses this hides it behind a method of the model; everything rarer stays 
 values apart from the text, and keeps its plan of that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -101,6 +101,16 @@ def _executed(held: Any, statement: str, given: Given) -> Cursor[Any]:
         held.prepare_threshold = None
 
 
+def literal(value: str) -> str:
+    """A constant of this project, such as a status, as an SQL literal. Not for values from outside."""
+    return f"'{value}'"
+
+
+def literals(values: Iterable[str]) -> str:
+    """literal() of each, for IN (...); in a fixed order, so that every process prepares the same text."""
+    return ", ".join(literal(value) for value in sorted(values))
+
+
 def names(model: type[models.Model]) -> list[str]:
     """The attributes that have a column, in the order of columns()."""
     return [field.attname for field in _concrete(model)]
@@ -111,7 +121,10 @@ def columns(model: type[models.Model], alias: str) -> str:
 
 
 def instance(model: type[M], attributes: Sequence[str], values: Sequence[Any]) -> M:
-    """The row as the ORM would have read it; attributes that are not named are loaded when they are asked for."""
+    """The row as the ORM would have read it; attributes that are not named are loaded when they are asked for.
+
+    attributes: in the order of the model's fields, as Model.from_db assigns them.
+    """
     return model.from_db(connection.alias, attributes, values)
 
 

@@ -161,11 +161,11 @@ def test_a_lease_that_ran_out_can_be_taken_and_the_first_writes_nothing(talk: Ta
     second = Compression.objects.claim(first.pk, owner=8)
     assert second
     assert second.attempt == 2
-    assert not first.beat()
+    assert not first.extend_lease()
     assert not compression_requests.begin(first, tokens_before=9, reserved_tokens=1, history_window=9)
     assert compression_requests.finish(first, Made(talk["a1"].pk, "Late.", 2, 10), Spent()) is None
     assert summaries.find_summary_for_branch(talk["a3"]) is None
-    assert second.beat()
+    assert second.extend_lease()
 
 
 def test_done_stores_the_summary_and_sockets_hear_what_was_gained(talk: Talk) -> None:

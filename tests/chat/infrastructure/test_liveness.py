@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def is_held(owner: int) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {liveness.HELD_SQL.format(owner='%s')}", [owner])
+        cursor.execute(f"SELECT {liveness.LOCK_IS_HELD.format(owner='%s')}", [owner])
         return bool(cursor.fetchone()[0])
 
 

@@ -16,12 +16,13 @@ from chat.infrastructure import liveness
 from chat.infrastructure.redis_client import sync_redis
 from chat.log import stream
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
+from chat.models.lease import MAX_FAILURES
 from chat.models.outcome import End
 from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.runs import task_queue
 from chat.runs.completion import commit_end
-from chat.sweeper.runs import MAX_FAILURES, sweep
+from chat.sweeper.runs import sweep
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AGES = timedelta(hours=1)
@@ -70,7 +71,7 @@ def die(worker: liveness.Lock) -> None:
     """Its connection is closed, and Postgres has noticed."""
     worker.release()
     limit = time.monotonic() + 60
-    held = f"SELECT {liveness.HELD_SQL.format(owner='%s')}"
+    held = f"SELECT {liveness.LOCK_IS_HELD.format(owner='%s')}"
     while connection.cursor().execute(held, [worker.number]).fetchone()[0]:
         assert time.monotonic() < limit
         time.sleep(0.01)

@@ -8,7 +8,6 @@ from django.db.models.functions import Now
 from chat.infrastructure.liveness import Lock, connect
 from chat.models import Run
 from chat.protocol.states import Status
-from chat.sweeper.runs import dead
 from llm_worker.lease import heartbeat
 from tests.llm_worker.outcomes import ended, wait_for_text
 
@@ -48,7 +47,7 @@ def test_a_live_owner_is_not_dead_though_it_missed_beats(deliver, ask, upstream)
     [run] = ask()
     future = deliver(run)
     wait_for_text(upstream, run)
-    assert run.pk not in dead(trust_certificates=True).values_list("pk", flat=True)
+    assert run.pk not in Run.objects.dead(trust_locks=True).values_list("pk", flat=True)
     upstream.release("the look")
     assert future.result(60)
 
@@ -57,7 +56,7 @@ def test_without_a_beat_a_run_is_let_go_with_its_text(deliver, ask, upstream, mo
     """The beat fails, as with Postgres away; the text is offered, and the run is there for another worker."""
     upstream.reply({"text": "Half, "}, {"hang": True}, times=1)
     upstream.reply({"text": "anew."})
-    monkeypatch.setattr(heartbeat, "extend", unreachable)
+    monkeypatch.setattr(Run.objects, "extend_leases", unreachable)
     monkeypatch.setattr(heartbeat, "FENCE_S", 1.0)
     [run] = ask()
     future = deliver(run)
@@ -75,7 +74,7 @@ def test_without_a_beat_a_run_is_let_go_with_its_text(deliver, ask, upstream, mo
 def test_a_text_is_refused_when_another_attempt_began(deliver, ask, upstream, monkeypatch):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask()
-    monkeypatch.setattr(heartbeat, "extend", unreachable)
+    monkeypatch.setattr(Run.objects, "extend_leases", unreachable)
     monkeypatch.setattr(heartbeat, "FENCE_S", 1.0)
     future = deliver(run)
     wait_for_text(upstream, run)
