@@ -105,8 +105,10 @@ def ask_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     if sum(role == Role.USER for _, role in shown[covered:]) < 2:
         return False
     run = Run.objects.filter(message=leaf).select_related("model_config").first()
-    answering = run.model_config if run else None
-    ask(leaf, answering or selection.models(None, session.agent)[0], triggered_by=triggered_by)
+    model = run.model_config if run else None
+    if model is None:
+        model = selection.choose_models(list(ModelConfig.objects.offered()), None, session.agent)[0]
+    ask(leaf, model, triggered_by=triggered_by)
     return True
 
 

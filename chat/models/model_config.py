@@ -17,10 +17,6 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
         """What users may choose, the default first."""
         return self.filter(enabled=True).order_by("-is_default", "name")
 
-    def offered_first(self) -> ModelConfig | None:
-        """The default, or what comes first without one."""
-        return next(iter(_configs(_FIRST, {})), None)
-
     def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
         """Those of offered() that are named, in any order."""
         return _configs(_NAMED, {"names": list(names)})
@@ -132,7 +128,6 @@ class ModelConfig(models.Model):
 
 _NAMES = statements.names(ModelConfig)
 _OFFERED = f"SELECT {statements.columns(ModelConfig, 'model')} FROM chat_modelconfig AS model WHERE enabled"  # noqa: S608
-_FIRST = f"{_OFFERED} ORDER BY is_default DESC, name LIMIT 1"
 _NAMED = f"{_OFFERED} AND name = ANY(%(names)s)"
 
 

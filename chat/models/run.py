@@ -87,11 +87,6 @@ class RunQuerySet(LeasedQuerySet["Run"]):
 
     # Queries
 
-    def in_progress(self, owner_id: Any) -> tuple[int, int]:
-        """How many runs of this user are live, and how many of anybody wait for a worker."""
-        own, queued = statements.first(runs.IN_PROGRESS, {"owner": owner_id})
-        return own, queued
-
     def visible_to(self, user: Any) -> Self:
         return self.filter(turn__session__owner=user)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db import models
 
 from chat.models.message import ChatMessage
-from chat.models.session import IS_UNNAMED, LOCK, Session, SessionEvent
+from chat.models.session import IS_UNNAMED, Session, SessionEvent
 from chat.models.sql import statements
 from chat.protocol.states import LIVE
 
@@ -48,25 +48,7 @@ _BLOCKING = f"""
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     WHERE run.message_id = %(answer)s
 """  # noqa: S608  no values
-# A session, the message its current branch ends at, and whoever answers there.
-AT_THE_TIP = """
-    chat_session AS session JOIN chat_chatmessage AS message ON message.id = session.leaf_id
-    LEFT JOIN chat_run AS run ON run.message_id = message.id LEFT JOIN chat_turn AS turn ON turn.id = run.turn_id
-    LEFT JOIN chat_turn AS above ON above.id = turn.after_id
-"""
-_TIP = f"""
-    SELECT {BLOCKER}, message.id, message.session_id, message.parent_id, message.role FROM {AT_THE_TIP}
-    WHERE session.id = %(session)s
-"""  # noqa: S608  no values
 _END = "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id"
-
-
-class Tip(NamedTuple):
-    """Of a locked session: the newest message of its current branch, and the turn a reply to that has to wait for."""
-
-    session: Session
-    message: ChatMessage
-    blocker: "Turn | None"
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -79,25 +61,12 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """
         return session.record("overall_stop", payload, (_END, {"turn": pk}))
 
-    def lock_tip(self, session_id: Any) -> Tip:
-        """The session, locked (SessionQuerySet.lock), and where its current branch ends."""
-        given = {"session": session_id}
-        locked, tips = statements.together((LOCK, given), (_TIP, given))
-        session = Session.objects.locked(locked)
-        if not tips:
-            return Tip(session, session.root, None)
-        blocker, *place = tips[0]
-        return Tip(session, ChatMessage.objects.placed(place), self._named(blocker))
-
     # Queries
 
     def blocking(self, answer_id: Any) -> "Turn | None":
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
         row = statements.first(_BLOCKING, {"answer": answer_id})
-        return self._named(row[0]) if row else None
-
-    def _named(self, pk: Any) -> "Turn | None":
-        return self.select_related("after").get(pk=pk) if pk else None
+        return self.select_related("after").get(pk=row[0]) if row and row[0] else None
 
 
 class Turn(models.Model):

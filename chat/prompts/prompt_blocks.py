@@ -17,7 +17,7 @@ def are_stored(agent: Agent | None) -> bool:
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
-def for_the_run(agent: Agent | None, known: str, additional: str) -> str:
+def run_context(agent: Agent | None, known: str, additional: str) -> str:
     """The dynamic context that only the run carries. known: what providers say; stored in the branch or part of it."""
     return dynamic_context.joined("" if are_stored(agent) else known, dynamic_context.additional(additional))
 

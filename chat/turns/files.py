@@ -1,4 +1,4 @@
-"""Files that are sent with a message: whose they are, whether they can be read, which numbers they get."""
+"""Files that are sent with a message: loads them, refuses unreadable ones, and attaches them with numbers."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
 
 
-def readable(session: Session, wanted: Sequence[str]) -> list[File]:
-    """The files of the session's owner with these ids, in this order. Raises ApiError."""
-    if not wanted:
+def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
+    """Files of the session's owner, in the given order. Raises ApiError if one is missing or not ready."""
+    if not file_ids:
         return []
     own = File.objects.filter(owner_id=session.owner_id).defer("text")
-    found = {str(file.pk): file for file in own.filter(pk__in=wanted)}
-    if set(found) != set(wanted):
+    by_id = {str(file.pk): file for file in own.filter(pk__in=file_ids)}
+    if set(by_id) != set(file_ids):
         raise ApiError("file_not_found", field="files")
-    files = [found[pk] for pk in wanted]
+    files = [by_id[pk] for pk in file_ids]
     for file in files:
         if file.status == FileStatus.FAILED:
             raise ApiError("file_failed", field="files", file=str(file.pk), error=file.error_code)
@@ -25,7 +25,7 @@ def readable(session: Session, wanted: Sequence[str]) -> list[File]:
 
 
 def attach(question: ChatMessage, files: Sequence[File]) -> None:
-    """Put `files` with a stored message, numbered after all documents of its branch. In the caller's transaction."""
+    """Attach `files` to a stored message; documents are numbered after those of its branch. In a transaction."""
     if not files:
         return
     number = MessageFile.objects.highest_number(question)

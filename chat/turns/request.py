@@ -1,5 +1,4 @@
-"""What a client asks for when it sends a message: the value, and what can be said about it without looking
-anything up. Pure."""
+"""The request to start a turn, and the checks that need no database. Pure."""
 
 import hashlib
 import unicodedata
@@ -17,13 +16,13 @@ MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
 MAX_MODELS: Final = 4
 MAX_FILES: Final = 50
 
-# Control, format (zero-width) and separator characters; letters of these blocks that show nothing.
+# Control, format (zero-width) and separator characters; and letters that are drawn as nothing.
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
-class Place(Enum):
-    """Where a message goes when no parent is named."""
+class DefaultParent(Enum):
+    """The parent of a message whose request names none."""
 
     TIP = "tip"  # of the current branch
 
@@ -33,15 +32,15 @@ class TurnRequest:
     """The body of POST turns and of the websocket's `send`."""
 
     text: str
-    parent: UUID | Place | None = Place.TIP  # None: the root
-    models: tuple[str, ...] | None = None  # None: the default model
+    parent: UUID | DefaultParent | None = DefaultParent.TIP  # None: the root
+    models: tuple[str, ...] | None = None  # None: the agent's, or the default model
     files: tuple[str, ...] = ()
     forced_tool: str | None = None
     client_message_id: str | None = None
     additional_context: str = ""
 
     def check(self, max_characters: int) -> None:
-        """Refuse what no session could accept."""
+        """Raise ApiError for a request that no session accepts."""
         if not has_visible_text(self.text):
             raise ApiError("message_empty", field="text")
         if len(self.text) > max_characters:
@@ -62,6 +61,7 @@ class TurnRequest:
 
 
 def has_visible_text(text: str) -> bool:
+    """Whether any character of the text is drawn as something."""
     return any(
         character not in _INVISIBLE and unicodedata.category(character) not in _INVISIBLE_CATEGORIES
         for character in text
@@ -69,5 +69,6 @@ def has_visible_text(text: str) -> bool:
 
 
 def check_models(names: tuple[str, ...]) -> None:
+    """Raise ApiError unless the names are distinct and 1 to MAX_MODELS."""
     if not 1 <= len(names) <= MAX_MODELS or len(set(names)) != len(names):
         raise ApiError("models_invalid", field="models")

@@ -1,4 +1,4 @@
-"""What a turn is answered with: the models and the tool that a request names, or that its agent has."""
+"""Chooses what answers a turn: the models and the forced tool, from the request or the session's agent. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,45 +6,36 @@ from chat.models import Agent, ModelConfig
 from chat.protocol.errors import ApiError
 
 
-def models(named: tuple[str, ...] | None, agent: Agent | None) -> Sequence[ModelConfig]:
-    """The models by name, in the order asked for; without names the agent's, or the default one.
+def model_names(requested: tuple[str, ...] | None, agent: Agent | None) -> tuple[str, ...] | None:
+    """The names that a request gives, or else its agent; None: the default model."""
+    return requested or (tuple(agent.models) if agent and agent.models else None)
 
-    An agent's models that are not offered any more are left out. Raises ApiError.
+
+def choose_models(
+    enabled: Sequence[ModelConfig], requested: tuple[str, ...] | None, agent: Agent | None
+) -> list[ModelConfig]:
+    """The models that answer, in the order of their names. Raises ApiError if a requested model is not enabled.
+
+    enabled: those named and the default, at least; the default stands before others that are not named. An agent's
+    models that are no longer enabled are left out; the default stands in if none remains.
     """
-    wanted = names(named, agent)
-    found = ordered(ModelConfig.objects.offered_named(wanted), wanted) if wanted else []
-    if named is not None and len(found) != len(named):
+    chosen = _in_order(enabled, model_names(requested, agent) or ())
+    if requested is not None and len(chosen) != len(requested):
         raise ApiError("models_invalid", field="models")
-    return found or [_default()]
-
-
-def names(named: tuple[str, ...] | None, agent: Agent | None) -> tuple[str, ...] | None:
-    """What a request asks for, or else its agent; None: the default model."""
-    return named or (tuple(agent.models) if agent and agent.models else None)
-
-
-def ordered(found: Iterable[ModelConfig], wanted: Iterable[str]) -> list[ModelConfig]:
-    """Those of the models that are wanted, as the names stand."""
-    by_name = {model.name: model for model in found}
-    return [by_name[name] for name in wanted if name in by_name]
-
-
-def count(named: tuple[str, ...] | None, agent: Agent | None) -> int:
-    """How many models will answer, at most."""
-    return len(named or (agent and agent.models) or (1,))
-
-
-def forced_tool(name: str | None, agent: Agent | None) -> str:
-    """The tool the first cycle must call, one of the agent's; empty: the model decides. Raises ApiError."""
-    if name is None:
-        return ""
-    if agent is None or name not in agent.tools:
-        raise ApiError("tool_unknown", field="forced_tool")
-    return name
-
-
-def _default() -> ModelConfig:
-    default = ModelConfig.objects.offered_first()
-    if default is None:
+    if not (chosen or enabled):
         raise ApiError("models_invalid", "No model is configured.", field="models")
-    return default
+    return chosen or [enabled[0]]
+
+
+def choose_forced_tool(requested: str | None, agent: Agent | None) -> str:
+    """The agent's tool that the first cycle must call; empty: the model decides. Raises ApiError."""
+    if requested is None:
+        return ""
+    if agent is None or requested not in agent.tools:
+        raise ApiError("tool_unknown", field="forced_tool")
+    return requested
+
+
+def _in_order(models: Iterable[ModelConfig], names: Iterable[str]) -> list[ModelConfig]:
+    by_name = {model.name: model for model in models}
+    return [by_name[name] for name in names if name in by_name]

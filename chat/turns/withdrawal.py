@@ -1,6 +1,6 @@
-"""A question that waits for the answer above it is taken back: its turn is stopped, and the branch ends above it.
+"""Withdraws a question that waits for the answer above it: stops its turn and ends the current branch above it.
 
-It stays in the tree, as every message does. Only the newest can be taken back: those below would wait for nothing.
+The message stays in the tree. Only the newest question can be withdrawn, because later ones wait below it.
 """
 
 from django.db import transaction
@@ -9,28 +9,26 @@ from chat.events.session_changed import record_session_changed
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from chat.turns.current_branch import lock_session
 
 
 def withdraw_question(question: ChatMessage) -> Session:
-    """Returns its session, whose leaf is the answer above. Raises ApiError; then nothing was changed."""
+    """Returns the session, whose leaf is the answer above. Raises ApiError; then nothing was changed."""
     with transaction.atomic():
-        try:
-            session = Session.objects.lock(question.session_id)
-        except Session.DoesNotExist:
-            raise ApiError("session_not_found") from None
-        turn, above = _waiting_turn(question, session), question.parent
-        if turn is None or above is None:
+        session = lock_session(question.session)
+        turn, answer_above = _waiting_turn(question, session), question.parent
+        if turn is None or answer_above is None:
             raise ApiError("not_waiting")
-        above.end_branch()
-        session.point_at(above)
+        answer_above.end_branch()
+        session.point_at(answer_above)
         record_session_changed(session)
-    # Whether or not its wait has ended in between: nobody sees its branch any more.
+    # Even if the wait has ended meanwhile: the branch is no longer shown.
     cancellation.cancel_turn(turn)
     return session
 
 
 def _waiting_turn(question: ChatMessage, session: Session) -> Turn | None:
-    """What answers it, if that waits and the current branch ends there."""
+    """The turn that answers `question`, if it waits for another and is the last of the current branch."""
     is_newest = session.leaf is not None and session.leaf.parent_id == question.pk
     if question.role != Role.USER or not is_newest:
         return None

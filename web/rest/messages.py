@@ -9,7 +9,7 @@ from chat.log.progress import present_live_messages
 from chat.models import ChatMessage, Role, Session
 from chat.presenters.messages import present_node
 from chat.presenters.sessions import present_session, readable_sessions
-from chat.turns.start import select_branch
+from chat.turns.current_branch import select_branch
 from web.rest.openapi import documented
 from web.rest.pagination import page_size
 from web.rest.schemas import MessageAnswer, NodeAnswer, SessionAnswer

@@ -9,15 +9,17 @@ from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
 from chat.models import Turn
+from chat.presenters.turns import present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.runs.cancellation import Cancelled
+from chat.turns.regeneration import regenerate_turn
 from chat.turns.request import (
     MAX_ADDITIONAL_CONTEXT_CHARACTERS,
     MAX_CLIENT_MESSAGE_ID_CHARACTERS,
     TurnRequest,
 )
-from chat.turns.start import regenerate_turn, start_turn
+from chat.turns.start import start_turn
 from web.rest.fields import Id, ModelNames, StrictSerializer, Text
 from web.rest.messages import own_message
 from web.rest.openapi import documented
@@ -48,7 +50,10 @@ class TurnsView(Endpoint):
         """200: a repeat of an earlier request with the same client_message_id (or Idempotency-Key header)."""
         found = own_session(request, session)
         started = start_turn(found, turn_request(request.data, request.headers.get("Idempotency-Key")))
-        return Response(started.shape(), status.HTTP_200_OK if started.repeated else status.HTTP_202_ACCEPTED)
+        return Response(
+            present_turn(started.turn, started.runs),
+            status.HTTP_200_OK if started.is_repeat else status.HTTP_202_ACCEPTED,
+        )
 
 
 class RegenerationsView(Endpoint):
@@ -57,7 +62,7 @@ class RegenerationsView(Endpoint):
         found = own_message(request, message)
         models = self.body(RegenerationBody).get("models")
         started = regenerate_turn(found, tuple(models) if models is not None else None)
-        return Response(started.shape(), status.HTTP_202_ACCEPTED)
+        return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)
 
 
 class TurnCancellationView(Endpoint):

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
+from chat.presenters.turns import present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.turns.start import start_turn
@@ -18,7 +19,8 @@ def send(user: Any, members: commands.Members) -> dict[str, Any]:
     if session is None:
         raise ApiError("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}
-    return {"type": "accepted", **start_turn(session, turn_request(body)).shape()}
+    started = start_turn(session, turn_request(body))
+    return {"type": "accepted", **present_turn(started.turn, started.runs)}
 
 
 def stop(user: Any, members: commands.Members) -> dict[str, Any]:

@@ -1,67 +1,78 @@
-"""What an ordinary send finds: where the current branch ends, how much is in progress, the models that would answer.
+"""What a send must know before it stores anything, read in one statement: the tip of the current branch, the turn
+that a reply to it waits for, how many runs are in progress, and the models that may answer.
 
-One question without a lock. Whatever could make the answer wrong is an event of the session, so what is stored upon it
-asks for its latest_event again (chat/turns/insert.py).
+The statement takes no lock. Every change that could make the snapshot wrong records an event of the session, so
+storing checks `latest_event` again (chat/turns/insert.py); under the session's lock the snapshot cannot become stale.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.sql import statements
 from chat.models.sql.runs import IN_PROGRESS
-from chat.models.turn import AT_THE_TIP, BLOCKER
+from chat.models.turn import BLOCKER
 
 
 class TipSnapshot(NamedTuple):
-    """latest_event: of the session as it was read. own, queued: Run.objects.in_progress. models: in any order."""
-
-    latest_event: int
-    own: int
-    queued: int
-    tip: ChatMessage
-    models: Sequence[ModelConfig]
+    latest_event: int  # the session's, when the snapshot was read
+    agent_id: UUID | None  # the session's: the caller may have loaded the session with an earlier agent
+    own_runs: int  # in progress, of the session's owner
+    queued_runs: int  # of all users
+    blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
+    is_repeat: bool  # a message with this client_message_id is stored already
+    tip: ChatMessage | None  # its place in the tree alone; None: the session has no leaf
+    models: Sequence[
+        ModelConfig
+    ]  # enabled ones: those named first, then the default; only what a run is made from
 
     @classmethod
-    def of(
-        cls, session: Session, names: Sequence[str] | None, most: int, client_message_id: str | None
+    def read(
+        cls, session: Session, model_names: Sequence[str] | None, client_message_id: str | None
     ) -> "TipSnapshot | None":
-        """None: a reply to the tip is nothing ordinary (it has to wait, it is a repeat), or nothing is there.
-
-        names: of the models that are asked for, `most` of them; None: the default one.
-        """
+        """model_names: the models to look for; None: the default one. Returns None if the session is gone."""
         given = {
             "session": session.pk,
-            "agent": session.agent_id,
             "owner": session.owner_id,
-            "names": None if names is None else list(names),
-            "most": most,
-            "repeated": client_message_id,
+            "names": None if model_names is None else list(model_names),
+            "most": max(1, len(model_names or ())),
+            "client_message_id": client_message_id,
         }
-        rows = statements.every(_ORDINARY, given)
+        rows = statements.every(_SNAPSHOT, given)
         if not rows:
             return None
-        latest_event, own, queued, *place = rows[0][: -len(_MODEL)]
-        found = [statements.instance(ModelConfig, _MODEL, row[-len(_MODEL) :]) for row in rows]
-        return cls(latest_event, own, queued, ChatMessage.objects.placed(place), found)
+        *found, message, in_session, parent, role = rows[0][: -len(_MODEL)]
+        tip = None if message is None else ChatMessage.objects.placed((message, in_session, parent, role))
+        offered = [row[-len(_MODEL) :] for row in rows if row[-len(_MODEL)] is not None]
+        return cls(*found, tip, [statements.instance(ModelConfig, _MODEL, row) for row in offered])
 
 
-# What a run is made from.
 _MODEL: Final = ("id", "name", "queue")
-_ORDINARY: Final = f"""
-    SELECT session.latest_event, in_progress.*, message.id, message.session_id, message.parent_id, message.role, model.*
-    FROM {AT_THE_TIP}
-    CROSS JOIN ({IN_PROGRESS}) AS in_progress
-    CROSS JOIN (
-        SELECT {", ".join(_MODEL)} FROM chat_modelconfig
-        WHERE enabled AND (%(names)s::text[] IS NULL OR name = ANY(%(names)s::text[]))
-        ORDER BY is_default DESC, name LIMIT %(most)s
-    ) AS model
-    WHERE session.id = %(session)s AND session.agent_id IS NOT DISTINCT FROM %(agent)s AND {BLOCKER} IS NULL
-        AND NOT EXISTS (
+_MODEL_ORDER: Final = "model.is_named DESC, model.is_default DESC, model.name"
+_SNAPSHOT: Final = f"""
+    SELECT session.latest_event, session.agent_id, in_progress.own, in_progress.queued, {BLOCKER},
+        EXISTS (
             SELECT FROM chat_chatmessage AS earlier
-            WHERE earlier.session_id = session.id AND earlier.client_message_id = %(repeated)s
-        )
+            WHERE earlier.session_id = session.id AND earlier.client_message_id = %(client_message_id)s
+        ),
+        message.id, message.session_id, message.parent_id, message.role,
+        {", ".join(f"model.{column}" for column in _MODEL)}
+    FROM chat_session AS session
+    LEFT JOIN chat_chatmessage AS message ON message.id = session.leaf_id
+    LEFT JOIN chat_run AS run ON run.message_id = message.id
+    LEFT JOIN chat_turn AS turn ON turn.id = run.turn_id
+    LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+    CROSS JOIN ({IN_PROGRESS}) AS in_progress
+    LEFT JOIN (
+        SELECT * FROM (
+            SELECT id, name, queue, is_default, name = ANY(%(names)s::text[]) AS is_named
+            FROM chat_modelconfig WHERE enabled
+        ) AS model
+        ORDER BY {_MODEL_ORDER} LIMIT %(most)s
+    ) AS model ON TRUE
+    WHERE session.id = %(session)s
+    ORDER BY {_MODEL_ORDER}
 """  # noqa: S608  names of columns alone

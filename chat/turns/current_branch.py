@@ -1,0 +1,40 @@
+"""Moves the current branch of a session, under the session's lock."""
+
+from itertools import pairwise
+
+from django.db import transaction
+
+from chat.events.session_changed import record_session_changed
+from chat.models import ChatMessage, Role, Session
+from chat.protocol.errors import ApiError
+
+
+def select_branch(message: ChatMessage) -> Session:
+    """Make `message`, the path to it and the path last shown below it the current branch. Raises ApiError."""
+    if message.role not in (Role.USER, Role.ASSISTANT):
+        raise ApiError("role_order", "Only a user message or an answer can be selected.")
+    with transaction.atomic():
+        session = lock_session(message.session)
+        make_path_current(message)
+        session.point_at(list(ChatMessage.objects.current_path_from(message).only("id"))[-1])
+        record_session_changed(session)
+    return session
+
+
+def lock_session(session: Session) -> Session:
+    """Read the session again, locked until the transaction ends. Raises ApiError if it is gone."""
+    try:
+        locked = Session.objects.lock(session.pk)
+    except Session.DoesNotExist:
+        raise ApiError("session_not_found") from None
+    if locked.agent_id == session.agent_id:
+        locked.agent = session.agent  # spares a query
+    return locked
+
+
+def make_path_current(message: ChatMessage) -> None:
+    """Set latest_child on the path from the root to `message`. The caller holds the session's lock."""
+    path = ChatMessage.objects.branch_to(message).only("id", "parent", "latest_child")
+    for parent, child in pairwise(path):
+        if parent.latest_child_id != child.pk:
+            child.choose()

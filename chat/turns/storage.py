@@ -1,0 +1,38 @@
+"""Stores a planned turn. After the commit its event is published, then its runs are enqueued."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chat.events import session_events
+from chat.models import Run, Turn
+from chat.presenters.turns import present_turn
+from chat.runs import task_queue
+from chat.turns.insert import TurnInsert
+
+
+@dataclass(frozen=True)
+class StartedTurn:
+    """A stored turn. is_repeat: by an earlier request with the same client_message_id."""
+
+    turn: Turn
+    runs: Sequence[Run]  # by model_index
+    is_repeat: bool = False
+
+
+def store_turn(insert: TurnInsert, latest_event: int) -> StartedTurn | None:
+    """latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one."""
+    event = insert.store(latest_event, present_turn(insert.turn, insert.runs))
+    if event is None:
+        return None
+    session_events.publish_on_commit(event)
+    if insert.turn.after_id is None:  # otherwise the end of that turn enqueues them
+        task_queue.enqueue_on_commit(insert.runs)
+    return StartedTurn(insert.turn, insert.runs)
+
+
+def store_turn_locked(insert: TurnInsert, latest_event: int) -> StartedTurn:
+    """store_turn for a caller that holds the session's lock since before latest_event was read."""
+    started = store_turn(insert, latest_event)
+    if started is None:
+        raise RuntimeError(f"session {insert.turn.session_id} changed under its lock")
+    return started

@@ -1,0 +1,23 @@
+"""Applies a session's `while_answering` setting to a message that is sent while its tip is being answered."""
+
+from functools import partial
+
+from django.db import transaction
+
+from chat.models import Session, Turn
+from chat.models.session import WhileAnswering
+from chat.protocol.errors import ApiError
+from chat.runs import cancellation
+
+
+def apply_while_answering(session: Session, blocker: Turn | None) -> Turn | None:
+    """The turn that a new one waits for. In a transaction.
+
+    blocker: the turn in progress, with `after`; None: there is none. Raises ApiError if the setting is `reject`.
+    """
+    if blocker and session.while_answering == WhileAnswering.REJECT:
+        raise ApiError("turn_in_progress")
+    if blocker and session.while_answering == WhileAnswering.INTERRUPT:
+        # After the commit: a message that is refused for another reason must not interrupt anything.
+        transaction.on_commit(partial(cancellation.interrupt, blocker), robust=True)
+    return blocker
