@@ -2,6 +2,7 @@
 
 import re
 from http import HTTPStatus
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -36,6 +37,12 @@ def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
     answer = Client().get("/nowhere/")
     assert answer.status_code == HTTPStatus.NOT_FOUND
     assert '<a href="/">' in answer.content.decode()
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "web" / "templates").rglob("*.html")), ids=str)
+def test_every_static_file_a_template_names_exists(template: Path) -> None:
+    names = re.findall(r"{% static ['\"]([^'\"]+)", template.read_text(encoding="utf-8"))
+    assert [name for name in names if not finders.find(name)] == []
 
 
 def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
