@@ -19,6 +19,7 @@ from chat.models.outcome import End, Usage
 from chat.protocol.states import Status
 from chat.protocol.wire import Error, RunAddress, Snapshot, run_error
 from chat.transcript.packets import Blocks
+from chat.transcript.rebuild import documents_of
 from llm_worker.brief import Brief
 from llm_worker.emitter import Emitter
 from llm_worker.lease.checkpoint import Checkpoint
@@ -26,7 +27,6 @@ from llm_worker.lease.database import Database
 from llm_worker.lease.persistence import announce, finish, patiently, put_back
 from llm_worker.loading.build_brief import left_and_cited, may_go_on, opening, prepare
 from llm_worker.loading.claim import Taken
-from llm_worker.loading.resume import documents_of
 from llm_worker.loop import run_llm_loop
 from llm_worker.post_run.request_log import SentRequests
 from llm_worker.post_run.request_recorder import Recorder

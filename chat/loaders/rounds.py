@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from chat.models import CitedDocument, ToolCall
+from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document
 from chat.transcript.packets import snippet
-from chat.transcript.rebuild import ShownCall, ShownRound, link
+from chat.transcript.rebuild import ShownCall, ShownRound, documents_of
 
 SHOWN = ("number", "document_id", "title", "url")
 
@@ -23,9 +24,8 @@ def rounds_of(run_id: Any) -> tuple[ShownRound, ...]:
 
 
 def cited_in(text: str, rounds: Iterable[ShownRound]) -> list[Document]:
-    """Which of the documents that these rounds found the text links to."""
-    found = [document for each in rounds for call in each.calls for document in call.documents]
-    return list({one.number: one for one in found if link(one) in text}.values())
+    """The documents found by these rounds, inside agent tools too, that the text links to."""
+    return linked_documents(text, documents_of(rounds))
 
 
 def citations_of(message_id: Any) -> tuple[Document, ...]:

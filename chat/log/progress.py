@@ -17,6 +17,7 @@ from chat.presenters.json_values import JSONObject
 from chat.presenters.messages import present_messages
 from chat.protocol import wire
 from chat.transcript import packets
+from chat.transcript.citation_links import citation_record
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +116,7 @@ def _saved(run: Run) -> packets.Shown:
     if run.saved_seq == 0:
         return packets.Shown()
     message = run.message
-    cited = [packets.citation(document) for document in cited_in(message.text, rounds_of(run.pk))]
+    cited = [citation_record(document) for document in cited_in(message.text, rounds_of(run.pk))]
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
 from chat.presenters.json_values import JSONObject
-from chat.transcript.packets import citation
+from chat.transcript.citation_links import citation_record
 
 ByMessage = dict[UUID | None, list[JSONObject]]
 
@@ -81,5 +81,5 @@ def _citations(message_ids: Sequence[UUID]) -> ByMessage:
     if not message_ids:
         return by_message
     for cited in CitedDocument.objects.filter(message__in=message_ids):
-        by_message[cited.message_id].append(citation(cited))
+        by_message[cited.message_id].append(citation_record(cited))
     return by_message

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from chat.protocol import wire as p
+from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document
 
 Placed = tuple[p.Placement, p.AnyObj]
@@ -220,12 +221,6 @@ class Shown:
     error: p.Error | None = None
 
 
-def citation(cited: Any) -> dict[str, Any]:
-    """One of a message's `citations`. cited: a packet, a row or a document that says the same."""
-    shape = {"number": cited.number, "document_id": cited.document_id, "title": cited.title}
-    return shape | ({"url": cited.url} if cited.url else {})
-
-
 def fold(placed: Iterable[Placed]) -> Shown:
     """Everything shown by these packets outside agent tools, text and reasoning joined."""
     objs = [obj for place, obj in placed if place.sub_turn_index is None]
@@ -237,7 +232,7 @@ def fold(placed: Iterable[Placed]) -> Shown:
         text="".join(obj.text for obj in objs if isinstance(obj, p.MessageDelta)),
         reasoning="".join(obj.text for obj in since_tools if isinstance(obj, p.ReasoningDelta)),
         reasoning_ms=sum(durations) if durations else None,
-        citations=[citation(obj) for obj in objs if isinstance(obj, p.CitationInfo)],
+        citations=[citation_record(obj) for obj in objs if isinstance(obj, p.CitationInfo)],
         stop_reason=next((obj.stop_reason for obj in objs if isinstance(obj, p.Stop)), None),
         error=next((obj for obj in objs if isinstance(obj, p.Error)), None),
     )

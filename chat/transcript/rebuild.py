@@ -3,17 +3,14 @@
 By the same Blocks as the live stream, so that a reload shows exactly what was streamed.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from chat.protocol import wire as p
+from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
 from chat.transcript.packets import Blocks, Placed
-
-_LINKABLE: Final = re.compile(r"https?://|/(?!/)")
-_ESCAPES: Final = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", " ": "%20", "\\": "%5C"})
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def show_before(blocks: Blocks, each: ShownRound, cited: dict[int, Document]) ->
 
 def _said(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
     """What was said at one place, each document announced before the first link to it."""
-    places = {number: text.find(link(document)) for number, document in cited.items()}
+    places = {number: text.find(citation_link(document)) for number, document in cited.items()}
     said = 0
     for number, place in sorted(places.items(), key=lambda item: item[1]):
         if place >= 0:
@@ -128,8 +125,9 @@ def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
     yield from blocks.tool_end(tab, call.status, call.duration_ms)
 
 
-def link(document: Document) -> str:
-    """How an answer refers to a document, in Markdown."""
-    if _LINKABLE.match(document.url):
-        return f"[[{document.number}]]({document.url.translate(_ESCAPES)})"
-    return f"[{document.number}]"
+def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
+    """All documents that these rounds found, inside agent tools too."""
+    for each in rounds:
+        for call in each.calls:
+            yield from call.documents
+            yield from documents_of(call.rounds)

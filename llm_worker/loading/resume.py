@@ -1,11 +1,12 @@
 """How an attempt goes on with what those before it have left: finished rounds are shown again, not carried out."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
-from chat.transcript.rebuild import ShownCall, ShownRound, link, show_before, show_rounds
+from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_rounds
 from llm_worker.emitter import Emitter
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, plan_after_loss
 from llm_worker.tools.tool import Tool
@@ -30,17 +31,9 @@ def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> Non
 
 def go_on_with(said: str, thought: str, emitter: Emitter) -> None:
     """What was said after the rounds; readers see it already."""
-    linked = {number: one for number, one in _citable(emitter).items() if link(one) in said}
-    emitter.cited.update(linked)
+    linked = linked_documents(said, _citable(emitter).values())
+    emitter.cited.update({document.number: document for document in linked})
     emitter.state.keep(said, thought)
-
-
-def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
-    """All that these rounds have found, inside agent tools, too."""
-    for each in rounds:
-        for call in each.calls:
-            yield from call.documents
-            yield from documents_of(call.rounds)
 
 
 def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
+from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
 from llm_worker.stream.code_spans import CodeSpans, Part
 
@@ -31,9 +32,6 @@ _TARGET_BEGINS = re.compile(
 )
 _BRACKETS = re.compile(r"[\[【]")
 _INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
-_LINKABLE = re.compile(r"https?://|/(?!/)")
-# What would end a Markdown link, or begin something else inside it.
-_ESCAPES = {ord(character): f"%{ord(character):02X}" for character in " \t\n\r()<>\\"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +129,7 @@ class Citations:
         return _Seen(marker + target, shown, tuple(new.values()))
 
     def _marker(self, document: Document) -> str:
-        if self._mode == "links" and _LINKABLE.match(document.url):
-            return f"[[{document.number}]]({document.url.translate(_ESCAPES)})"
-        return f"[{document.number}]"
+        return citation_link(document) if self._mode == "links" else f"[{document.number}]"
 
     def _show(self, read: Iterable[_Seen]) -> Iterator[str | Document]:
         text = ""

@@ -6,7 +6,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import fold, present_live_message
 from chat.models import ChatMessage, Run
 from chat.protocol.states import Status
-from chat.transcript.packets import citation
+from chat.transcript.citation_links import citation_record
 from tests.llm_worker.screens import entries
 from tests.tides import MOON, SEA, search
 
@@ -28,7 +28,7 @@ def joined(run: Run, read: dict[str, Any]) -> dict[str, Any]:
 
 def stored(run: Run, **end: object) -> dict[str, Any]:
     message = loaded(run)
-    found = [citation(cited) for cited in message.citations.order_by("number")]
+    found = [citation_record(cited) for cited in message.citations.order_by("number")]
     return {"text": message.text, "citations": found, **end}
 
 

@@ -108,6 +108,23 @@ def test_during_the_second_inference_finished_calls_are_not_made_again(
 
 
 @MODELS
+def test_a_citation_of_a_hostile_address_is_kept(upstream, handed_over, searching, model):
+    address = 'https://wet.example/a\tb\nc(d)[2]`|<e>\\"&lt;%28'
+    link = "[[1]](https://wet.example/a%09b%0Ac%28d%29%5B2%5D%60%7C%3Ce%3E%5C%22&lt%3B%28)"
+    searching.find({"title": "Wet", "url": address, "content": "It is wet."}, query="wet")
+    upstream.reply({"text": "Let me look. "}, search("wet"), times=1)
+    upstream.reply({"text": "By [1] "}, {"hang": True}, times=1)
+    upstream.reply({"text": "By [1] and so."} if model == "plain" else {"text": "and so."})
+    run = handed_over(model, lambda run: wait_for(upstream, run, f"Let me look. By {link}"))
+    assert run.message.text == f"Let me look. By {link} and so."
+    assert [(one.number, one.url) for one in run.message.citations.all()] == [(1, address)]
+    assert [obj.url for packets in rebuilt(run).values() for obj in packets if hasattr(obj, "url")] == [
+        address
+    ]
+    assert_screen_is_kept(run, model)
+
+
+@MODELS
 def test_documents_found_later_get_other_numbers(upstream, handed_over, searching, model):
     upstream.reply({"text": "Let me look. "}, search("moon"), times=1)
     upstream.reply({"reasoning": "Hm"}, {"hang": True}, times=1)
