@@ -18,8 +18,9 @@ run: setup
 test: setup
 	@$(PYTEST) -m "not fault" -n 2 --dist loadfile --no-loadscope-reorder
 
+# Side by side as well: each process has Postgres, Valkey, ports and data folders of its own.
 faults: setup
-	@$(PYTEST) tests/faults tests/browser -m fault
+	@$(PYTEST) tests/faults tests/browser -m fault -n 2 --dist loadfile
 
 chaos: setup
 	@$(VENV) -m tests.chaos

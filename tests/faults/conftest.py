@@ -1,6 +1,6 @@
 """The processes that fault tests break, and the table of what was measured meanwhile."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -40,8 +40,19 @@ async def scene(arena: Arena) -> AsyncIterator[Scene]:
     print(arena.logs())
 
 
+@pytest.fixture(autouse=True)
+def measured_figures(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Put what the test measures into its report, which reaches the terminal from any process."""
+    yield
+    for figures in measured.take():
+        record_property("measured", tuple(figures))  # xdist sends plain tuples only
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    lines = list(measured.lines())
+    # Reports of a teardown have no category, and are the first that hold what measured_figures adds.
+    reports = [report for report in terminalreporter.getreports("") if report.when == "teardown"]
+    properties = [entry for report in reports for entry in report.user_properties]
+    lines = list(measured.lines(measured.Figures(*value) for name, value in properties if name == "measured"))
     if lines:
         terminalreporter.section("measured")
         for line in lines:

@@ -1,23 +1,47 @@
-"""What the fault tests measured, for the table that `make faults` ends with. Figures, never verdicts."""
+"""What the fault tests measured, for the table that `make faults` ends with. Figures, never verdicts.
+
+Tests may run in several processes: each test's figures travel in its report (tests/faults/conftest.py).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from tests.faults.history import percentile
 
-_SECONDS: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+class Figures(NamedTuple):
+    """row: of the fault table, "F1". what: the name of the duration."""
+
+    row: str
+    what: str
+    seconds: list[float]
+
+
+_RECORDED: list[Figures] = []
 
 
 def record(row: str, what: str, seconds: float | Iterable[float]) -> None:
-    """row: of the fault table, "F1". Several values of one row and name become one line."""
-    _SECONDS[row, what] += [seconds] if isinstance(seconds, (int, float)) else list(seconds)
+    """Called by a test; several values of one row and name become one line."""
+    values = [seconds] if isinstance(seconds, (int, float)) else list(seconds)
+    _RECORDED.append(Figures(row, what, values))
 
 
-def lines() -> Iterator[str]:
+def take() -> list[Figures]:
+    """What was recorded since the last call."""
+    recorded = list(_RECORDED)
+    _RECORDED.clear()
+    return recorded
+
+
+def lines(recorded: Iterable[Figures]) -> Iterator[str]:
     """The table, in the order of the rows."""
-    if _SECONDS:
+    seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row, what, values in recorded:
+        seconds[row, what] += values
+    if seconds:
         yield f"{'row':<5} {'measured':<52} {'count':>5} {'p50 s':>8} {'p99 s':>8} {'max s':>8}"
-    for (row, what), values in sorted(_SECONDS.items(), key=lambda item: (int(item[0][0][1:]), item[0][1])):
+    for (row, what), values in sorted(seconds.items(), key=lambda item: (int(item[0][0][1:]), item[0][1])):
         if values:
             spread = " ".join(f"{percentile(values, percent):>8.3f}" for percent in (50, 99, 100))
             yield f"{row:<5} {what:<52} {len(values):>5} {spread}"
