@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from chat.compressions.requests import Spent
+from chat.compressions.requests import CompressionUsage
 from chat.models import ModelConfig
 from llm_worker.upstream.deltas import Usage
 
 PER = 1_000_000
 
 
-def spent(used: Sequence[Usage], config: ModelConfig | None) -> Spent:
+def spent(used: Sequence[Usage], config: ModelConfig | None) -> CompressionUsage:
     """By this model's prices; without a cost where a price is unknown or the server did not count."""
     prompt = sum(usage.prompt_tokens or 0 for usage in used)
     completion = sum(usage.completion_tokens or 0 for usage in used)
@@ -18,8 +18,8 @@ def spent(used: Sequence[Usage], config: ModelConfig | None) -> Spent:
         usage.prompt_tokens is not None and usage.completion_tokens is not None for usage in used
     )
     if config is None or config.prompt_price is None or config.completion_price is None or not is_counted:
-        return Spent(prompt, completion)
+        return CompressionUsage(prompt, completion)
     cached = min(prompt, sum(usage.cached_tokens or 0 for usage in used))
     cached_price = config.prompt_price if config.cached_price is None else config.cached_price
     cost = (prompt - cached) * config.prompt_price + cached * cached_price
-    return Spent(prompt, completion, (cost + completion * config.completion_price) / Decimal(PER))
+    return CompressionUsage(prompt, completion, (cost + completion * config.completion_price) / Decimal(PER))

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.compressions import requests as compression_requests
-from chat.compressions.requests import Made, Spent
+from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.models import Compression, CompressionStatus, Session
@@ -114,7 +114,7 @@ class Carrier:
             logger.exception("%s failed", held)
             status, code = CompressionStatus.FAILED, "internal_error"
         costs = spent(used, case.summariser if case else None)
-        await patiently(self._database, compression_requests.give_up, held, status, code, costs)
+        await patiently(self._database, compression_requests.end_without_summary, held, status, code, costs)
 
     async def _summarised(self, held: Compression, case: Case, used: list[Any]) -> bool:
         """Ask and store. False: it is not held any more."""
@@ -147,7 +147,7 @@ def begin(held: Compression) -> Case | None:
     if case.is_ahead:  # nobody hears of it
         is_held = held.measured(params.history_tokens, reserved, params.history_window)
     else:
-        is_held = compression_requests.begin(
+        is_held = compression_requests.start(
             held,
             tokens_before=params.history_tokens,
             reserved_tokens=reserved,
@@ -166,11 +166,11 @@ def recalled(case: Case) -> Summarised | None:
     return Summarised(case.written, count_tokens(case.written)) if case.written else None
 
 
-def keep(held: Compression, case: Case, made: Summarised, costs: Spent) -> bool:
+def keep(held: Compression, case: Case, made: Summarised, costs: CompressionUsage) -> bool:
     """Outside the tree, until the history has grown to need it. False: it is not held any more."""
     kept = {"prepared_text": made.text, "prepared_cutoff_id": case.cutoff, **asdict(costs)}
     return held.end(CompressionStatus.PREPARED, **kept)
 
 
-def of(case: Case, made: Summarised) -> Made:
-    return Made(case.cutoff, made.text, made.tokens, case.tokens_after(made.tokens))
+def of(case: Case, made: Summarised) -> NewSummary:
+    return NewSummary(case.cutoff, made.text, made.tokens, case.tokens_after(made.tokens))

@@ -74,10 +74,10 @@ class Attempt:
         self._sent = Recorder()
         ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
         self._fullness = Fullness(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))
-        self._outlet = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
+        self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
         blocks = Blocks(model_index=run.model_index)
-        self._emitter = Emitter(self._outlet, self._state, blocks, self._loop.time)
-        self.checkpoint = Checkpoint(run, self._state, self._outlet, self._began_at)
+        self._emitter = Emitter(self._producer, self._state, blocks, self._loop.time)
+        self.checkpoint = Checkpoint(run, self._state, self._producer, self._began_at)
         self._answering: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason | None = None
         self._cancelled_at = 0.0
@@ -100,7 +100,7 @@ class Attempt:
                 await self._end(*self._outcome(self._answering))
         finally:
             self._answering.cancel()
-            self._outlet.discard()
+            self._producer.discard()
             self._services.sent.keep(self.run, self._sent.take())
         return True
 
@@ -157,13 +157,13 @@ class Attempt:
         """Show what an earlier attempt has said."""
         self._opened = await patiently(self._services.database, opening, self.run)
         if self._opened:
-            self._outlet.open_with(self._opened)
+            self._producer.open_with_snapshot(self._opened)
 
     async def _keep_what_was_left(self) -> None:
         """An attempt that ends before it has taken up what earlier ones have left neither hides nor overwrites it."""
         left, cited = await patiently(self._services.database, left_and_cited, self.run)
         if not self._opened:
-            self._outlet.open_with(left)
+            self._producer.open_with_snapshot(left)
         self._state.keep(left.message["text"], self.run.message.reasoning)
         self._emitter.cited.update({document.number: document for document in cited})
 
@@ -194,7 +194,7 @@ class Attempt:
             await self._keep_what_was_left()
         never_ran = end_interrupted_call(self.run, self._emitter)
         self._emitter.end()
-        last_seq = self._outlet.settle() + (2 if error else 1)
+        last_seq = self._producer.settle() + (2 if error else 1)
         offered = replace(self._make_end(status, error, last_seq=last_seq), never_ran=never_ran)
         end = await patiently(self._services.database, finish, self.run, offered)
         if end is None:
@@ -202,7 +202,7 @@ class Attempt:
         counters.run_ended(self.run.model, end)
         self._emitter.stop(end.stop_reason, end.error)
         with suppress(StaleAttempt):
-            await self._outlet.flush()
+            await self._producer.flush()
             counters.stop_said(self._cancel_reason, self._loop.time() - self._cancelled_at)
             is_failed = end.status == Status.FAILED
             reserved = None if is_failed else self._fullness.reserved_if_due(self._state.text)
@@ -210,7 +210,7 @@ class Attempt:
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
-        self._outlet.discard()
+        self._producer.discard()
         return await patiently(self._services.database, put_back, held)
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> End:

@@ -1,7 +1,7 @@
 """Emitter: how the layers below say something. One per attempt; what it sends is what RunState keeps.
 
 It cleans text, tells reasoning, calls written as text and citations from the answer, and opens and closes blocks;
-numbering is the outlet's.
+numbering is the producer's.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from llm_worker.stream.sanitiser import Sanitiser
 from llm_worker.stream.think_tags import Kind, ThinkSplitter
 
 
-class Outlet(Protocol):
-    """What an emitter needs of chat.log.producer.Outlet."""
+class PacketSink(Protocol):
+    """What an emitter needs of chat.log.producer.PacketProducer."""
 
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
 
@@ -74,9 +74,11 @@ class DeferredText:
 
 
 class Emitter:
-    def __init__(self, outlet: Outlet, state: RunState, blocks: Blocks, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, producer: PacketSink, state: RunState, blocks: Blocks, clock: Callable[[], float]
+    ) -> None:
         """clock: seconds, monotonic; stamps the first token."""
-        self._outlet = outlet
+        self._producer = producer
         self._clock = clock
         self.state = state
         self.blocks = blocks
@@ -94,7 +96,7 @@ class Emitter:
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """For what happens inside the call of this tab of the open round."""
-        return Emitter(self._outlet, state, self.blocks.within(tab), self._clock)
+        return Emitter(self._producer, state, self.blocks.within(tab), self._clock)
 
     @property
     def cited(self) -> dict[int, Document]:
@@ -120,7 +122,7 @@ class Emitter:
     def show(self, placed: Iterable[Placed]) -> None:
         """Packets as the blocks build them."""
         for placement, obj in placed:
-            self._outlet.emit(placement, obj)
+            self._producer.emit(placement, obj)
 
     def text(self, text: str) -> None:
         """A piece of the answer, as the model sent it."""
@@ -137,7 +139,7 @@ class Emitter:
         """
         if self.written is None:
             self._say_held_back()
-            self._outlet.hold()
+            self._producer.hold()
             self.written = CallPreview(piece.id, piece.name)
             self.show(self.blocks.tool_start(piece.tab, piece.id, piece.name))
         self.written.pieces.append(piece.text)
@@ -148,7 +150,7 @@ class Emitter:
         """The rows know, or will know with the end of the run, what readers see."""
         if self.written:
             self.written = None
-            self._outlet.release()
+            self._producer.release()
 
     def end_step(self) -> list[RequestedCall]:
         """Say what was held back; the next inference begins anew. Returns the calls that were written as text."""

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import async_redis, close_async_redis
 from chat.infrastructure.revocation import RevocationListener
-from chat.log.flush_window import Pace
+from chat.log.flush_window import FlushWindow
 from chat.log.publisher import Publisher
 from chat.models import Run
 from chat.runs.task_queue import UNREACHABLE, enqueue
@@ -78,11 +78,11 @@ class Runtime:
         self._certificate.stop()
 
     async def _start(self) -> None:
-        pace = Pace()
+        flush_window = FlushWindow()
         self._models = LanguageModels(
-            connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, pace=pace
+            connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, flush_window=flush_window
         )
-        self._publisher = Publisher(async_redis(), pace)
+        self._publisher = Publisher(async_redis(), flush_window)
         self._sent = SentRequests(self._database)
         self._services = WorkerServices(self._database, self._publisher, self._models, self._sent)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)

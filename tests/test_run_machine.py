@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from chat.log.cursor import Cursor, Header, Position, Verdict
-from chat.log.producer import Outlet
+from chat.log.cursor import Action, Cursor, Header, Position
+from chat.log.producer import PacketProducer
 from chat.protocol.wire import Placement, RunAddress, RunStart, Snapshot
 from tests.cast import model, user
 from tests.machine.drive import first_caught, live_through
 from tests.machine.model import ModelLog
 from tests.machine.mutants import MODELS, REAL, modelled
 from tests.machine.real import real_world
-from tests.machine.world import ACTIONS, Carrier, World
+from tests.machine.world import ACTIONS, NoScheduler, World
 
 RecordProperty = Callable[[str, object], None]
 CUT_POINTS = 100_000
@@ -187,10 +187,10 @@ def test_an_end_is_said_once_though_redis_was_emptied(alice: Any) -> None:
 def test_a_snapshot_is_never_published_alone() -> None:
     """If the publication of seq 0 is lost, what follows must be healed from the log: were seq 1 to come by itself, it
     would look like a new beginning, and the snapshot's text would be lost."""
-    outlet = Outlet(RunAddress("session", "run", attempt=2), Carrier(), lambda: None)
-    outlet.open_with(Snapshot("run", 2, 0, {"text": "kept" * 100_000}))
-    assert outlet.next_append() == []
-    outlet.emit(Placement(), RunStart(model="model"))
-    _, _, attempt, first, base, _, _, _, *lines = outlet.next_append()
+    producer = PacketProducer(RunAddress("session", "run", attempt=2), NoScheduler(), lambda: None)
+    producer.open_with_snapshot(Snapshot("run", 2, 0, {"text": "kept" * 100_000}))
+    assert producer.next_append() == []
+    producer.emit(Placement(), RunStart(model="model"))
+    _, _, attempt, first, base, _, _, _, *lines = producer.next_append()
     assert (attempt, first, base, len(lines)) == (2, 0, 0, 2)
-    assert Position(Cursor(1, 3)).take(Header(attempt=2, first=2, last=2)).verdict is Verdict.GAP
+    assert Position(Cursor(1, 3)).take(Header(attempt=2, first=2, last=2)).action is Action.GAP

@@ -41,7 +41,7 @@ LATEST = 50
 
 
 @dataclass(frozen=True)
-class Spent:
+class CompressionUsage:
     """What a compression took, all passes together; cost: None where some price is unknown."""
 
     prompt_tokens: int = 0
@@ -50,7 +50,7 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Made:
+class NewSummary:
     """A summary that was accepted. tokens_after: of the history with it."""
 
     cutoff_id: Any
@@ -59,7 +59,7 @@ class Made:
     tokens_after: int
 
 
-def ask(
+def request_compression(
     leaf: ChatMessage,
     model: ModelConfig,
     *,
@@ -95,7 +95,7 @@ def ask(
     return asked
 
 
-def ask_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
+def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     """Have the current branch compressed. True: it will be, or is being; False: nothing is older than what stays."""
     leaf = session.tip()
     summary = summaries.find_summary_for_branch(leaf)
@@ -108,16 +108,18 @@ def ask_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     model = run.model_config if run else None
     if model is None:
         model = selection.choose_models(list(ModelConfig.objects.offered()), None, session.agent)[0]
-    ask(leaf, model, triggered_by=triggered_by)
+    request_compression(leaf, model, triggered_by=triggered_by)
     return True
 
 
-def ask_after(run: Run, reserved_tokens: int) -> None:
+def request_after_run(run: Run, reserved_tokens: int) -> None:
     """A run has ended, and its history may be too long. reserved_tokens: of its window, for what is not history."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
         if run.model_config:
             leaf = ChatMessage.objects.place(run.message_id)
-            ask(leaf, run.model_config, triggered_by=TriggeredBy.AUTO, reserved_tokens=reserved_tokens)
+            request_compression(
+                leaf, run.model_config, triggered_by=TriggeredBy.AUTO, reserved_tokens=reserved_tokens
+            )
 
 
 def enqueue(compression_id: UUID) -> None:
@@ -128,7 +130,7 @@ def enqueue(compression_id: UUID) -> None:
         logger.warning("compression %s is not enqueued yet: %s", compression_id, error)
 
 
-def begin(held: Compression, *, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
+def start(held: Compression, *, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
     """There is something to summarise; its sockets hear it once. False: it is not held any more."""
     with transaction.atomic():
         is_held = held.measured(tokens_before, reserved_tokens, history_window)
@@ -138,20 +140,23 @@ def begin(held: Compression, *, tokens_before: int, reserved_tokens: int, histor
     return is_held
 
 
-def finish(held: Compression, made: Made, spent: Spent) -> ChatMessage | None:
+def finish(held: Compression, made: NewSummary, spent: CompressionUsage) -> ChatMessage | None:
     """Store the summary and the end together. None: it is not held any more, and nothing is written."""
     with transaction.atomic():
         Session.objects.lock(held.session_id)
         if not held.end(CompressionStatus.DONE, tokens_after=made.tokens_after, **asdict(spent)):
             return None
-        summary = summaries.store(held.parent, made.cutoff_id, made.text, made.token_count)
+        summary = summaries.store_summary(held.parent, made.cutoff_id, made.text, made.token_count)
         Compression.objects.filter(pk=held.pk).update(summary=summary)
         _tell(held, "done", tokens_before=held.tokens_before, tokens_after=made.tokens_after)
     return summary
 
 
-def give_up(
-    held: Compression, status: CompressionStatus, error_code: str = "", spent: Spent = Spent()
+def end_without_summary(
+    held: Compression,
+    status: CompressionStatus,
+    error_code: str = "",
+    spent: CompressionUsage = CompressionUsage(),
 ) -> bool:
     """End it without a summary: nothing, refused or failed. False: it is not held any more."""
     with transaction.atomic():

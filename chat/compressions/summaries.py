@@ -42,7 +42,7 @@ def find_summary_for_branch(leaf: Any) -> Summary | None:
     return Summary(*row) if row else None
 
 
-def store(parent: ChatMessage, cutoff_id: Any, text: str, token_count: int) -> ChatMessage:
+def store_summary(parent: ChatMessage, cutoff_id: Any, text: str, token_count: int) -> ChatMessage:
     """Below `parent`, the only one of its cutoff there: what is there already stays. The caller holds the session's lock."""
     there = ChatMessage.objects.filter(parent=parent, role=Role.SUMMARY, last_summarized_message=cutoff_id)
     return there.first() or ChatMessage.objects.append(

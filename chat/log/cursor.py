@@ -18,9 +18,9 @@ class Cursor(NamedTuple):
 START = Cursor(0, 0)
 
 
-class Verdict(Enum):
+class Action(Enum):
     FORWARD = auto()  # take all lines
-    CUT = auto()  # take all but the first `Step.skip` lines, which were taken before
+    TRIM = auto()  # take all but the first `Decision.skip` lines, which were taken before
     DUPLICATE = auto()  # nothing new
     GAP = auto()  # entries are missing before these; heal from the log
     RESET = auto()  # a newer attempt from its seq 1: announce it, then take all lines
@@ -35,8 +35,8 @@ class Header(NamedTuple):
     last: int
 
 
-class Step(NamedTuple):
-    verdict: Verdict
+class Decision(NamedTuple):
+    action: Action
     skip: int = 0
 
 
@@ -46,35 +46,35 @@ class Position:
 
     cursor: Cursor = START
 
-    def take(self, header: Header) -> Step:
+    def take(self, header: Header) -> Decision:
         """Decide about a publication and, unless it leaves a gap, move past it."""
-        step = judge(self.cursor, header)
-        if step.verdict not in (Verdict.DUPLICATE, Verdict.GAP):
+        decision = decide(self.cursor, header)
+        if decision.action not in (Action.DUPLICATE, Action.GAP):
             self.cursor = Cursor(header.attempt, header.last)
-        return step
+        return decision
 
 
-def judge(cursor: Cursor, header: Header) -> Step:
+def decide(cursor: Cursor, header: Header) -> Decision:
     attempt, first, last = header
     if attempt < cursor.attempt:
-        return Step(Verdict.DUPLICATE)
+        return Decision(Action.DUPLICATE)
     if attempt > cursor.attempt:
         return _newer_attempt(cursor, first)
     if first == cursor.seq + 1:
-        return Step(Verdict.FORWARD)
+        return Decision(Action.FORWARD)
     if last <= cursor.seq:
-        return Step(Verdict.DUPLICATE)
-    return Step(Verdict.CUT, cursor.seq + 1 - first) if first <= cursor.seq else Step(Verdict.GAP)
+        return Decision(Action.DUPLICATE)
+    return Decision(Action.TRIM, cursor.seq + 1 - first) if first <= cursor.seq else Decision(Action.GAP)
 
 
-def _newer_attempt(cursor: Cursor, first: int) -> Step:
+def _newer_attempt(cursor: Cursor, first: int) -> Decision:
     if first == 0:
-        return Step(Verdict.REOPEN)
+        return Decision(Action.REOPEN)
     if first > 1:
-        return Step(Verdict.GAP)
-    # Certainly no snapshot opens it: one would have come with seq 1, in the same publication (outlet.py).
+        return Decision(Action.GAP)
+    # Certainly no snapshot opens it: one would have come with seq 1, in the same publication (producer.py).
     # Nothing was shown before a run's first attempt: there is nothing to forget.
-    return Step(Verdict.FORWARD if cursor == START else Verdict.RESET)
+    return Decision(Action.FORWARD if cursor == START else Action.RESET)
 
 
 def parse_header(payload: bytes, end: int) -> tuple[str, Header]:

@@ -16,7 +16,7 @@ BUSY_RATE: Final = 600.0
 RATE_MEMORY_S: Final = 0.5
 
 
-class Pace:
+class FlushWindow:
     """Belongs to one event loop."""
 
     def __init__(self, max_window_s: float = MAX_WINDOW_S) -> None:
@@ -81,9 +81,9 @@ class Pace:
         self._rate += weight * (self._chunks / elapsed_s - self._rate)
         self._chunks = 0
         self._opened_at = now
-        self._window_s = self._max_window_s * busyness(self._rate)
+        self._window_s = self._max_window_s * window_share(self._rate)
 
 
-def busyness(chunks_per_s: float) -> float:
+def window_share(chunks_per_s: float) -> float:
     """Which part of the window is used: 0 for an idle process, 1 for a busy one."""
     return min(1.0, max(0.0, (chunks_per_s - IDLE_RATE) / (BUSY_RATE - IDLE_RATE)))

@@ -34,22 +34,24 @@ class StaleAttempt(Exception):
     """A newer attempt owns the log: end quietly, write nothing more."""
 
 
-class Carrier(Protocol):
-    """What an outlet needs of its publisher."""
+class FlushScheduler(Protocol):
+    """What an producer needs of its publisher."""
 
-    def has_news(self, outlet: "Outlet", *, urgent: bool) -> None: ...
+    def schedule(self, producer: "PacketProducer", *, urgent: bool) -> None: ...
 
-    def forget(self, outlet: "Outlet") -> None: ...
+    def unschedule(self, producer: "PacketProducer") -> None: ...
 
 
-class Outlet:
+class PacketProducer:
     """The emitting end of one attempt. All methods belong to the publisher's event loop."""
 
-    def __init__(self, address: p.RunAddress, carrier: Carrier, on_stale: Callable[[], None]) -> None:
+    def __init__(
+        self, address: p.RunAddress, scheduler: FlushScheduler, on_stale: Callable[[], None]
+    ) -> None:
         self.address = address
         self.log: Log = run_log(address.session, address.run)
         self.is_stale = False
-        self._carrier = carrier
+        self._scheduler = scheduler
         self._on_stale = on_stale
         self._waiting: list[tuple[p.Placement, p.AnyObj]] = []
         # Texts that continue the last waiting delta, joined when it is numbered.
@@ -74,9 +76,9 @@ class Outlet:
             self._close_text()
             self._waiting.append((placement, obj))
             self._next_delta_opens_a_block = True
-            self._carrier.has_news(self, urgent=isinstance(obj, URGENT))
+            self._scheduler.schedule(self, urgent=isinstance(obj, URGENT))
 
-    def open_with(self, snapshot: p.Snapshot) -> None:
+    def open_with_snapshot(self, snapshot: p.Snapshot) -> None:
         """Start the attempt with a snapshot under seq 0 instead of from nothing. Before anything else.
 
         It goes out with the first packet, in one append: a reader who missed the publication of seq 0 alone would
@@ -113,14 +115,14 @@ class Outlet:
         if not self.is_stale and self._sent < len(self._lines):
             done = asyncio.get_running_loop().create_future()
             self._flushes.append((len(self._lines), done))
-            self._carrier.has_news(self, urgent=True)
+            self._scheduler.schedule(self, urgent=True)
             await done
         if self.is_stale:
             raise StaleAttempt(self.address.run)
 
     def discard(self) -> None:
         """Free the kept packets; what is not in the log by now never will be."""
-        self._carrier.forget(self)
+        self._scheduler.unschedule(self)
         self._on_stale = _nobody_is_told
         self._release(len(self._lines))
         self._waiting.clear()
@@ -172,7 +174,7 @@ class Outlet:
             self._characters = len(piece)
         opens = self._next_delta_opens_a_block
         self._next_delta_opens_a_block = False
-        self._carrier.has_news(self, urgent=opens)
+        self._scheduler.schedule(self, urgent=opens)
 
     def _continues(self, placement: p.Placement, obj: Text) -> bool:
         if not self._waiting or self._characters + len(obj.text) > MAX_DELTA_CHARACTERS:

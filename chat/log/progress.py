@@ -40,7 +40,7 @@ def present_live_message(message: ChatMessage) -> JSONObject:
 
 
 def _live_members(run: Run, calls: int) -> JSONObject:
-    reached = progress(run, calls)
+    reached = read_progress(run, calls)
     shown, cursor = reached.shown, reached.cursor
     return {
         "text": shown.text,
@@ -51,7 +51,7 @@ def _live_members(run: Run, calls: int) -> JSONObject:
     }
 
 
-def progress(run: Run, calls: int) -> Progress:
+def read_progress(run: Run, calls: int) -> Progress:
     """Of a live run, loaded with its message. calls: how many of its own the reader knows of from the database.
 
     They and the run must have been read before: the log may be ahead of them, and the cursor stays before what it shows
@@ -79,7 +79,7 @@ def fold(entries: list[wire.LogEntry]) -> packets.Shown:
     return shown
 
 
-def up_to_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.LogEntry]:
+def drop_unknown_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.LogEntry]:
     """The entries of one attempt before it shows a call that is not among the first so many."""
     shown = 0
     for at, entry in enumerate(entries):
@@ -93,7 +93,7 @@ def up_to_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.LogEntry]
     return entries
 
 
-def before_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
+def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
     """The entries of one attempt before its error and `stop`.
 
     Whoever has read of a live run that it is live must hear these two: no reading would tell of them again.
@@ -128,8 +128,8 @@ def _logged(run: Run, calls: int) -> Progress | None:
         return None
     if not _is_whole(held):
         return None
-    entries = up_to_calls([wire.decode_log_entry(line) for _, line in held.lines], calls)
-    entries = before_end(entries)
+    entries = drop_unknown_calls([wire.decode_log_entry(line) for _, line in held.lines], calls)
+    entries = drop_end(entries)
     if not entries:
         return None
     return Progress(fold(entries), Cursor(held.attempt, entries[-1].seq))

@@ -1,6 +1,6 @@
 """Carries what the runs of one worker process emit to the packet log: all runs' news in one pipeline.
 
-It keeps to the process's pace (pace.py), survives Redis going away by keeping what is not confirmed, and resends
+It keeps to the process's flush_window (flush_window.py), survives Redis going away by keeping what is not confirmed, and resends
 what Redis lost. It refuses to drop anything.
 """
 
@@ -18,13 +18,13 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.redis_client import SOCKET_TIMEOUT_S
-from chat.log.flush_window import Pace
-from chat.log.producer import Outlet, StaleAttempt
+from chat.log.flush_window import FlushWindow
+from chat.log.producer import PacketProducer, StaleAttempt
 from chat.log.stream import APPEND, appended
 from chat.metrics.counters import APPEND_S
 from chat.protocol.wire import RunAddress
 
-__all__ = ["Outlet", "Publisher", "StaleAttempt"]
+__all__ = ["PacketProducer", "Publisher", "StaleAttempt"]
 
 # For one pipeline, as every client's.
 REPLIES_TIMEOUT_S: Final = SOCKET_TIMEOUT_S
@@ -39,11 +39,11 @@ logger = logging.getLogger(__name__)
 class Publisher:
     """One per worker process, on its event loop."""
 
-    def __init__(self, redis: Redis, pace: Pace | None = None) -> None:
+    def __init__(self, redis: Redis, flush_window: FlushWindow | None = None) -> None:
         self._redis = redis
-        self._pace = pace or Pace()
-        self._dirty: dict[Outlet, None] = {}  # wait for the window
-        self._ready: dict[Outlet, None] = {}
+        self._flush_window = flush_window or FlushWindow()
+        self._dirty: dict[PacketProducer, None] = {}  # wait for the window
+        self._ready: dict[PacketProducer, None] = {}
         self._is_ready = asyncio.Event()
         self._has_asked = False  # for the window
         self._closing = False
@@ -66,26 +66,26 @@ class Publisher:
                 self._make_ready()
         await self._connection.disconnect()
 
-    def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> Outlet:
-        """The outlet of one attempt. on_stale: called once, when the log belongs to a newer attempt."""
-        return Outlet(address, self, on_stale)
+    def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> PacketProducer:
+        """The producer of one attempt. on_stale: called once, when the log belongs to a newer attempt."""
+        return PacketProducer(address, self, on_stale)
 
-    # For outlets
+    # For producers
 
-    def has_news(self, outlet: Outlet, *, urgent: bool) -> None:
+    def schedule(self, producer: PacketProducer, *, urgent: bool) -> None:
         if urgent:
-            self._dirty.pop(outlet, None)
-            self._ready[outlet] = None
+            self._dirty.pop(producer, None)
+            self._ready[producer] = None
             self._is_ready.set()
-        elif outlet not in self._ready:
-            self._dirty[outlet] = None
+        elif producer not in self._ready:
+            self._dirty[producer] = None
             if not self._has_asked:
                 self._has_asked = True
-                self._pace.call_in_next_window(self._make_ready)
+                self._flush_window.call_in_next_window(self._make_ready)
 
-    def forget(self, outlet: Outlet) -> None:
-        self._dirty.pop(outlet, None)
-        self._ready.pop(outlet, None)
+    def unschedule(self, producer: PacketProducer) -> None:
+        self._dirty.pop(producer, None)
+        self._ready.pop(producer, None)
 
     # The draining task
 
@@ -111,25 +111,25 @@ class Publisher:
         if self._ready:
             self._is_ready.set()
 
-    def _take(self) -> list[Outlet]:
+    def _take(self) -> list[PacketProducer]:
         batch = list(self._ready)
         self._ready.clear()
         self._is_ready.clear()
         return batch
 
-    async def _drain(self, batch: list[Outlet]) -> None:
-        """Send each outlet's next append in one pipeline; those with more to say are taken again."""
-        asked = [(outlet, command) for outlet in batch if (command := outlet.next_append())]
+    async def _drain(self, batch: list[PacketProducer]) -> None:
+        """Send each producer's next append in one pipeline; those with more to say are taken again."""
+        asked = [(producer, command) for producer in batch if (command := producer.next_append())]
         if not asked:
             return
         reach("before_append")
         with APPEND_S.time():
             replies = await self._append([command for _, command in asked])
         reach("after_append")
-        for (outlet, _), reply in zip(asked, replies, strict=True):
-            outlet.confirm(appended(reply))
-            if outlet.has_more and outlet not in self._dirty:
-                self.has_news(outlet, urgent=True)
+        for (producer, _), reply in zip(asked, replies, strict=True):
+            producer.confirm(appended(reply))
+            if producer.has_more and producer not in self._dirty:
+                self.schedule(producer, urgent=True)
 
     async def _append(self, commands: list[list[Any]]) -> list[Any]:
         try:
@@ -160,10 +160,10 @@ class Publisher:
                 raise reply
         return replies
 
-    def _put_back(self, batch: list[Outlet]) -> None:
-        for outlet in batch:
-            if outlet.has_more:
-                self.has_news(outlet, urgent=True)
+    def _put_back(self, batch: list[PacketProducer]) -> None:
+        for producer in batch:
+            if producer.has_more:
+                self.schedule(producer, urgent=True)
 
 
 def _connection_of(redis: Redis) -> Any:

@@ -13,7 +13,7 @@ from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import Ended, rebuild
 
 
-def packets_of(run: Run) -> list[bytes]:
+def rebuild_packets(run: Run) -> list[bytes]:
     """Encoded packets from seq 1 to `stop`. The run has ended."""
     message = run.message
     error = p.Error(run.error_code, run.error_message, run.error_retryable) if run.error_code else None
@@ -35,7 +35,7 @@ def packets_of(run: Run) -> list[bytes]:
     ]
 
 
-def ending_of(run: Run) -> list[bytes]:
+def build_ending(run: Run) -> list[bytes]:
     """The last two entries of an ended run's log, as they may always be sent: a snapshot at last_seq - 1, which
     says everything (the error, too), and `stop` at last_seq."""
     session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1

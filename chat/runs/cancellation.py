@@ -12,7 +12,7 @@ from chat.models import Run, Turn
 from chat.models.outcome import overall_stop_reason
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, TERMINAL, Status
-from chat.runs.orphans import Orphan
+from chat.runs.orphans import end_orphan
 
 logger = logging.getLogger(__name__)
 
@@ -21,43 +21,45 @@ UNCLAIMED = (Status.QUEUED, Status.WAITING)
 
 
 @dataclass(frozen=True)
-class Cancelled:
+class StopOutcome:
     """status: of the run or turn now. had_ended: there was nothing left to stop."""
 
     status: str
     had_ended: bool = False
 
 
-def cancel_run(run_id: Any) -> Cancelled:
+def stop_run(run_id: Any) -> StopOutcome:
     """Stop one run; repeating it changes nothing. Raises ApiError if there is no such run."""
     had_ended = True
     while True:
         if session_id := Run.objects.stop(run_id):
             _revoke(session_id, run_id)
-            return Cancelled(Status.STOPPING)
+            return StopOutcome(Status.STOPPING)
         run = Run.objects.for_work().filter(pk=run_id).first()
         if run is None:
             raise ApiError("run_not_found")
         if run.status in TERMINAL:
-            return Cancelled(run.status, had_ended)
+            return StopOutcome(run.status, had_ended)
         had_ended = False
         if run.status in UNCLAIMED:
-            Orphan(run).end(Status.STOPPED)
+            end_orphan(run, Status.STOPPED)
         elif run.status == Status.STOPPING:
             _revoke(run.turn.session_id, run_id)
-            return Cancelled(Status.STOPPING)
+            return StopOutcome(Status.STOPPING)
         # Otherwise another process moved it in between: look again.
 
 
-def cancel_turn(turn: Turn) -> Cancelled:
+def stop_turn(turn: Turn) -> StopOutcome:
     """Stop all runs of a turn."""
-    cancelled = [cancel_run(run_id) for run_id in turn.runs.values_list("pk", flat=True)]
-    return Cancelled(turn_status([one.status for one in cancelled]), all(one.had_ended for one in cancelled))
+    cancelled = [stop_run(run_id) for run_id in turn.runs.values_list("pk", flat=True)]
+    return StopOutcome(
+        turn_status([one.status for one in cancelled]), all(one.had_ended for one in cancelled)
+    )
 
 
 def interrupt(turn: Turn) -> None:
     """Stop a turn and what it waits for, the newest first, so that none of them is woken in between."""
-    cancel_turn(turn)
+    stop_turn(turn)
     if turn.after is not None and turn.after.ended_at is None:
         interrupt(turn.after)
 

@@ -83,6 +83,6 @@ def _end_turn(session_id: UUID, turn: Standing) -> None:
     payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
     session_events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
     if turn.is_untitled:
-        titles.turn_ended(turn.id)
+        titles.request_title(turn.id)
     if turn.has_followers:
-        turn_queue.release(Turn.objects.select_related("after").get(pk=turn.id))
+        turn_queue.release_followers(Turn.objects.select_related("after").get(pk=turn.id))

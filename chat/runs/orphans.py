@@ -5,7 +5,6 @@ the whole log of that attempt: what is kept of the run, and `stop`.
 """
 
 import logging
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +12,7 @@ from django.db.models import F
 from redis.exceptions import RedisError
 
 from chat.loaders.rounds import cited_in, rounds_of
-from chat.log.rebuilt import ending_of
+from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, forget, run_log
 from chat.metrics import counters
 from chat.models import Run
@@ -25,38 +24,34 @@ from chat.runs.completion import announce, commit_end
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Orphan:
-    """A run as it was seen; it is ended only if it is still in that state and attempt."""
+def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> bool:
+    """End the run if it is still in the status and attempt it was read with; commit and announce the end.
 
-    run: Run
-
-    def end(self, status: Status, error: wire.Error | None = None) -> bool:
-        """Commit and announce the end. False: somebody was faster. Redis being away only delays `stop`."""
-        run = self.run
-        end = End(
-            status,
-            last_seq=1,  # after a snapshot at 0, which shows the error, too
-            text=run.message.text,
-            reasoning=run.message.reasoning,
-            error=error,
-            time_to_first_token_ms=run.time_to_first_token_ms,
-            reasoning_ms=run.reasoning_ms,
-            cycles=run.cycles,
-            citations=cited_in(run.message.text, rounds_of(run.pk)),
-        )
-        with transaction.atomic():
-            same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)
-            ended = bool(same.update(attempt=F("attempt") + 1) and commit_end(run.pk, run.attempt + 1, end))
-            if not ended:
-                transaction.set_rollback(True)
-        if ended:
-            counters.run_ended(run.model, end)
-            say_end(run.pk)
-        return ended
+    False: another process moved it first. While Redis is unreachable the commit stands and `stop` follows later.
+    """
+    end = End(
+        status,
+        last_seq=1,  # `stop` follows a snapshot at seq 0, which also carries the error
+        text=run.message.text,
+        reasoning=run.message.reasoning,
+        error=error,
+        time_to_first_token_ms=run.time_to_first_token_ms,
+        reasoning_ms=run.reasoning_ms,
+        cycles=run.cycles,
+        citations=cited_in(run.message.text, rounds_of(run.pk)),
+    )
+    with transaction.atomic():
+        same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)
+        ended = bool(same.update(attempt=F("attempt") + 1) and commit_end(run.pk, run.attempt + 1, end))
+        if not ended:
+            transaction.set_rollback(True)
+    if ended:
+        counters.run_ended(run.model, end)
+        publish_end(run.pk)
+    return ended
 
 
-def say_end(run_id: Any) -> None:
+def publish_end(run_id: Any) -> None:
     """Complete an end that was committed: its `stop` into the log, then the announcement. May be repeated.
 
     Nothing is said twice, and no attempt begins: what the log already has is skipped, by the append script too,
@@ -72,7 +67,7 @@ def say_end(run_id: Any) -> None:
 
 def _complete_log(run: Run) -> None:
     log = run_log(run.turn.session_id, run.pk)
-    lines = ending_of(run)
+    lines = build_ending(run)
     first = (run.last_seq or 1) - len(lines) + 1
     if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":
         # It lost its tail. Readers find the snapshot instead of what is missing.

@@ -54,11 +54,11 @@ def check_reachable() -> None:
 
 def ping() -> None:
     """Raises RedisError, soon, when Redis does not answer."""
-    _impatient().ping()
+    _fast_failing_client().ping()
 
 
 @cache
-def _impatient() -> Redis:
+def _fast_failing_client() -> Redis:
     """A client of its own: what waits for packets may be patient, a person who sends may not."""
     return Redis.from_url(
         settings.REDIS_URL,
@@ -99,7 +99,7 @@ def send(task: str, queue: str, **ids: str) -> None:
         )
 
 
-def waiting(queue: str) -> int:
+def queue_length(queue: str) -> int:
     """How many messages the broker holds for this queue. Raises one of UNREACHABLE."""
     with current_app.connection_for_write() as connection:
         connection.ensure_connection(max_retries=1, timeout=1)

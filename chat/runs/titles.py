@@ -18,7 +18,7 @@ FALLBACK_CHARACTERS: Final = 40
 logger = logging.getLogger(__name__)
 
 
-def turn_ended(turn_id: Any) -> None:
+def request_title(turn_id: Any) -> None:
     """Of a session without a title that stays: have it named after the turn's first answer; if none was completed, the
     chat's first question names it until there is one. The caller holds the session's lock.
 
@@ -33,17 +33,17 @@ def turn_ended(turn_id: Any) -> None:
         return
     # Of the chat, and not of this turn: that may be one that waited behind the first, and was taken back.
     first = Turn.objects.filter(session__turns=turn_id).select_related("user_message")[0]
-    title = after(first.user_message.text)
+    title = provisional_title(first.user_message.text)
     if title and Session.objects.set_provisional_title(first.session_id, title):
         record_session_changed(Session(pk=first.session_id))
 
 
-def after(question: str) -> str:
+def provisional_title(question: str) -> str:
     """Its beginning, where no model names the session."""
     return " ".join(question.split())[:FALLBACK_CHARACTERS].rstrip()
 
 
-def give(session_id: Any, title: str) -> bool:
+def set_title(session_id: Any, title: str) -> bool:
     """Name the session and tell its tabs. False: its owner was faster, or it is gone."""
     with transaction.atomic():
         is_named = Session.objects.set_title(session_id, title)

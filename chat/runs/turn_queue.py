@@ -14,7 +14,7 @@ from chat.protocol.states import Status
 from chat.runs.task_queue import enqueue_on_commit
 
 
-def blocker(answer: ChatMessage) -> Turn | None:
+def blocking_turn(answer: ChatMessage) -> Turn | None:
     """The turn that must end before a reply to `answer` can start; None: it can start now.
 
     An answer that was stopped while it waited has ended, but the one above it has not.
@@ -23,7 +23,7 @@ def blocker(answer: ChatMessage) -> Turn | None:
     return None if answer.role == Role.ROOT else Turn.objects.blocking(answer.pk)
 
 
-def release(turn: Turn) -> None:
+def release_followers(turn: Turn) -> None:
     """`turn` has ended: wake those that wait for it, or let them wait for what it waited for itself."""
     above = turn.after
     if above is not None and above.ended_at is None:

@@ -13,7 +13,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, run_log
 from chat.models import Run, Session
 from chat.protocol.errors import ApiError
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def _stop_runs(session_id: Any) -> None:
     """Ask all runs to stop and give their workers a moment to say so to everybody who is watching."""
     live = Run.objects.live().filter(turn__session=session_id)
     for run_id in live.values_list("pk", flat=True):
-        cancel_run(run_id)
+        stop_run(run_id)
     limit = time.monotonic() + PATIENCE_S
     while live.exists() and time.monotonic() < limit:
         time.sleep(POLL_S)

@@ -7,7 +7,7 @@ import logging
 from chat.compressions import requests as compression_requests
 from chat.models import Compression, CompressionStatus
 from chat.protocol.tasks import COMPRESSION_QUEUE
-from chat.runs.task_queue import waiting
+from chat.runs.task_queue import queue_length
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ def wake() -> int:
     While the queue has messages, the workers are simply busy, and sending again would only make it longer.
     """
     unclaimed = list(Compression.objects.unclaimed())
-    if not unclaimed or waiting(COMPRESSION_QUEUE):
+    if not unclaimed or queue_length(COMPRESSION_QUEUE):
         return 0
     for one in unclaimed:
         compression_requests.enqueue(one.pk)
@@ -33,7 +33,7 @@ def wake() -> int:
 
 def _take(dead: Compression) -> bool:
     if not dead.has_failures_left:
-        return compression_requests.give_up(dead, CompressionStatus.FAILED, "worker_lost")
+        return compression_requests.end_without_summary(dead, CompressionStatus.FAILED, "worker_lost")
     if not dead.take_from_dead_owner():
         return False
     logger.warning("%s: taken from dead owner %s", dead, dead.owner)

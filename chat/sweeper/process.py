@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from chat.infrastructure.liveness import Lock
 from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import CONTROL_CHANNEL
-from chat.sweeper.retention import Purger
+from chat.sweeper.retention import RequestPurger
 from chat.sweeper.runs import sweep
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ DISTRUST_S: Final = 5.0
 class Sweeper:
     def __init__(self) -> None:
         self._leader = Lock(LEADER)
-        self._purger = Purger()
+        self._purger = RequestPurger()
         self._leads_since: float | None = None
         self._stopping = False
         self._pubsub: Any = None
@@ -62,7 +62,7 @@ class Sweeper:
             self._leads_since = now
             logger.info("this sweeper leads now")
         close_old_connections()
-        swept = sweep(trust_certificates=now - self._leads_since > DISTRUST_S)
+        swept = sweep(trust_locks=now - self._leads_since > DISTRUST_S)
         purged = self._purger.purge(now)
         close_old_connections()
         if purged:

@@ -8,7 +8,7 @@ from chat.protocol.states import Status
 from chat.runs import task_queue
 
 
-class Requeued(StrEnum):
+class RequeueOutcome(StrEnum):
     """What became of the wish."""
 
     ENQUEUED = "enqueued"
@@ -18,21 +18,21 @@ class Requeued(StrEnum):
     UNREACHABLE = "the broker does not answer; the sweeper enqueues it later"
 
 
-def requeue(run_id: Any) -> Requeued:
+def requeue(run_id: Any) -> RequeueOutcome:
     """Enqueue a queued run again, or one whose owner's lease has run out. Harmless if its first message is there:
     one of the two claims it."""
     run = Run.objects.for_work().get(pk=run_id)
     if run.status == Status.RUNNING and not _take_from_the_dead(run):
-        return Requeued.WORKED_ON
+        return RequeueOutcome.WORKED_ON
     if run.status not in (Status.QUEUED, Status.RUNNING):
-        return Requeued.NOT_WAITING
+        return RequeueOutcome.NOT_WAITING
     if not Run.objects.unblocked().filter(pk=run.pk).exists():
-        return Requeued.WAITS
+        return RequeueOutcome.WAITS
     try:
         task_queue.enqueue(str(run.pk), run.queue)
     except task_queue.UNREACHABLE:
-        return Requeued.UNREACHABLE
-    return Requeued.ENQUEUED
+        return RequeueOutcome.UNREACHABLE
+    return RequeueOutcome.ENQUEUED
 
 
 def _take_from_the_dead(run: Run) -> bool:

@@ -12,7 +12,7 @@ EVERY_S: Final = 60.0
 RUNS_AT_ONCE: Final = 500
 
 
-class Purger:
+class RequestPurger:
     def __init__(self) -> None:
         self._next_at = 0.0
 

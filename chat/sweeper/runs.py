@@ -18,7 +18,7 @@ from chat.models import Run, SessionEvent
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
 from chat.runs import task_queue
-from chat.runs.orphans import Orphan, say_end
+from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ RECENT: Final = timedelta(minutes=1)
 
 
 @dataclass
-class Swept:
+class SweepReport:
     """What one sweep did: numbers of runs (and of sessions whose events were pushed, and of compressions)."""
 
     taken_over: int = 0
@@ -48,15 +48,15 @@ class Swept:
         return ", ".join(f"{f.name} {getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name))
 
 
-def sweep(*, trust_certificates: bool) -> Swept:
-    """One pass. trust_certificates: whether a free lock means death (chat/infrastructure/liveness.py)."""
-    done = Swept()
-    for run in Run.objects.dead(trust_locks=trust_certificates).for_work():
+def sweep(*, trust_locks: bool) -> SweepReport:
+    """One pass. trust_locks: whether a free lock means death (chat/infrastructure/liveness.py)."""
+    done = SweepReport()
+    for run in Run.objects.dead(trust_locks=trust_locks).for_work():
         _take_over(run, done)
     for run in _overdue().for_work():
-        done.expired += Orphan(run).end(Status.FAILED, run_error("deadline_exceeded"))
+        done.expired += end_orphan(run, Status.FAILED, run_error("deadline_exceeded"))
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
-        say_end(run.pk)
+        publish_end(run.pk)
         done.announced += 1
     done.compressions = swept_compressions.take_over()
     try:
@@ -70,11 +70,11 @@ def sweep(*, trust_certificates: bool) -> Swept:
     return done
 
 
-def _take_over(run: Run, done: Swept) -> None:
+def _take_over(run: Run, done: SweepReport) -> None:
     if run.status == Status.STOPPING:
-        done.stopped += Orphan(run).end(Status.STOPPED)
+        done.stopped += end_orphan(run, Status.STOPPED)
     elif not run.has_failures_left:
-        done.lost += Orphan(run).end(Status.FAILED, run_error("worker_lost"))
+        done.lost += end_orphan(run, Status.FAILED, run_error("worker_lost"))
     elif run.take_from_dead_owner():
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
         done.taken_over += 1
@@ -99,7 +99,7 @@ def _wake(runs: Iterable[Run]) -> int:
     """
     waiting = list(runs)
     queues = {run.queue for run in waiting}
-    empty = {queue for queue in queues if not task_queue.waiting(queue)}
+    empty = {queue for queue in queues if not task_queue.queue_length(queue)}
     lost = [run for run in waiting if run.queue in empty]
     _wake_now(lost)
     return len(lost)

@@ -133,7 +133,7 @@ def _parent(plan: _Plan) -> tuple[ChatMessage, Turn | None]:
         raise ApiError("parent_not_found", field="parent")
     if parent.role not in (Role.ROOT, Role.ASSISTANT):
         raise ApiError("role_order", field="parent")
-    if turn_queue.blocker(parent):
+    if turn_queue.blocking_turn(parent):
         raise ApiError("parent_in_progress", field="parent")
     return parent, None
 

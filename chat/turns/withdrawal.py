@@ -23,7 +23,7 @@ def withdraw_question(question: ChatMessage) -> Session:
         session.point_at(answer_above)
         record_session_changed(session)
     # Even if the wait has ended meanwhile: the branch is no longer shown.
-    cancellation.cancel_turn(turn)
+    cancellation.stop_turn(turn)
     return session
 
 

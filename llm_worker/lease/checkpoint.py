@@ -1,6 +1,6 @@
 """How far one attempt has been saved, and what there is to save. On the event loop."""
 
-from chat.log.producer import Outlet
+from chat.log.producer import PacketProducer
 from chat.models import Run
 from llm_worker.lease.persistence import Held
 from llm_worker.state import RunState
@@ -10,10 +10,10 @@ EVERY_S = 1.5
 
 
 class Checkpoint:
-    def __init__(self, run: Run, state: RunState, outlet: Outlet, now: float) -> None:
+    def __init__(self, run: Run, state: RunState, producer: PacketProducer, now: float) -> None:
         self._run = run
         self._state = state
-        self._outlet = outlet
+        self._producer = producer
         self._pieces = 0  # how many pieces of text the last save held
         self._saved_at = now
         self._is_closed = False
@@ -25,7 +25,7 @@ class Checkpoint:
     def take(self) -> Held:
         state = self._state
         return Held(
-            self._run, self._outlet.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
+            self._run, self._producer.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
         )
 
     def saved(self, held: Held, asked_at: float) -> None:

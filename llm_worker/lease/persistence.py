@@ -114,7 +114,7 @@ def announce(run: Run, reserved_tokens: int | None = None) -> None:
     else:
         with transaction.atomic():
             completion.announce(run.pk)
-            compression_requests.ask_after(run, reserved_tokens)
+            compression_requests.request_after_run(run, reserved_tokens)
     reach("after_announce")
 
 

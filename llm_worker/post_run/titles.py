@@ -48,7 +48,7 @@ async def title_session(run_id: str, database: Database, models: Models) -> None
         return
     title = await _asked(untitled, models) or untitled.for_now
     if title:
-        await patiently(database, titles.give, untitled.session_id, title)
+        await patiently(database, titles.set_title, untitled.session_id, title)
 
 
 def _load(run_id: Any) -> Untitled | None:
@@ -61,7 +61,9 @@ def _load(run_id: Any) -> Untitled | None:
     # The demo cannot think of a title.
     model = model_of(config) if config and not config.is_demo else None
     question = run.turn.user_message.text
-    return Untitled(session.pk, question, run.message.text, session.title or titles.after(question), model)
+    return Untitled(
+        session.pk, question, run.message.text, session.title or titles.provisional_title(question), model
+    )
 
 
 async def _asked(untitled: Untitled, models: Models) -> str:

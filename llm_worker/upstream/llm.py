@@ -16,7 +16,7 @@ import aiohttp
 import httpx2
 import openai
 
-from chat.log.flush_window import Pace
+from chat.log.flush_window import FlushWindow
 from llm_worker.request.api_messages import wire_messages
 from llm_worker.upstream.client import Client
 from llm_worker.upstream.completion import Completion, completion_of
@@ -56,16 +56,16 @@ class LanguageModels:
         *,
         connections: int,
         silence_s: float,
-        pace: Pace | None = None,
+        flush_window: FlushWindow | None = None,
         first_retry_s: float = FIRST_RETRY_S,
     ) -> None:
         """connections: how many requests may run at once.  silence_s: how long a server may send nothing.
 
-        pace: when running answers are read; of their publisher, so that what was read goes out at once.
+        flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
         """
         self._connections = connections
         self._silence_s = silence_s
-        self._pace = pace or Pace()
+        self._flush_window = flush_window or FlushWindow()
         self._first_retry_s = first_retry_s
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
 
@@ -132,7 +132,7 @@ class LanguageModels:
                 while piece := await received.read():
                     known = reading.chunks
                     deltas = reading.take(piece)
-                    self._pace.count(reading.chunks - known)
+                    self._flush_window.count(reading.chunks - known)
                     if reading.chunks:
                         yield deltas
                     if reading.failure:
@@ -142,7 +142,7 @@ class LanguageModels:
                         return
                     # Nobody waits for the first word any more, nor yet for the end.
                     if reading.has_spoken and not reading.has_finished:
-                        await received.wait(self._pace.next_window())
+                        await received.wait(self._flush_window.next_window())
         except SDK_ERRORS as error:
             raise _refused(error, started=reading.chunks > 0) from error
         if not reading.has_finished:

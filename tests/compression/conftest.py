@@ -58,7 +58,7 @@ class Talk:
     def ask(
         self, leaf: str, by: TriggeredBy = TriggeredBy.AUTO, model: ModelConfig | None = None
     ) -> Compression:
-        asked = compression_requests.ask(self[leaf], model or self.model, triggered_by=by)
+        asked = compression_requests.request_compression(self[leaf], model or self.model, triggered_by=by)
         assert asked
         return asked
 

@@ -103,19 +103,21 @@ class Tree:
     def compress(self) -> None:
         leaf = self.talk.tip
         before = self.everything()
-        asked = compression_requests.ask(leaf, self.talk.model, triggered_by=TriggeredBy.STAFF)
+        asked = compression_requests.request_compression(
+            leaf, self.talk.model, triggered_by=TriggeredBy.STAFF
+        )
         held = Compression.objects.claim(asked.pk, owner=1) if asked else None
         assert held
         shown = len(self.scribe.asked)
         case = begin(held)
         if case is None:
-            assert compression_requests.give_up(held, CompressionStatus.NOTHING)
+            assert compression_requests.end_without_summary(held, CompressionStatus.NOTHING)
         else:
             try:
                 made = asyncio.run(compress_chat_history(case.work, self.scribe))
                 self.made += bool(compression_requests.finish(held, of(case, made), spent([], None)))
             except Refused as refused:
-                compression_requests.give_up(held, CompressionStatus.REFUSED, refused.code)
+                compression_requests.end_without_summary(held, CompressionStatus.REFUSED, refused.code)
         assert self.everything() == before, "I9: originals are never touched"
         for request in self.scribe.asked[shown:]:
             self.check_shown(request, leaf)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from chat.log.rebuilt import packets_of
+from chat.log.rebuilt import rebuild_packets
 from chat.log.stream import read_now, run_log
 from chat.models import Run
 from chat.protocol.wire import (
@@ -36,7 +36,7 @@ def live(run: Run) -> Screen:
 def rebuilt(run: Run) -> Screen:
     run.refresh_from_db()
     run.message.refresh_from_db()
-    return _screen(decode_log_entry(line) for line in packets_of(run))
+    return _screen(decode_log_entry(line) for line in rebuild_packets(run))
 
 
 def _screen(packets: Iterable[Packet]) -> Screen:

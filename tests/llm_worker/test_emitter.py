@@ -13,7 +13,7 @@ from llm_worker.state import RunState
 
 
 class Shown:
-    """An outlet that keeps what it is given."""
+    """A producer that records what it is given."""
 
     def __init__(self) -> None:
         self.placed: list[tuple[Placement, AnyObj]] = []

@@ -27,7 +27,7 @@ class HastyWorld(World):
     def write(self, choice: int) -> None:
         super().write(choice)
         if worker := self._worker(choice):
-            worker.outlet.release()
+            worker.producer.release()
 
 
 class LogThatTakesRepeats(ModelLog):

@@ -25,7 +25,7 @@ from chat.log.stream import (
 from chat.models import ChatMessage, Run, Session
 from chat.models.outcome import End
 from chat.protocol.states import Status
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.turns.request import TurnRequest
@@ -142,14 +142,14 @@ class RealRows:
         announce(self.pk)
 
     def stop(self) -> None:
-        cancel_run(self.pk)
+        stop_run(self.pk)
 
     def sweep(self) -> None:
         """A sweep that comes long after whatever happened."""
         self.row.filter(ended_at__isnull=False, announced_at__isnull=True).update(
             ended_at=Now() - timedelta(minutes=1)
         )
-        sweep(trust_certificates=False)
+        sweep(trust_locks=False)
 
     def substitute(self) -> Substitute | None:
         return substitute(self.run)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import json
 
-from chat.log.cursor import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import LogSlice
 from tests.faults.recorded import SocketLog
 from tests.machine.model import Hear, Publication
@@ -128,15 +128,15 @@ class Tab:
             return
         cursor = self.position.cursor
         held = self.log.read(None if cursor == START else cursor)
-        step = _judge_slice(cursor, held)
+        decision = _decide_slice(cursor, held)
         state = self.rows.state
         # Redis was emptied after the end, and then a late or frozen producer wrote what it remembers.
         has_lost_the_end = state.announced and (held.attempt, held.last) < (state.attempt, state.last_seq)
-        if step.verdict is Verdict.GAP or has_lost_the_end:
+        if decision.action is Action.GAP or has_lost_the_end:
             self._replace()
-        elif step.verdict is not Verdict.DUPLICATE:
+        elif decision.action is not Action.DUPLICATE:
             self.position.cursor = Cursor(held.attempt, held.lines[-1][0])
-            self._announce(step)
+            self._announce(decision)
             self._show_lines([line for _, line in held.lines])
 
     def _hear(self, publication: Publication) -> None:
@@ -145,12 +145,12 @@ class Tab:
     def _take(self, publication: Publication) -> None:
         if self.has_stopped:
             return
-        step = self.position.take(publication.header)
-        if step.verdict is Verdict.GAP:
+        decision = self.position.take(publication.header)
+        if decision.action is Action.GAP:
             self.heal()
-        elif step.verdict is not Verdict.DUPLICATE:
-            self._announce(step)
-            self._show_lines(publication.lines[step.skip :])
+        elif decision.action is not Action.DUPLICATE:
+            self._announce(decision)
+            self._show_lines(publication.lines[decision.skip :])
 
     def _replace(self) -> None:
         found = self.rows.substitute()
@@ -158,8 +158,8 @@ class Tab:
             self.position.cursor = Cursor(found.attempt, found.seq)
             self._show_lines(found.lines)
 
-    def _announce(self, step: Step) -> None:
-        if step.verdict is Verdict.RESET:
+    def _announce(self, decision: Decision) -> None:
+        if decision.action is Action.RESET:
             attempt = self.position.cursor.attempt
             self._show({"type": "reset", "run": self.rows.run, "attempt": attempt, "reason": "new_attempt"})
 
@@ -174,9 +174,9 @@ class Tab:
         self.sockets[-1].frames.append((self.clock, frame))
 
 
-def _judge_slice(cursor: Cursor, held: LogSlice) -> Step:
+def _decide_slice(cursor: Cursor, held: LogSlice) -> Decision:
     """As web/socket/subscription.py does: GAP if the log is gone or does not reach back to the cursor."""
     if held.lines:
-        return judge(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
+        return decide(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
     is_there = held.attempt and held.attempt >= cursor.attempt
-    return Step(Verdict.DUPLICATE if is_there else Verdict.GAP)
+    return Decision(Action.DUPLICATE if is_there else Action.GAP)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chat.log.producer import Outlet
+from chat.log.producer import PacketProducer
 from chat.protocol import wire as p
 
 HERE: Final = p.Placement()
@@ -11,9 +11,9 @@ HERE: Final = p.Placement()
 class Worker:
     """One attempt in a process's memory."""
 
-    def __init__(self, attempt: int, outlet: Outlet, text: str = "") -> None:
+    def __init__(self, attempt: int, producer: PacketProducer, text: str = "") -> None:
         self.attempt = attempt
-        self.outlet = outlet
+        self.producer = producer
         self.text = text
         self.calls = 0
         self.is_writing = False  # a call that no row knows
@@ -33,13 +33,13 @@ class Worker:
         if not self.is_writing:
             self.is_writing = True
             self.calls += 1
-            self.outlet.hold()
-            self.outlet.emit(HERE, p.ToolStart(self.call, "act"))
-        self.outlet.emit(HERE, p.ToolArgumentsDelta(self.call, text))
+            self.producer.hold()
+            self.producer.emit(HERE, p.ToolStart(self.call, "act"))
+        self.producer.emit(HERE, p.ToolArgumentsDelta(self.call, text))
 
     def end_writing(self) -> None:
         if self.is_writing:
             self.is_writing = False
-            self.outlet.release()
-            self.outlet.emit(HERE, p.ToolArguments(self.call, {}))
-            self.outlet.emit(HERE, p.SectionEnd(self.call))
+            self.producer.release()
+            self.producer.emit(HERE, p.ToolArguments(self.call, {}))
+            self.producer.emit(HERE, p.SectionEnd(self.call))

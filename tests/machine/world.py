@@ -7,7 +7,7 @@ rows are given: in memory (model.py, model_rows.py) or real (real.py). Emitting 
 from collections import deque
 from typing import Any, Final, Protocol
 
-from chat.log.producer import Outlet
+from chat.log.producer import PacketProducer
 from chat.log.stream import Appended
 from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, Status
@@ -69,12 +69,12 @@ class Rows(tab.Rows, Protocol):
     def rows(self) -> Database: ...
 
 
-class Carrier:
-    """An outlet's publisher: the world asks the outlets itself."""
+class NoScheduler:
+    """Stands in for the publisher: the world takes each producer's appends directly."""
 
-    def has_news(self, outlet: Outlet, *, urgent: bool) -> None: ...
+    def schedule(self, producer: PacketProducer, *, urgent: bool) -> None: ...
 
-    def forget(self, outlet: Outlet) -> None: ...
+    def unschedule(self, producer: PacketProducer) -> None: ...
 
 
 class World:
@@ -104,13 +104,15 @@ class World:
         attempt = self.rows.claim()
         if attempt is None:
             return
-        outlet = Outlet(p.RunAddress(self.rows.session, self.rows.run, attempt), Carrier(), lambda: None)
+        producer = PacketProducer(
+            p.RunAddress(self.rows.session, self.rows.run, attempt), NoScheduler(), lambda: None
+        )
         goes_on = bool(kept) and choice % 3 == 0
         if goes_on:
-            outlet.open_with(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
+            producer.open_with_snapshot(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
         # Also after a snapshot, and so in one append with it: see test_a_snapshot_is_never_published_alone.
-        outlet.emit(HERE, p.RunStart(model="model"))
-        self.workers = [*self.workers, Worker(attempt, outlet, kept if goes_on else "")][-MAX_WORKERS:]
+        producer.emit(HERE, p.RunStart(model="model"))
+        self.workers = [*self.workers, Worker(attempt, producer, kept if goes_on else "")][-MAX_WORKERS:]
 
     def say(self, choice: int) -> None:
         worker = self._worker(choice)
@@ -118,7 +120,7 @@ class World:
             self.words += 1
             word = f"{self.words}@{worker.attempt} "
             worker.text += word
-            worker.outlet.emit(HERE, p.MessageDelta(text=word))
+            worker.producer.emit(HERE, p.MessageDelta(text=word))
 
     def write(self, choice: int) -> None:
         """A piece of a call's arguments, as the model writes them; the first begins it."""
@@ -147,7 +149,7 @@ class World:
     def checkpoint(self, choice: int) -> None:
         worker = self._worker(choice)
         if worker and not worker.has_committed:
-            self.rows.checkpoint(worker.attempt, worker.text, worker.outlet.settle_for_checkpoint())
+            self.rows.checkpoint(worker.attempt, worker.text, worker.producer.settle_for_checkpoint())
 
     def beat(self, choice: int) -> None:
         """It learns of a stop. That the run is lost it does not notice: a frozen process would not either."""
@@ -162,7 +164,7 @@ class World:
 
     def announce(self, choice: int) -> None:
         worker = self._worker(choice)
-        if worker and worker.has_committed and not worker.outlet.has_more:
+        if worker and worker.has_committed and not worker.producer.has_more:
             self.rows.announce()
             self.workers.remove(worker)
 
@@ -237,7 +239,7 @@ class World:
         for worker in list(self.workers):
             if not worker.has_committed:
                 self._end(worker)
-            while worker in self.workers and worker.outlet.has_more:
+            while worker in self.workers and worker.producer.has_more:
                 self._append(worker, is_answered=True)
             if worker in self.workers and worker.has_committed:
                 self.announce(self.workers.index(worker))
@@ -251,24 +253,24 @@ class World:
         """Commit, fenced; then `stop` is emitted. A run that is stopping can only end as stopped."""
         worker.end_writing()
         ends = [Status.STOPPED] if worker.must_stop else [Status.COMPLETED, Status.STOPPED]
-        last_seq = worker.outlet.settle() + 1
+        last_seq = worker.producer.settle() + 1
         for status in ends:
             if status == Status.STOPPED and self.rows.state.status != Status.STOPPING:
                 continue
             if self.rows.commit_end(worker.attempt, status, worker.text, last_seq):
                 worker.has_committed = True
-                worker.outlet.emit(HERE, p.Stop(stop_reason=STOP_REASONS[status]))
+                worker.producer.emit(HERE, p.Stop(stop_reason=STOP_REASONS[status]))
                 return
         self.workers.remove(worker)
 
     def _append(self, worker: Worker | None, *, is_answered: bool) -> None:
-        arguments = worker.outlet.next_append() if worker else []
+        arguments = worker.producer.next_append() if worker else []
         if worker and arguments:
             self.earlier.append(arguments)
             reply = self._send(arguments)
             if is_answered:
-                worker.outlet.confirm(reply)
-                if worker.outlet.is_stale:
+                worker.producer.confirm(reply)
+                if worker.producer.is_stale:
                     self.workers.remove(worker)
 
     def _send(self, arguments: list[Any]) -> Appended:

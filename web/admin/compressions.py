@@ -101,7 +101,7 @@ def compressions_per_turns(session: Session) -> float | None:
 def _ask_again(compression: Compression) -> object:
     if compression.model_config is None:
         return _("its model is not configured any more")
-    asked = compression_requests.ask(
+    asked = compression_requests.request_compression(
         compression.leaf, compression.model_config, triggered_by=TriggeredBy.STAFF
     )
     return _("queued") if asked else _("one is under way")

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Run, Session, ToolCall, Turn
-from chat.runs.cancellation import cancel_run
-from chat.sweeper.requeue import Requeued, requeue
+from chat.runs.cancellation import stop_run
+from chat.sweeper.requeue import RequeueOutcome, requeue
 from web.admin.action_log import do_each
 from web.admin.filters import ByError, ByModel, TakenOver
 from web.admin.object_actions import ObjectActions
@@ -36,11 +36,11 @@ GROUPS: Final[dict[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 
 OUTCOMES: Final = {
-    Requeued.ENQUEUED: _("enqueued"),
-    Requeued.WAITS: _("waits for another turn to end"),
-    Requeued.WORKED_ON: _("a worker holds it"),
-    Requeued.NOT_WAITING: _("neither queued nor running"),
-    Requeued.UNREACHABLE: _("the broker does not answer; the sweeper enqueues it later"),
+    RequeueOutcome.ENQUEUED: _("enqueued"),
+    RequeueOutcome.WAITS: _("waits for another turn to end"),
+    RequeueOutcome.WORKED_ON: _("a worker holds it"),
+    RequeueOutcome.NOT_WAITING: _("neither queued nor running"),
+    RequeueOutcome.UNREACHABLE: _("the broker does not answer; the sweeper enqueues it later"),
 }
 
 
@@ -83,7 +83,7 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
 
     @admin.action(description=_("Stop"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        do_each(self, request, chosen, _("Stop"), lambda run: cancel_run(run.pk).status)
+        do_each(self, request, chosen, _("Stop"), lambda run: stop_run(run.pk).status)
 
     @admin.action(description=_("Re-queue"), permissions=["operate"])
     def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:

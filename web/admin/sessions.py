@@ -19,7 +19,7 @@ from django.utils.translation import ngettext_lazy
 
 from chat.compressions import requests as compression_requests
 from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.markdown import as_markdown
 from web.admin.action_log import do_each
@@ -112,14 +112,14 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
 
 def _stop(session: Session) -> object:
     live = Run.objects.live().filter(turn__session=session).values_list("pk", flat=True)
-    stopped = [cancel_run(pk).status for pk in live]
+    stopped = [stop_run(pk).status for pk in live]
     if not stopped:
         return _("nothing is being answered")
     return ngettext_lazy("%(n)d run", "%(n)d runs", len(stopped)) % {"n": len(stopped)}
 
 
 def _compress(session: Session) -> object:
-    asked = compression_requests.ask_by_hand(session, TriggeredBy.STAFF)
+    asked = compression_requests.request_by_hand(session, TriggeredBy.STAFF)
     return _("queued") if asked else _("nothing to compress, or it is under way")
 
 

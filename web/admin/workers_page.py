@@ -87,7 +87,7 @@ def _queues() -> list[dict[str, Any]]:
 def _messages(queue: str) -> int | None:
     """None: the broker does not answer."""
     try:
-        return task_queue.waiting(queue)
+        return task_queue.queue_length(queue)
     except task_queue.UNREACHABLE:
         return None
 

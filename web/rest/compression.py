@@ -30,7 +30,7 @@ class CompressionView(Endpoint):
     def post(self, request: Request, session: str) -> Response:
         found = own_session(request, session)
         self.body(StrictSerializer)
-        if compression_requests.ask_by_hand(found, TriggeredBy.USER):
+        if compression_requests.request_by_hand(found, TriggeredBy.USER):
             return Response({"status": "queued"}, status.HTTP_202_ACCEPTED)
         return Response({"status": "nothing_to_compress"}, status.HTTP_200_OK)
 

@@ -13,7 +13,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from web.rest.openapi import documented
 from web.rest.schemas import PacketsAnswer, RunAnswer, StatusAnswer
-from web.rest.turns import cancelled
+from web.rest.turns import stop_response
 from web.rest.view import Endpoint, find
 
 
@@ -40,7 +40,7 @@ class PacketsView(Endpoint):
 class RunCancellationView(Endpoint):
     @documented("runs_cancel", answer=StatusAnswer, statuses=(202, 200))
     def post(self, request: Request, run: str) -> Response:
-        return cancelled(cancellation.cancel_run(_own_run(request, run).pk))
+        return stop_response(cancellation.stop_run(_own_run(request, run).pk))
 
 
 def _own_run(request: Request, pk: str) -> Run:

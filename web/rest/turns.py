@@ -12,7 +12,7 @@ from chat.models import Turn
 from chat.presenters.turns import present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
-from chat.runs.cancellation import Cancelled
+from chat.runs.cancellation import StopOutcome
 from chat.turns.regeneration import regenerate_turn
 from chat.turns.request import (
     MAX_ADDITIONAL_CONTEXT_CHARACTERS,
@@ -69,10 +69,10 @@ class TurnCancellationView(Endpoint):
     @documented("turns_cancel", answer=StatusAnswer, statuses=(202, 200))
     def post(self, request: Request, turn: str) -> Response:
         rows = Turn.objects.filter(session__owner=user_of(request))
-        return cancelled(cancellation.cancel_turn(find(rows, turn, "turn")))
+        return stop_response(cancellation.stop_turn(find(rows, turn, "turn")))
 
 
-def cancelled(outcome: Cancelled) -> Response:
+def stop_response(outcome: StopOutcome) -> Response:
     code = status.HTTP_200_OK if outcome.had_ended else status.HTTP_202_ACCEPTED
     return Response({"status": outcome.status}, code)
 

@@ -34,18 +34,18 @@ def compress(user: Any, members: commands.Members) -> dict[str, Any]:
     session = Session.objects.own(user, commands.identifier(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
-    is_asked = compression_requests.ask_by_hand(session, TriggeredBy.USER)
+    is_asked = compression_requests.request_by_hand(session, TriggeredBy.USER)
     return {"type": "accepted", "status": "queued" if is_asked else "nothing_to_compress"}
 
 
 def _stop_run(user: Any, run: UUID) -> dict[str, Any]:
     if not Run.objects.visible_to(user).filter(pk=run).exists():
         raise ApiError("run_not_found")
-    return {"type": "stopping", "run": str(run), "status": cancellation.cancel_run(run).status}
+    return {"type": "stopping", "run": str(run), "status": cancellation.stop_run(run).status}
 
 
 def _stop_turn(user: Any, turn: UUID) -> dict[str, Any]:
     found = Turn.objects.filter(session__owner=user, pk=turn).first()
     if found is None:
         raise ApiError("turn_not_found")
-    return {"type": "stopping", "turn": str(turn), "status": cancellation.cancel_turn(found).status}
+    return {"type": "stopping", "turn": str(turn), "status": cancellation.stop_turn(found).status}

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from chat.log.progress import present_live_message
-from chat.log.rebuilt import ending_of
+from chat.log.rebuilt import build_ending
 from chat.models import ChatMessage, Run, Session
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
@@ -91,7 +91,7 @@ def substitute(run_id: str) -> Substitute | None:
             return None
         snapshot = p.Snapshot(run_id, cursor["attempt"], cursor["seq"], shape)
         return Substitute(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
-    return Substitute(run.attempt, run.last_seq, ending_of(run), has_ended=True)
+    return Substitute(run.attempt, run.last_seq, build_ending(run), has_ended=True)
 
 
 def ended_among(run_ids: Iterable[str]) -> set[str]:

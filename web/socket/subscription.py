@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from chat.events.session_events import frames_after
 from chat.infrastructure.threads import in_thread
-from chat.log.cursor import START, Cursor, Header, Position, Step, Verdict, judge
+from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
@@ -94,14 +94,14 @@ class Subscription:
         if feed.is_healing:
             feed.missed = True
             return
-        step = feed.position.take(publication.header)
-        if step.verdict is Verdict.GAP:
+        decision = feed.position.take(publication.header)
+        if decision.action is Action.GAP:
             self.heal(feed)
-        elif step.verdict is not Verdict.DUPLICATE:
-            if step.verdict is not Verdict.FORWARD:
-                self._announce(feed, step)
-            lines = publication.after(step.skip) if step.skip else publication.lines
-            self.outbox.put(lines, publication.count - step.skip)
+        elif decision.action is not Action.DUPLICATE:
+            if decision.action is not Action.FORWARD:
+                self._announce(feed, decision)
+            lines = publication.after(decision.skip) if decision.skip else publication.lines
+            self.outbox.put(lines, publication.count - decision.skip)
             self._note(feed, lines)
 
     def heal_everything(self) -> None:
@@ -174,16 +174,16 @@ class Subscription:
         while True:
             cursor = feed.cursor
             held = await read(log, None if cursor == START else cursor, HEAL_COUNT)
-            step = _judge_slice(cursor, held)
-            if step.verdict is Verdict.GAP:
+            decision = _decide_slice(cursor, held)
+            if decision.action is Action.GAP:
                 await self._replace(feed)
                 return
-            if step.verdict is Verdict.DUPLICATE:
+            if decision.action is Action.DUPLICATE:
                 await self._end_if_over(feed)
                 return
-            if step.verdict is not Verdict.FORWARD:
+            if decision.action is not Action.FORWARD:
                 feed.position.cursor = Cursor(held.attempt, held.lines[0][0] - 1)
-                self._announce(feed, step)
+                self._announce(feed, decision)
             await self._forward(feed, held)
             if len(held.lines) < HEAL_COUNT:
                 return
@@ -217,8 +217,8 @@ class Subscription:
 
     # What is said about the packets
 
-    def _announce(self, feed: Feed, step: Step) -> None:
-        if step.verdict is Verdict.RESET:
+    def _announce(self, feed: Feed, decision: Decision) -> None:
+        if decision.action is Action.RESET:
             reset = p.Reset(run=feed.name, attempt=feed.cursor.attempt, reason="new_attempt")
             self.outbox.put(p.encode(reset))
 
@@ -232,12 +232,12 @@ class Subscription:
             self.feeds.stop(feed)
 
 
-def _judge_slice(cursor: Cursor, held: LogSlice) -> Step:
+def _decide_slice(cursor: Cursor, held: LogSlice) -> Decision:
     """GAP: the log is gone or does not reach back to the cursor. DUPLICATE: there is nothing newer in it."""
     if held.lines:
-        return judge(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
+        return decide(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
     is_there = held.attempt and held.attempt >= cursor.attempt
-    return Step(Verdict.DUPLICATE if is_there else Verdict.GAP)
+    return Decision(Action.DUPLICATE if is_there else Action.GAP)
 
 
 def _check(cursor: Cursor, row: RunRow) -> None:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from chat.compressions import requests as compression_requests
 from chat.compressions import summaries
-from chat.compressions.requests import Made, Spent
+from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, CompressionStatus, ModelConfig, Role, Session, TriggeredBy
 from chat.models.session import SessionEvent
@@ -42,7 +42,7 @@ class Talk:
         return answer
 
     def ask(self, leaf: str, by: TriggeredBy = TriggeredBy.AUTO) -> Compression | None:
-        return compression_requests.ask(self[leaf], self.model, triggered_by=by)
+        return compression_requests.request_compression(self[leaf], self.model, triggered_by=by)
 
     def held(self, leaf: str) -> Compression:
         asked = self.ask(leaf, TriggeredBy.STAFF)
@@ -114,7 +114,10 @@ def test_another_branch_does_not_wait(talk: Talk) -> None:
 
 
 def test_a_root_has_nothing_to_compress(talk: Talk) -> None:
-    assert compression_requests.ask(talk.session.root, talk.model, triggered_by=TriggeredBy.USER) is None
+    assert (
+        compression_requests.request_compression(talk.session.root, talk.model, triggered_by=TriggeredBy.USER)
+        is None
+    )
 
 
 def test_a_vain_one_is_not_tried_again_before_the_back_off_which_doubles(talk: Talk, settings: Any) -> None:
@@ -122,7 +125,7 @@ def test_a_vain_one_is_not_tried_again_before_the_back_off_which_doubles(talk: T
     waits = []
     for _ in range(3):
         held = talk.held("a3")
-        assert compression_requests.give_up(held, CompressionStatus.REFUSED, "not_shorter")
+        assert compression_requests.end_without_summary(held, CompressionStatus.REFUSED, "not_shorter")
         ended = again(held)
         assert ended.ended_at
         assert ended.retry_at
@@ -135,14 +138,20 @@ def test_a_vain_one_is_not_tried_again_before_the_back_off_which_doubles(talk: T
 
 
 def test_after_the_back_off_it_is_tried_again(talk: Talk) -> None:
-    compression_requests.give_up(talk.held("a3"), CompressionStatus.FAILED, "upstream_unavailable")
+    compression_requests.end_without_summary(
+        talk.held("a3"), CompressionStatus.FAILED, "upstream_unavailable"
+    )
     Compression.objects.update(retry_at=Now() - LONG_AGO)
     assert talk.ask("a3")
 
 
 def test_a_summary_ends_the_back_off(talk: Talk) -> None:
-    compression_requests.give_up(talk.held("a3"), CompressionStatus.FAILED, "upstream_unavailable")
-    compression_requests.finish(talk.held("a3"), Made(talk["a1"].pk, "Short.", 2, 10), Spent())
+    compression_requests.end_without_summary(
+        talk.held("a3"), CompressionStatus.FAILED, "upstream_unavailable"
+    )
+    compression_requests.finish(
+        talk.held("a3"), NewSummary(talk["a1"].pk, "Short.", 2, 10), CompressionUsage()
+    )
     held = talk.held("a3")
     assert held.in_vain == 0
 
@@ -162,18 +171,21 @@ def test_a_lease_that_ran_out_can_be_taken_and_the_first_writes_nothing(talk: Ta
     assert second
     assert second.attempt == 2
     assert not first.extend_lease()
-    assert not compression_requests.begin(first, tokens_before=9, reserved_tokens=1, history_window=9)
-    assert compression_requests.finish(first, Made(talk["a1"].pk, "Late.", 2, 10), Spent()) is None
+    assert not compression_requests.start(first, tokens_before=9, reserved_tokens=1, history_window=9)
+    assert (
+        compression_requests.finish(first, NewSummary(talk["a1"].pk, "Late.", 2, 10), CompressionUsage())
+        is None
+    )
     assert summaries.find_summary_for_branch(talk["a3"]) is None
     assert second.extend_lease()
 
 
 def test_done_stores_the_summary_and_sockets_hear_what_was_gained(talk: Talk) -> None:
     held = talk.held("a3")
-    assert compression_requests.begin(held, tokens_before=900, reserved_tokens=100, history_window=1000)
-    assert compression_requests.begin(held, tokens_before=900, reserved_tokens=100, history_window=1000)
+    assert compression_requests.start(held, tokens_before=900, reserved_tokens=100, history_window=1000)
+    assert compression_requests.start(held, tokens_before=900, reserved_tokens=100, history_window=1000)
     made = compression_requests.finish(
-        held, Made(talk["a1"].pk, "Short.", 2, 300), Spent(800, 50, Decimal("0.01"))
+        held, NewSummary(talk["a1"].pk, "Short.", 2, 300), CompressionUsage(800, 50, Decimal("0.01"))
     )
     assert made
     assert made.parent == talk["u3"]
@@ -190,15 +202,21 @@ def test_done_stores_the_summary_and_sockets_hear_what_was_gained(talk: Talk) ->
 
 
 def test_the_same_cutoff_twice_is_one_summary(talk: Talk) -> None:
-    first = compression_requests.finish(talk.held("a3"), Made(talk["a1"].pk, "First.", 2, 10), Spent())
-    second = compression_requests.finish(talk.held("a3"), Made(talk["a1"].pk, "Second.", 2, 10), Spent())
+    first = compression_requests.finish(
+        talk.held("a3"), NewSummary(talk["a1"].pk, "First.", 2, 10), CompressionUsage()
+    )
+    second = compression_requests.finish(
+        talk.held("a3"), NewSummary(talk["a1"].pk, "Second.", 2, 10), CompressionUsage()
+    )
     assert first == second
 
 
 def test_nothing_to_do_is_not_announced_and_failure_is(talk: Talk) -> None:
-    assert compression_requests.give_up(talk.held("a3"), CompressionStatus.NOTHING)
+    assert compression_requests.end_without_summary(talk.held("a3"), CompressionStatus.NOTHING)
     assert talk.heard() == []
-    assert compression_requests.give_up(talk.held("a3"), CompressionStatus.FAILED, "upstream_timeout")
+    assert compression_requests.end_without_summary(
+        talk.held("a3"), CompressionStatus.FAILED, "upstream_timeout"
+    )
     assert talk.heard() == [{"status": "failed"}]
 
 
@@ -207,7 +225,7 @@ def test_nothing_to_do_is_not_announced_and_failure_is(talk: Talk) -> None:
 
 def summarised(talk: Talk, leaf: str, cutoff: str) -> ChatMessage:
     made = compression_requests.finish(
-        talk.held(leaf), Made(talk[cutoff].pk, f"Up to {cutoff}.", 3, 10), Spent()
+        talk.held(leaf), NewSummary(talk[cutoff].pk, f"Up to {cutoff}.", 3, 10), CompressionUsage()
     )
     assert made
     return made
@@ -250,20 +268,20 @@ def test_a_lost_message_is_sent_again(talk: Talk) -> None:
     asked = talk.ask("a3")
     assert asked
     assert queued()
-    assert sweep(trust_certificates=False).compressions == 0
+    assert sweep(trust_locks=False).compressions == 0
     Compression.objects.update(queued_at=Now() - LONG_AGO)
-    assert sweep(trust_certificates=False).compressions == 1
-    assert sweep(trust_certificates=False).compressions == 0  # the queue is not empty: workers are busy
+    assert sweep(trust_locks=False).compressions == 1
+    assert sweep(trust_locks=False).compressions == 0  # the queue is not empty: workers are busy
     assert queued() == [str(asked.pk)]
 
 
 def test_a_dead_worker_loses_it_and_after_three_deaths_it_fails(talk: Talk) -> None:
     held = talk.held("a3")
-    compression_requests.begin(held, tokens_before=900, reserved_tokens=100, history_window=1000)
+    compression_requests.start(held, tokens_before=900, reserved_tokens=100, history_window=1000)
     for death in range(3):
         queued()
         Compression.objects.update(lease_until=Now() - LONG_AGO)
-        assert sweep(trust_certificates=False).compressions == 1
+        assert sweep(trust_locks=False).compressions == 1
         if death < 2:
             assert queued() == [str(held.pk)]
             assert Compression.objects.claim(held.pk, owner=8 + death)
@@ -275,5 +293,5 @@ def test_a_dead_worker_loses_it_and_after_three_deaths_it_fails(talk: Talk) -> N
 
 def test_one_that_lives_is_left_alone(talk: Talk) -> None:
     held = talk.held("a3")
-    assert sweep(trust_certificates=False).compressions == 0
+    assert sweep(trust_locks=False).compressions == 0
     assert again(held).status == "running"

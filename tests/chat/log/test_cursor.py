@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.log.cursor import START, Cursor, Header, Position, Step, Verdict, judge, parse_header
+from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide, parse_header
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks, fold
 
-FORWARD, DUPLICATE, GAP = Step(Verdict.FORWARD), Step(Verdict.DUPLICATE), Step(Verdict.GAP)
-RESET, REOPEN = Step(Verdict.RESET), Step(Verdict.REOPEN)
+FORWARD, DUPLICATE, GAP = Decision(Action.FORWARD), Decision(Action.DUPLICATE), Decision(Action.GAP)
+RESET, REOPEN = Decision(Action.RESET), Decision(Action.REOPEN)
 
 
 @pytest.mark.parametrize(
-    ("cursor", "header", "step"),
+    ("cursor", "header", "decision"),
     [
         pytest.param(START, (1, 1, 3), FORWARD, id="the first packets of a run"),
         pytest.param(START, (1, 2, 3), GAP, id="a run that began before"),
@@ -24,7 +24,7 @@ RESET, REOPEN = Step(Verdict.RESET), Step(Verdict.REOPEN)
         pytest.param((1, 3), (1, 4, 4), FORWARD, id="the next packet"),
         pytest.param((1, 3), (1, 3, 3), DUPLICATE, id="the packet that was taken last"),
         pytest.param((1, 3), (1, 1, 2), DUPLICATE, id="packets taken long ago"),
-        pytest.param((1, 3), (1, 2, 5), Step(Verdict.CUT, 2), id="an overlap is cut"),
+        pytest.param((1, 3), (1, 2, 5), Decision(Action.TRIM, 2), id="an overlap is cut"),
         pytest.param((1, 3), (1, 5, 5), GAP, id="one packet is missing"),
         pytest.param((2, 3), (1, 4, 9), DUPLICATE, id="an older attempt says nothing"),
         pytest.param((1, 3), (2, 1, 2), RESET, id="a newer attempt starts again"),
@@ -34,14 +34,14 @@ RESET, REOPEN = Step(Verdict.RESET), Step(Verdict.REOPEN)
         pytest.param((2, 0), (2, 1, 1), FORWARD, id="after the snapshot that opened the attempt"),
     ],
 )
-def test_a_publication_is(cursor, header, step):
-    assert judge(Cursor(*cursor), Header(*header)) == step
+def test_a_publication_is(cursor, header, decision):
+    assert decide(Cursor(*cursor), Header(*header)) == decision
 
 
 def test_events_of_a_session_follow_the_same_rules():
     position = Position(Cursor(1, 7))
-    verdicts = [position.take(Header(1, n, n)).verdict for n in (7, 8, 10, 9)]
-    assert verdicts == [Verdict.DUPLICATE, Verdict.FORWARD, Verdict.GAP, Verdict.FORWARD]
+    verdicts = [position.take(Header(1, n, n)).action for n in (7, 8, 10, 9)]
+    assert verdicts == [Action.DUPLICATE, Action.FORWARD, Action.GAP, Action.FORWARD]
 
 
 def test_a_header_is_the_first_line_of_a_publication():
@@ -100,11 +100,11 @@ class Reader:
         self.lines = log[:cursor]
 
     def hear(self, first: int, last: int) -> None:
-        step = self.position.take(Header(1, first, last))
-        if step.verdict is Verdict.GAP:
+        decision = self.position.take(Header(1, first, last))
+        if decision.action is Action.GAP:
             self.read_log(last)
-        elif step.verdict is not Verdict.DUPLICATE:
-            self.lines += self.log[first - 1 + step.skip : last]
+        elif decision.action is not Action.DUPLICATE:
+            self.lines += self.log[first - 1 + decision.skip : last]
 
     def read_log(self, last: int) -> None:
         self.lines += self.log[self.position.cursor.seq : last]

@@ -8,7 +8,7 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from chat.infrastructure.redis_client import async_redis, close_async_redis
-from chat.log.flush_window import Pace
+from chat.log.flush_window import FlushWindow
 from chat.log.producer import MAX_DELTA_CHARACTERS, StaleAttempt
 from chat.log.publisher import Publisher
 from chat.log.stream import append, read, run_log
@@ -43,34 +43,34 @@ async def logged(where: p.RunAddress) -> list[p.LogEntry]:
     return entries
 
 
-def say(outlet, *texts: str) -> None:
+def say(producer, *texts: str) -> None:
     for text in texts:
-        outlet.emit(HERE, p.MessageDelta(text=text))
+        producer.emit(HERE, p.MessageDelta(text=text))
 
 
 async def test_deltas_that_wait_together_become_one_packet(publisher):
-    outlet = opened(publisher)
-    outlet.emit(HERE, p.MessageStart())
-    say(outlet, "a", "b", "c")
-    outlet.emit(p.Placement(turn_index=1), p.MessageDelta(text="d"))
-    outlet.emit(p.Placement(turn_index=1), p.ReasoningDelta(text="e"))
-    assert outlet.settle() == 4
-    await outlet.flush()
-    objs = [entry.obj for entry in await logged(outlet.address)]
+    producer = opened(publisher)
+    producer.emit(HERE, p.MessageStart())
+    say(producer, "a", "b", "c")
+    producer.emit(p.Placement(turn_index=1), p.MessageDelta(text="d"))
+    producer.emit(p.Placement(turn_index=1), p.ReasoningDelta(text="e"))
+    assert producer.settle() == 4
+    await producer.flush()
+    objs = [entry.obj for entry in await logged(producer.address)]
     assert objs == [
         p.MessageStart(), p.MessageDelta(text="abc"), p.MessageDelta(text="d"), p.ReasoningDelta(text="e")
     ]  # fmt: skip
 
 
 async def test_arguments_that_wait_together_become_one_packet_of_their_call(publisher):
-    outlet = opened(publisher)
-    outlet.emit(HERE, p.ToolStart("a", "ask"))
+    producer = opened(publisher)
+    producer.emit(HERE, p.ToolStart("a", "ask"))
     for text in ("{", '"q"', ":1}"):
-        outlet.emit(HERE, p.ToolArgumentsDelta("a", text))
-    outlet.emit(HERE, p.ToolArguments("a", {"q": 1}))
-    outlet.emit(HERE, p.ToolArgumentsDelta("b", "x" * (MAX_DELTA_CHARACTERS + 1)))
-    await outlet.flush()
-    objs = [entry.obj for entry in await logged(outlet.address)]
+        producer.emit(HERE, p.ToolArgumentsDelta("a", text))
+    producer.emit(HERE, p.ToolArguments("a", {"q": 1}))
+    producer.emit(HERE, p.ToolArgumentsDelta("b", "x" * (MAX_DELTA_CHARACTERS + 1)))
+    await producer.flush()
+    objs = [entry.obj for entry in await logged(producer.address)]
     assert objs == [
         p.ToolStart("a", "ask"), p.ToolArgumentsDelta("a", '{"q":1}'), p.ToolArguments("a", {"q": 1}),
         p.ToolArgumentsDelta("b", "x" * MAX_DELTA_CHARACTERS), p.ToolArgumentsDelta("b", "x"),
@@ -78,125 +78,125 @@ async def test_arguments_that_wait_together_become_one_packet_of_their_call(publ
 
 
 async def test_a_checkpoint_stays_before_what_is_held(publisher):
-    outlet = opened(publisher)
-    say(outlet, "a")
-    outlet.hold()
-    outlet.emit(HERE, p.ToolStart("a", "ask"))
-    assert (outlet.settle_for_checkpoint(), outlet.settle()) == (1, 2)
-    outlet.release()
-    assert outlet.settle_for_checkpoint() == 2
-    await outlet.flush()
+    producer = opened(publisher)
+    say(producer, "a")
+    producer.hold()
+    producer.emit(HERE, p.ToolStart("a", "ask"))
+    assert (producer.settle_for_checkpoint(), producer.settle()) == (1, 2)
+    producer.release()
+    assert producer.settle_for_checkpoint() == 2
+    await producer.flush()
 
 
 async def test_what_was_numbered_is_never_merged_into(publisher):
-    outlet = opened(publisher)
-    say(outlet, "a")
-    assert outlet.settle() == 1
-    say(outlet, "b")
-    assert outlet.settle() == 2
-    await outlet.flush()
-    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "ab"
+    producer = opened(publisher)
+    say(producer, "a")
+    assert producer.settle() == 1
+    say(producer, "b")
+    assert producer.settle() == 2
+    await producer.flush()
+    assert fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text == "ab"
 
 
 async def test_a_huge_delta_is_split_under_the_packet_limit(publisher):
-    outlet = opened(publisher)
+    producer = opened(publisher)
     text = "\x01😀" * MAX_DELTA_CHARACTERS
-    say(outlet, text, "end")
-    await outlet.flush()
-    entries = await logged(outlet.address)
+    say(producer, text, "end")
+    await producer.flush()
+    entries = await logged(producer.address)
     assert all(len(p.encode(entry)) <= p.MAX_PACKET_BYTES for entry in entries)
     assert fold((entry.placement, entry.obj) for entry in entries).text == text + "end"
 
 
 async def test_a_stop_is_in_the_log_without_waiting_for_the_window():
-    pace = Pace(max_window_s=3600)
-    publisher = Publisher(async_redis(), pace)
+    window = FlushWindow(max_window_s=3600)
+    publisher = Publisher(async_redis(), window)
     await publisher.start()
-    outlet = opened(publisher)
-    pace.count(10**12)
-    await pace.next_window()
-    say(outlet, "first delta of a block goes at once")
-    outlet.emit(HERE, p.Stop(stop_reason="finished"))
+    producer = opened(publisher)
+    window.count(10**12)
+    await window.next_window()
+    say(producer, "first delta of a block goes at once")
+    producer.emit(HERE, p.Stop(stop_reason="finished"))
     async with asyncio.timeout(30):
-        while not any(isinstance(entry.obj, p.Stop) for entry in await logged(outlet.address)):  # noqa: ASYNC110
+        while not any(isinstance(entry.obj, p.Stop) for entry in await logged(producer.address)):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
     await publisher.close()
     await close_async_redis()
 
 
 async def test_many_runs_end_with_everything_they_emitted(publisher):
-    outlets = [opened(publisher) for _ in range(40)]
+    producers = [opened(publisher) for _ in range(40)]
 
-    async def talk(outlet) -> str:
+    async def talk(producer) -> str:
         words = [f"{number} " for number in range(200)]
         for word in words:
-            say(outlet, word)
+            say(producer, word)
             if int(word) % 10 == 0:
                 await asyncio.sleep(0.001)
-        await outlet.flush()
+        await producer.flush()
         return "".join(words)
 
-    texts = await asyncio.gather(*(talk(outlet) for outlet in outlets))
-    for outlet, text in zip(outlets, texts, strict=True):
-        assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == text
+    texts = await asyncio.gather(*(talk(producer) for producer in producers))
+    for producer, text in zip(producers, texts, strict=True):
+        assert fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text == text
 
 
 async def test_a_newer_attempt_ends_the_older_one(publisher):
     told = []
     where = address()
-    outlet = publisher.open(where, on_stale=lambda: told.append("stale"))
-    say(outlet, "old")
-    await outlet.flush()
+    producer = publisher.open(where, on_stale=lambda: told.append("stale"))
+    say(producer, "old")
+    await producer.flush()
     await append(run_log(where.session, where.run), 2, 1, [b"{}"])
-    say(outlet, "too late")
+    say(producer, "too late")
     with pytest.raises(StaleAttempt):
-        await outlet.flush()
-    say(outlet, "still too late")
+        await producer.flush()
+    say(producer, "still too late")
     with pytest.raises(StaleAttempt):
-        await outlet.flush()
+        await producer.flush()
     assert told == ["stale"]
 
 
 async def test_a_log_that_was_lost_is_sent_again_whole(publisher):
-    outlet = opened(publisher)
-    say(outlet, "one")
-    await outlet.flush()
-    await async_redis().delete(outlet.log.meta, outlet.log.entries)
-    say(outlet, "two")
-    await outlet.flush()
-    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "onetwo"
+    producer = opened(publisher)
+    say(producer, "one")
+    await producer.flush()
+    await async_redis().delete(producer.log.meta, producer.log.entries)
+    say(producer, "two")
+    await producer.flush()
+    assert fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text == "onetwo"
 
 
 async def test_long_logs_are_sent_again_in_several_appends(publisher):
-    outlet = opened(publisher)
+    producer = opened(publisher)
     for number in range(300):
-        outlet.emit(p.Placement(turn_index=number), p.MessageDelta(text=f"{number} "))
-    await outlet.flush()
-    await async_redis().delete(outlet.log.meta, outlet.log.entries)
-    say(outlet, "end")
-    await outlet.flush()
-    assert len(await logged(outlet.address)) == 301
+        producer.emit(p.Placement(turn_index=number), p.MessageDelta(text=f"{number} "))
+    await producer.flush()
+    await async_redis().delete(producer.log.meta, producer.log.entries)
+    say(producer, "end")
+    await producer.flush()
+    assert len(await logged(producer.address)) == 301
 
 
 async def test_a_forgotten_script_is_loaded_again(publisher):
-    outlet = opened(publisher)
+    producer = opened(publisher)
     await async_redis().script_flush()
-    say(outlet, "said")
-    await outlet.flush()
+    say(producer, "said")
+    await producer.flush()
     await async_redis().script_flush()
-    say(outlet, " again")
-    await outlet.flush()
-    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "said again"
+    say(producer, " again")
+    await producer.flush()
+    assert fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text == "said again"
 
 
 async def test_a_snapshot_opens_an_attempt_under_seq_0(publisher):
     where = address(attempt=2)
-    outlet = opened(publisher, where)
-    outlet.open_with(p.Snapshot(run=where.run, attempt=2, seq=0, message={"text": "kept"}))
-    say(outlet, " and more")
-    await outlet.flush()
+    producer = opened(publisher, where)
+    producer.open_with_snapshot(p.Snapshot(run=where.run, attempt=2, seq=0, message={"text": "kept"}))
+    say(producer, " and more")
+    await producer.flush()
     assert [entry.seq for entry in await logged(where)] == [0, 1]
-    assert outlet.settle() == 1
+    assert producer.settle() == 1
 
 
 async def test_what_cannot_be_sent_is_kept_until_redis_is_back():
@@ -205,19 +205,19 @@ async def test_what_cannot_be_sent_is_kept_until_redis_is_back():
     client = Redis.from_url(relay.url, socket_timeout=5, socket_connect_timeout=5)
     publisher = Publisher(client)
     await publisher.start()
-    outlet = opened(publisher)
-    say(outlet, "before, ")
-    await outlet.flush()
+    producer = opened(publisher)
+    say(producer, "before, ")
+    await producer.flush()
     await relay.cut()
-    say(outlet, "kept ")
-    flushed = asyncio.create_task(outlet.flush())
+    say(producer, "kept ")
+    flushed = asyncio.create_task(producer.flush())
     assert not (await asyncio.wait({flushed}, timeout=0.3))[0]
-    say(outlet, "and sent")
+    say(producer, "and sent")
     await relay.mend()
     await flushed
-    await outlet.flush()
+    await producer.flush()
     assert (
-        fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text
+        fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text
         == "before, kept and sent"
     )
     await publisher.close()
@@ -226,13 +226,13 @@ async def test_what_cannot_be_sent_is_kept_until_redis_is_back():
     await close_async_redis()
 
 
-async def test_a_discarded_outlet_sends_nothing_more(publisher):
-    outlet = opened(publisher)
-    say(outlet, "said")
-    await outlet.flush()
-    say(outlet, "not said")
-    outlet.discard()
+async def test_a_discarded_producer_sends_nothing_more(publisher):
+    producer = opened(publisher)
+    say(producer, "said")
+    await producer.flush()
+    say(producer, "not said")
+    producer.discard()
     other = opened(publisher)
     say(other, "x")
     await other.flush()
-    assert fold((entry.placement, entry.obj) for entry in await logged(outlet.address)).text == "said"
+    assert fold((entry.placement, entry.obj) for entry in await logged(producer.address)).text == "said"

@@ -12,9 +12,9 @@ from chat.models import Run
 from chat.models.outcome import End
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from chat.runs.completion import commit_end
-from chat.runs.orphans import Orphan
+from chat.runs.orphans import end_orphan
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -63,9 +63,9 @@ def test_a_claim_of_an_expired_lease_says_so(run: Run) -> None:
 
 def test_a_stop_that_is_asked_for_and_then_happens(run: Run) -> None:
     claimed(run, 7)
-    cancel_run(run.pk)
-    cancel_run(run.pk)
-    Orphan(Run.objects.for_work().get(pk=run.pk)).end(Status.STOPPED)
+    stop_run(run.pk)
+    stop_run(run.pk)
+    end_orphan(Run.objects.for_work().get(pk=run.pk), Status.STOPPED)
     assert told(run) == [("running", 1, 7, ""), ("stopping", 1, 7, ""), ("stopped", 2, 7, "")]
 
 

@@ -66,7 +66,7 @@ def test_a_session_is_named_once(client: Any) -> None:
     session = new_session(client)
     cast.talk(client, session)
     asked()
-    assert titles.give(session, "Tides")
+    assert titles.set_title(session, "Tides")
     cast.talk(client, session, "And now?")
     assert asked() == []
 
@@ -92,9 +92,9 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
     assert title_of(client, session) == "Why are there two tides a day, and not o"
     [run] = cast.talk(client, session, "And now?")["runs"]
     assert asked() == [run["id"]]
-    assert titles.give(session, "Two tides")
+    assert titles.set_title(session, "Two tides")
     assert title_of(client, session) == "Two tides"
-    assert not titles.give(session, "Another")
+    assert not titles.set_title(session, "Another")
 
 
 def test_a_question_that_was_taken_back_does_not_name_the_session(client: Any) -> None:
@@ -117,7 +117,7 @@ def test_what_the_owner_calls_it_stays_whatever_becomes_of_the_first_turn(client
             client.patch(f"/api/sessions/{session}/", {"title": "Mine"}, format="json")
     cast.talk(client, session, "And now?")
     assert asked() == []
-    assert not titles.give(session, "Tides")
+    assert not titles.set_title(session, "Tides")
     assert title_of(client, session) == "Mine"
 
 
@@ -140,7 +140,7 @@ def test_titles_can_be_switched_off(client: Any, settings: Any) -> None:
 
 def test_a_title_is_told_to_every_tab(client: Any) -> None:
     session = new_session(client)
-    assert titles.give(session, "Tides")
+    assert titles.set_title(session, "Tides")
     [(_, line)] = read_now(event_log(session)).lines
     told = json.decode(line)
     assert (told["type"], told["n"], told["session"], told["title"]) == ("session", 1, session, "Tides")
@@ -150,7 +150,7 @@ def test_a_title_is_told_to_every_tab(client: Any) -> None:
 def test_a_title_of_the_owners_is_never_overwritten(client: Any) -> None:
     session = new_session(client)
     client.patch(f"/api/sessions/{session}/", {"title": "Mine"}, format="json")
-    assert not titles.give(session, "Tides")
+    assert not titles.set_title(session, "Tides")
     assert client.get(f"/api/sessions/{session}/").json()["title"] == "Mine"
     assert len(read_now(event_log(session)).lines) == 1, "of the owner's own change alone"
 
@@ -158,11 +158,11 @@ def test_a_title_of_the_owners_is_never_overwritten(client: Any) -> None:
 def test_a_session_that_is_gone_is_not_named(client: Any) -> None:
     session = new_session(client)
     Session.objects.all().delete()
-    assert not titles.give(session, "Tides")
+    assert not titles.set_title(session, "Tides")
 
 
 def test_a_title_leaves_the_session_where_it_is_in_the_list(client: Any) -> None:
     session, newer = new_session(client), new_session(client)
-    titles.give(session, "Tides")
+    titles.set_title(session, "Tides")
     listed = client.get("/api/sessions/").json()["results"]
     assert [one["id"] for one in listed] == [newer, session]

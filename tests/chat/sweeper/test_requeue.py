@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from chat.models import Run, Turn
 from chat.protocol.states import Status
-from chat.sweeper.requeue import Requeued, requeue
+from chat.sweeper.requeue import RequeueOutcome, requeue
 from tests import broker, cast
 
 pytestmark = pytest.mark.django_db
@@ -22,15 +22,15 @@ def run() -> Run:
 
 
 def test_a_queued_run_is_enqueued_again(run: Run) -> None:
-    assert requeue(run.pk) == Requeued.ENQUEUED
+    assert requeue(run.pk) == RequeueOutcome.ENQUEUED
     assert broker.queued_run_ids() == [str(run.pk)]
 
 
 @pytest.mark.parametrize(
     ("lease", "outcome", "status"),
     [
-        pytest.param(EARLIER, Requeued.ENQUEUED, Status.QUEUED, id="its lease ran out"),
-        pytest.param(LATER, Requeued.WORKED_ON, Status.RUNNING, id="its lease runs"),
+        pytest.param(EARLIER, RequeueOutcome.ENQUEUED, Status.QUEUED, id="its lease ran out"),
+        pytest.param(LATER, RequeueOutcome.WORKED_ON, Status.RUNNING, id="its lease runs"),
     ],
 )
 def test_a_running_run_is_taken_from_the_dead_only(run: Run, lease, outcome, status) -> None:
@@ -39,17 +39,17 @@ def test_a_running_run_is_taken_from_the_dead_only(run: Run, lease, outcome, sta
     assert requeue(run.pk) == outcome
     found = Run.objects.get(pk=run.pk)
     assert (found.status, found.failures) == (status, 0)
-    assert len(broker.queued_run_ids()) == (outcome == Requeued.ENQUEUED)
+    assert len(broker.queued_run_ids()) == (outcome == RequeueOutcome.ENQUEUED)
 
 
 def test_a_turn_that_waits_for_another_goes_on_waiting(run: Run) -> None:
     before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
     Turn.objects.filter(pk=run.turn_id).update(after=before)
-    assert requeue(run.pk) == Requeued.WAITS
+    assert requeue(run.pk) == RequeueOutcome.WAITS
     assert broker.queued_run_ids() == []
 
 
 def test_what_has_ended_stays_ended(run: Run) -> None:
     cast.finish(str(run.pk))
-    assert requeue(run.pk) == Requeued.NOT_WAITING
+    assert requeue(run.pk) == RequeueOutcome.NOT_WAITING
     assert broker.queued_run_ids() == []

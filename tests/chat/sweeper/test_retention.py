@@ -9,7 +9,7 @@ from django.utils import timezone
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest
 from chat.sweeper import retention
-from chat.sweeper.retention import EVERY_S, Purger
+from chat.sweeper.retention import EVERY_S, RequestPurger
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def runs() -> list[Run]:
 
 def test_a_batch_of_old_runs_a_sweep_then_nothing_for_a_minute(runs: list[Run], monkeypatch: Any) -> None:
     monkeypatch.setattr(retention, "RUNS_AT_ONCE", 2)
-    purger = Purger()
+    purger = RequestPurger()
     assert [purger.purge(1.0), purger.purge(2.0), purger.purge(3.0)] == [4, 2, 0]
     SentRequest.objects.create(
         run=runs[0], attempt=1, cycle=1, common=0, messages=[], tokens=1, prefix_share=0,
@@ -51,5 +51,5 @@ def test_how_long_is_a_setting_and_switching_off_deletes_all(
     runs: list[Run], settings: Any, hours: int, left: int
 ) -> None:
     settings.KEEP_REQUESTS_HOURS = hours
-    Purger().purge(0.0)
+    RequestPurger().purge(0.0)
     assert SentRequest.objects.count() == left

@@ -90,39 +90,39 @@ def logged(run: Run) -> list[str]:
 
 def test_a_run_of_a_live_worker_is_left_alone(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number, beat_at=timezone.now() - timedelta(seconds=5))
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""
     assert again(run).status == Status.RUNNING
 
 
 def test_a_free_lock_and_a_missed_beat_are_a_death(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number, beat_at=timezone.now() - timedelta(seconds=5))
     die(worker)
-    assert sweep(trust_certificates=True).taken_over == 1
+    assert sweep(trust_locks=True).taken_over == 1
     found = again(run)
     assert (found.status, found.failures, found.owner) == (Status.QUEUED, 1, None)
-    assert task_queue.waiting("llm") == 1
+    assert task_queue.queue_length("llm") == 1
 
 
 def test_a_free_lock_beside_a_fresh_beat_is_not(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number)
     die(worker)
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""
 
 
 def test_after_a_restart_of_postgres_free_locks_bury_nobody(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number, beat_at=timezone.now() - timedelta(seconds=5))
     die(worker)
-    assert str(sweep(trust_certificates=False)) == ""
+    assert str(sweep(trust_locks=False)) == ""
 
 
 def test_a_lease_that_ran_out_is_a_death_whatever_the_lock_says(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number, lease_until=timezone.now() - timedelta(seconds=1))
-    assert sweep(trust_certificates=True).taken_over == 1
+    assert sweep(trust_locks=True).taken_over == 1
 
 
 def test_a_run_that_kills_its_workers_fails_in_the_end(run: Run) -> None:
     claimed(run, 1, failures=MAX_FAILURES - 1, lease_until=timezone.now() - AGES)
-    assert sweep(trust_certificates=False).lost == 1
+    assert sweep(trust_locks=False).lost == 1
     found = again(run)
     assert (found.status, found.error_code) == (Status.FAILED, "worker_lost")
     assert logged(run) == ["snapshot", "Stop"]
@@ -133,28 +133,28 @@ def test_a_run_that_kills_its_workers_fails_in_the_end(run: Run) -> None:
 @pytest.mark.parametrize("lease", [AGES, -AGES], ids=["its lease still runs", "its lease ran out"])
 def test_a_stop_is_carried_out_for_a_dead_worker(run: Run, lease: timedelta) -> None:
     claimed(run, liveness.new_owner(), status=Status.STOPPING, lease_until=timezone.now() + lease)
-    assert sweep(trust_certificates=True).stopped == 1
+    assert sweep(trust_locks=True).stopped == 1
     assert again(run).status == Status.STOPPED
     assert logged(run) == ["snapshot", "Stop"]
 
 
 def test_a_stop_is_left_to_a_worker_that_lives(run: Run, worker: liveness.Lock) -> None:
     claimed(run, worker.number, status=Status.STOPPING)
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""
 
 
 def test_a_lost_message_is_sent_again_when_its_queue_is_empty(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - timedelta(seconds=6))
-    assert sweep(trust_certificates=True).woken == 1
-    assert task_queue.waiting("llm") == 1
-    assert sweep(trust_certificates=True).woken == 0, "workers are merely busy"
+    assert sweep(trust_locks=True).woken == 1
+    assert task_queue.queue_length("llm") == 1
+    assert sweep(trust_locks=True).woken == 0, "workers are merely busy"
 
 
 def test_a_turn_that_waits_for_another_is_not_woken(run: Run) -> None:
     before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
     Turn.objects.filter(pk=run.turn_id).update(after=before)
     Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - AGES)
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
@@ -162,7 +162,7 @@ def test_a_run_past_its_deadline_ends(run: Run, worker: liveness.Lock, status: S
     if status == Status.RUNNING:
         claimed(run, worker.number)
     Run.objects.filter(pk=run.pk).update(deadline=timezone.now() - timedelta(seconds=6))
-    assert sweep(trust_certificates=True).expired == 1
+    assert sweep(trust_locks=True).expired == 1
     found = again(run)
     assert (found.status, found.error_code) == (Status.FAILED, "deadline_exceeded")
 
@@ -191,18 +191,18 @@ def test_an_end_that_nobody_announced_is_announced(run: Run, in_the_log: int, th
     assert commit_end(run.pk, attempt, End(Status.COMPLETED, last_seq=4, text="Two."))
     Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(seconds=3))
 
-    assert sweep(trust_certificates=True).announced == 1
+    assert sweep(trust_locks=True).announced == 1
     assert logged(run) == then
     found = again(run)
     assert found.announced_at
     assert stream.position_now(log) == (found.attempt, found.last_seq)
     assert Turn.objects.get(pk=run.turn_id).ended_at
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""
 
 
 def test_events_that_a_crash_kept_from_the_log_are_pushed(run: Run) -> None:
     session = run.turn.session
     session_events.record(session, "session", {"title": "Tides"})
-    assert sweep(trust_certificates=True).pushed == 1
+    assert sweep(trust_locks=True).pushed == 1
     assert stream.position_now(stream.event_log(session.pk)) == (stream.EVENTS_ATTEMPT, 1)
-    assert str(sweep(trust_certificates=True)) == ""
+    assert str(sweep(trust_locks=True)) == ""

@@ -2,7 +2,7 @@
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.cursor import Cursor
-from chat.log.progress import progress
+from chat.log.progress import read_progress
 from chat.log.stream import read_now, run_log
 from chat.models import ModelConfig, Run
 from chat.protocol.states import Status
@@ -32,7 +32,7 @@ def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, u
         == "First, "
     )
     sync_redis().flushdb()
-    told = progress(Run.objects.for_work().get(pk=run.pk), calls=0)
+    told = read_progress(Run.objects.for_work().get(pk=run.pk), calls=0)
     assert (told.shown.text, told.cursor) == ("First, ", Cursor(1, run.saved_seq))
     upstream.release("the look")
     assert future.result(60) is True

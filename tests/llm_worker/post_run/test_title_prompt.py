@@ -43,7 +43,7 @@ def test_title_in(reply: str, title: str) -> None:
     ],
 )
 def test_the_fallback_is_the_beginning_of_the_question(question: str, title: str) -> None:
-    assert titles.after(question) == title
+    assert titles.provisional_title(question) == title
 
 
 def test_the_model_sees_the_beginning_of_both_and_no_turn_of_its_own() -> None:

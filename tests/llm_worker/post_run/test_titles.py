@@ -83,7 +83,7 @@ def test_a_model_that_cannot_be_asked_is_not(runtime, answered, upstream, change
 
 
 def test_a_session_with_a_title_costs_no_request(runtime, answered, upstream):
-    session_titles.give(answered.turn.session_id, "Mine")
+    session_titles.set_title(answered.turn.session_id, "Mine")
     runtime.title(str(answered.pk))
     assert (title_of(answered), upstream.asides) == ("Mine", [])
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chat.compressions.requests import ask_after
+from chat.compressions.requests import request_after_run
 from chat.models import ChatMessage, Compression, ModelConfig
 from chat.protocol.states import Status
 from chat.transcript.entries import Block, Entry
@@ -117,5 +117,5 @@ def test_a_switch_to_a_smaller_model_has_the_branch_compressed_for_it(small, del
 def test_a_session_deleted_meanwhile_is_not_missed(small, ask) -> None:
     [run] = ask("Hello?", "small")
     ChatMessage.objects.filter(pk=run.message_id).delete()
-    ask_after(run, 100)
+    request_after_run(run, 100)
     assert not Compression.objects.exists()

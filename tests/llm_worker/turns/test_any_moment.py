@@ -8,7 +8,7 @@ import pytest
 from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
 from chat.protocol.wire import MessageDelta, Snapshot
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from llm_worker.runtime import Runtime
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
@@ -94,7 +94,7 @@ def test_stopped_at_any_moment(ask, deliver, upstream, session, moment):
     [run] = ask("Why?", "plain", session=session)
     future = deliver(run)
     wait_for_packets(upstream, run, moment)
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert future.result(60)
     run.refresh_from_db()
     ended(run, run.status)
@@ -115,7 +115,7 @@ def test_stopped_at_any_moment_of_a_second_attempt(ask, deliver, runtime, upstre
     with ThreadPoolExecutor(1) as threads:
         going_on = threads.submit(another.run, str(run.pk))
         upstream.wait_for(lambda: is_so_far(run, moment))
-        cancel_run(run.pk)
+        stop_run(run.pk)
         assert going_on.result(60)
     another.stop()
     run.refresh_from_db()

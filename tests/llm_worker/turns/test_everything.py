@@ -79,7 +79,7 @@ def test_everything_has_its_place(turn: Turn, upstream, file):
     covered = turn(0)["runs"][0]["message"]
     turn(1)
     asked = ChatMessage.objects.get(pk=turn(2)["user_message"])
-    summaries.store(asked, covered, "Earlier", token_count=1)
+    summaries.store_summary(asked, covered, "Earlier", token_count=1)
     upstream.rules.clear()
     upstream.reply(CLOCK, times=1)
     turn(3, files=[str(file.pk)], additional_context="It rains.")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.log.producer import Outlet
-from chat.log.progress import fold, up_to_calls
+from chat.log.producer import PacketProducer
+from chat.log.progress import drop_unknown_calls, fold
 from chat.log.stream import Appended
 from chat.models import Run
 from chat.protocol import wire as p
@@ -24,7 +24,7 @@ from llm_worker.tool_calls.arguments import parse_partial_arguments
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.interrupted import end_interrupted_call
 from llm_worker.tool_calls.round_runner import RoundRunner
-from tests.machine.world import LINES, Carrier
+from tests.machine.world import LINES, NoScheduler
 
 
 @dataclass
@@ -73,11 +73,11 @@ class Stage:
         self.rows: dict[str, Call] = {}
         self.saved = (0, "")
         self.moments: list[Moment] = []
-        self.outlet = Outlet(p.RunAddress("session", "run", 1), Carrier(), lambda: None)
+        self.producer = PacketProducer(p.RunAddress("session", "run", 1), NoScheduler(), lambda: None)
         self.state = RunState()
-        self.emitter = Emitter(self.outlet, self.state, Blocks(), clock=lambda: 7.0)
+        self.emitter = Emitter(self.producer, self.state, Blocks(), clock=lambda: 7.0)
         self.run = Run(message_id=uuid4())
-        self.checkpoint = Checkpoint(self.run, self.state, self.outlet, 0.0)
+        self.checkpoint = Checkpoint(self.run, self.state, self.producer, 0.0)
         self.hearer: Any = self.emitter
         self.calls = 0
         self.emitter.run_start("model")
@@ -106,9 +106,9 @@ class Stage:
         self.saved = (held.seq, held.text)
 
     def append(self, _: str = "") -> None:
-        if arguments := self.outlet.next_append():
+        if arguments := self.producer.next_append():
             self.log += [p.decode_log_entry(line) for line in arguments[LINES:]]
-            self.outlet.confirm(Appended("ok", len(self.log)))
+            self.producer.confirm(Appended("ok", len(self.log)))
 
     def carry_out(self, text: str) -> None:
         """The inference is over: its call, if any was shown, and as many others as the text is long."""
@@ -134,7 +134,7 @@ class Stage:
         self.rows |= {
             row.tool_call_id: Call(row.name, given=row.arguments, status=row.status) for row in never_ran
         }
-        self.saved = (self.outlet.settle(), self.state.text)
+        self.saved = (self.producer.settle(), self.state.text)
         self.do("append", "")
         self.emitter.stop("user_cancelled")
         self.do("append", "")
@@ -169,7 +169,7 @@ class Stage:
         return self._joined(Reader(), 0)
 
     def from_the_log(self, moment: Moment) -> Reader:
-        told = up_to_calls(self.log[: moment.logged], len(moment.rows))
+        told = drop_unknown_calls(self.log[: moment.logged], len(moment.rows))
         return self._joined(Reader(fold(told).text, self._known(moment)), told[-1].seq if told else 0)
 
     def from_the_database(self, moment: Moment) -> Reader:
@@ -229,7 +229,7 @@ def test_a_checkpoint_that_counts_a_call_nobody_knows_would_be_noticed():
     stage = Stage()
     stage.say("A")
     stage.write("b")
-    stage.outlet.release()
+    stage.producer.release()
     stage.do("save", "")
     stage.do("cut", "")
     with pytest.raises(KeyError):

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from chat.infrastructure import revocation
 from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
 
@@ -55,7 +55,7 @@ def test_a_stop_in_the_middle_of_a_tool(ask, deliver, upstream, session, scripte
     [run] = ask("Go", session=session)
     future = deliver(run)
     upstream.wait_for(lambda: scripted_tool.ran)
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert stopped(upstream, future, run).text == "I act. "
     assert scripted_tool.left == 1
     call = ToolCall.objects.get(run=run)
@@ -73,7 +73,7 @@ def test_a_stop_in_the_middle_of_parallel_tools_keeps_those_that_have_ended(
     [run] = ask("Go", session=session)
     future = deliver(run)
     wait_for_status(upstream, run, "current_time", "completed")
-    cancel_run(run.pk)
+    stop_run(run.pk)
     stopped(upstream, future, run)
     assert statuses(run) == {"act": "unknown", "current_time": "completed"}
     assert live(run) == rebuilt(run)
@@ -90,7 +90,7 @@ def test_a_stop_in_the_middle_of_an_agents_tool(ask, deliver, upstream, session,
     [run] = ask("Go", session=session)
     future = deliver(run)
     searching.wait_for(lambda: searching.requests)
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert stopped(upstream, future, run).text == "I ask. "
     searching.wait_for(lambda: searching.requests[0].left)
     assert statuses(run) == {"research_agent": "unknown", "web_search": "unknown"}
@@ -110,7 +110,7 @@ def test_a_stop_while_an_agent_writes_its_report(ask, deliver, upstream, session
                    for packet in entries(run))  # fmt: skip
 
     upstream.wait_for(reports)
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert stopped(upstream, future, run).text == "I ask. "
     assert statuses(run) == {"research_agent": "unknown", "web_search": "completed"}
     screen = live(run)

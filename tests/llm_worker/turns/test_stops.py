@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from chat.infrastructure import revocation
 from chat.models import Run
 from chat.protocol.states import Status
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from tests.llm_worker.outcomes import ended, overall_stops, stopped, wait_for_text
 
 
 def test_stopped_before_the_claim(deliver, ask, upstream):
     [run] = ask()
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert deliver(run).result() is False
     run.refresh_from_db()
     assert (run.status, len(upstream.requests)) == (Status.STOPPED, 0)
@@ -29,7 +29,7 @@ def test_stopped_before_the_first_token_while_the_upstream_is_silent(deliver, as
     [run] = ask()
     future = deliver(run)
     upstream.wait_for_requests()
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert stopped(upstream, future, run).text == ""
     assert upstream.requests[0].ended == "disconnected"
 
@@ -39,7 +39,7 @@ def test_stopped_while_the_upstream_has_not_even_answered(deliver, ask, upstream
     [run] = ask()
     future = deliver(run)
     upstream.wait_for_requests()
-    cancel_run(run.pk)
+    stop_run(run.pk)
     stopped(upstream, future, run)
     assert upstream.requests[0].ended == "disconnected"
 
@@ -49,7 +49,7 @@ def test_stopped_while_a_token_comes_every_five_milliseconds(deliver, ask, upstr
     [run] = ask()
     future = deliver(run)
     wait_for_text(upstream, run, 20)
-    cancel_run(run.pk)
+    stop_run(run.pk)
     assert stopped(upstream, future, run).text.startswith("0 1 2 3 ")
     assert upstream.requests[0].ended == "disconnected"
 
@@ -79,7 +79,7 @@ def test_ten_clicks_on_stop_are_one(deliver, ask, upstream):
     future = deliver(run)
     wait_for_text(upstream, run)
     with ThreadPoolExecutor(10) as clicks:
-        list(clicks.map(cancel_run, [run.pk] * 10))
+        list(clicks.map(stop_run, [run.pk] * 10))
     stopped(upstream, future, run)
     assert overall_stops(run) == ["user_cancelled"]
 
@@ -90,7 +90,7 @@ def test_a_stop_of_one_run_leaves_the_other_alone(deliver, ask, upstream):
     futures = [deliver(run) for run in runs]
     for run in runs:
         wait_for_text(upstream, run)
-    cancel_run(runs[0].pk)
+    stop_run(runs[0].pk)
     stopped_text = futures[0].result(60)
     upstream.release("the other")
     assert stopped_text is True
@@ -102,7 +102,7 @@ def test_a_stop_of_one_run_leaves_the_other_alone(deliver, ask, upstream):
 def test_a_stop_after_the_end_changes_nothing(deliver, ask, upstream):
     [run] = ask()
     deliver(run).result()
-    assert cancel_run(run.pk).had_ended
+    assert stop_run(run.pk).had_ended
     ended(run, Status.COMPLETED)
 
 

@@ -42,7 +42,7 @@ def shown(request):
 
 def test_the_next_request_holds_the_summary_and_what_came_after_its_cutoff(deliver, ask, upstream, talk):
     session, (_, _, _, a2, u3, _) = talk(3)
-    summaries.store(u3, a2.pk, "They greeted.", 3)
+    summaries.store_summary(u3, a2.pk, "They greeted.", 3)
     [run] = ask("And now?", session=session)
     deliver(run).result()
     assert shown(upstream.requests[-1]) == [
@@ -55,12 +55,12 @@ def test_the_next_request_holds_the_summary_and_what_came_after_its_cutoff(deliv
 
 def test_a_branch_forked_before_the_parent_of_the_summary_does_not_know_it(ask, deliver, upstream, talk):
     session, (_, a1, u2, a2, u3, _) = talk(3)
-    summaries.store(u3, a2.pk, "Late.", 3)
+    summaries.store_summary(u3, a2.pk, "Late.", 3)
     session.point_at(a2)
     [run] = ask("Elsewhere", session=session)
     deliver(run).result()
     assert shown(upstream.requests[-1]) == ["Question 1", "Answer 1", "Question 2", "Answer 2", "Elsewhere"]
-    summaries.store(u2, a1.pk, "Early.", 3)
+    summaries.store_summary(u2, a1.pk, "Early.", 3)
     branch = load_branch(run.turn.user_message_id)
     assert branch.summary
     assert [entry.text for entry in branch.entries] == ["Question 2", "Answer 2", "Elsewhere"]
@@ -70,7 +70,7 @@ def test_what_is_covered_and_what_is_shown_is_the_branch(talk):
     _, messages = talk(3)
     u3 = messages[4]
     for cutoff in (messages[1], messages[3]):
-        made = summaries.store(u3, cutoff.pk, "Short.", 3)
+        made = summaries.store_summary(u3, cutoff.pk, "Short.", 3)
         branch = load_branch(messages[5].pk)
         assert branch.summary
         assert branch.summary.id == made.pk  # of two with the same parent the newest
@@ -83,7 +83,7 @@ def test_files_and_numbers_of_covered_messages_are_still_known(talk):
     session, (u1, a1, u2, _) = talk(2)
     file = File.objects.create(owner=session.owner, name="tides.txt", text="High and low.", token_count=4)
     MessageFile.objects.create(message=u1, file=file, position=0, number=7)
-    summaries.store(u2, a1.pk, "Short.", 3)
+    summaries.store_summary(u2, a1.pk, "Short.", 3)
     branch = load_branch(u2.pk)
     assert branch.highest_number == 7
     assert [(file.name, file.document.number) for file in branch.summarised_files] == [("tides.txt", 7)]
@@ -96,7 +96,7 @@ def test_blocks_that_still_hold_stand_where_the_branch_goes_on(talk):
     PromptBlock.objects.create(message=u1, kind="P", text="Project", documents=documents)
     PromptBlock.objects.create(message=u2, kind="CA", text="Agent")
     PromptBlock.objects.create(message=u3, kind="D", text="Own")
-    summaries.store(u3, a2.pk, "Short.", 3)
+    summaries.store_summary(u3, a2.pk, "Short.", 3)
     branch = load_branch(a3.pk)
     assert {block.kind: block.text for block in branch.entries[0].blocks} == {
         "CA": "Agent",
@@ -104,14 +104,14 @@ def test_blocks_that_still_hold_stand_where_the_branch_goes_on(talk):
         "D": "Own",
     }
     assert branch.project == ("Project", [3])
-    summaries.store(u3, a1.pk, "Shorter.", 3)
+    summaries.store_summary(u3, a1.pk, "Shorter.", 3)
     branch = load_branch(a3.pk)
     assert {block.text for block in branch.entries[0].blocks} == {"Agent", "Project"}
 
 
 def test_a_smaller_model_goes_on_with_the_summary_and_what_fits(deliver, ask, upstream, talk):
     session, (_, _, _, a2, u3, a3) = talk(3)
-    summaries.store(u3, a2.pk, "They greeted.", 3)
+    summaries.store_summary(u3, a2.pk, "They greeted.", 3)
     ChatMessage.objects.filter(pk=a3.pk).update(text="word " * 2000, token_count=2000)
     ModelConfig.objects.create(
         name="small", base_url=upstream.base_url, context_window=2000, max_output_tokens=500
@@ -124,7 +124,7 @@ def test_a_smaller_model_goes_on_with_the_summary_and_what_fits(deliver, ask, up
 
 def test_a_summary_too_long_for_a_smaller_model_goes_and_the_turn_does_not_fail(deliver, ask, upstream, talk):
     session, (_, _, _, a2, u3, _) = talk(3)
-    summaries.store(u3, a2.pk, "They greeted. " * 500, 1500)
+    summaries.store_summary(u3, a2.pk, "They greeted. " * 500, 1500)
     ModelConfig.objects.create(
         name="small", base_url=upstream.base_url, context_window=2000, max_output_tokens=500
     )
@@ -141,7 +141,7 @@ def test_a_branch_is_one_question_to_the_database(talk, with_summary):
     """Without a summary; with one, what it covers is looked through besides."""
     _, (_, a1, u2, a2) = talk(2)
     if with_summary:
-        summaries.store(u2, a1.pk, "Short.", 3)
+        summaries.store_summary(u2, a1.pk, "Short.", 3)
     with CaptureQueriesContext(connection) as asked:
         load_branch(a2.pk)
     assert len(asked) == (5 if with_summary else 1)
@@ -149,7 +149,7 @@ def test_a_branch_is_one_question_to_the_database(talk, with_summary):
 
 def test_a_summary_changes_neither_replies_nor_the_current_branch(talk):
     session, (_, a1, u2, a2) = talk(2)
-    made = summaries.store(u2, a1.pk, "Short.", 3)
+    made = summaries.store_summary(u2, a1.pk, "Short.", 3)
     u2.refresh_from_db()
     session.refresh_from_db()
     assert (u2.latest_child_id, session.leaf_id) == (a2.pk, a2.pk)

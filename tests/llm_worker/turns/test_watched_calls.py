@@ -7,7 +7,7 @@ from chat.log.progress import present_live_message
 from chat.models import ModelConfig, Run, ToolCall
 from chat.protocol.states import Status
 from chat.protocol.wire import Snapshot, ToolArguments, ToolArgumentsDelta, ToolStart, TopLevelBranching
-from chat.runs.cancellation import cancel_run
+from chat.runs.cancellation import stop_run
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
@@ -99,7 +99,7 @@ def test_a_call_that_is_cut_in_the_middle_never_runs_and_is_kept_as_far_as_it_ca
     future = deliver(run)
     wait_until_written(upstream, run)
     if how == "stopped":
-        cancel_run(run.pk)
+        stop_run(run.pk)
         assert stopped(upstream, future, run).text == "I act. "
     else:
         upstream.release("the rest")

@@ -7,7 +7,7 @@ import pytest
 import uvloop
 from aiohttp.client_proto import ResponseHandler
 
-from chat.log.flush_window import Pace
+from chat.log.flush_window import FlushWindow
 from llm_worker.request.message import Message
 from llm_worker.upstream import windowed_reads
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
@@ -19,7 +19,7 @@ from tests.upstream import Upstream
 LOOPS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 
 
-class Windows(Pace):
+class Windows(FlushWindow):
     """They open when the test says so."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ def windows() -> Windows:
 
 @pytest.fixture
 async def models(windows: Windows) -> AsyncIterator[LanguageModels]:
-    models = LanguageModels(connections=10, silence_s=3, pace=windows)
+    models = LanguageModels(connections=10, silence_s=3, flush_window=windows)
     yield models
     await models.close()
 

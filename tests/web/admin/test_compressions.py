@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chat.compressions import requests as compression_requests
 from chat.compressions import summaries
-from chat.compressions.requests import Made, Spent
+from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.models import ChatMessage, Compression, Role, Run
 from tests import cast
 
@@ -23,9 +23,11 @@ def done() -> Compression:
     client.post(f"/api/sessions/{session}/compression/", {}, format="json")
     held = Compression.objects.claim(Compression.objects.get().pk, owner=1)
     assert held
-    assert compression_requests.begin(held, tokens_before=900, reserved_tokens=250, history_window=750)
+    assert compression_requests.start(held, tokens_before=900, reserved_tokens=250, history_window=750)
     cutoff = first["runs"][0]["message"]
-    assert compression_requests.finish(held, Made(cutoff, "They <b>greeted</b>.", 3, 300), Spent(700, 30))
+    assert compression_requests.finish(
+        held, NewSummary(cutoff, "They <b>greeted</b>.", 3, 300), CompressionUsage(700, 30)
+    )
     return Compression.objects.get()
 
 

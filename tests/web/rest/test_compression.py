@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.compressions import requests as compression_requests
-from chat.compressions.requests import Made, Spent
+from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, Run, TriggeredBy
 from chat.presenters.json_values import isoformat_utc
@@ -34,8 +34,8 @@ def read(client: APIClient, session: str) -> Any:
 def summarise(session: str, cutoff: str) -> ChatMessage:
     held = Compression.objects.claim(Compression.objects.under_way().get(session__id=session).pk, owner=1)
     assert held
-    assert compression_requests.begin(held, tokens_before=900, reserved_tokens=100, history_window=1000)
-    made = compression_requests.finish(held, Made(cutoff, "They greeted.", 3, 400), Spent())
+    assert compression_requests.start(held, tokens_before=900, reserved_tokens=100, history_window=1000)
+    made = compression_requests.finish(held, NewSummary(cutoff, "They greeted.", 3, 400), CompressionUsage())
     assert made
     return made
 

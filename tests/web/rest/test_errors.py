@@ -94,11 +94,11 @@ def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, 
     from chat.runs import task_queue
 
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    task_queue._impatient.cache_clear()
+    task_queue._fast_failing_client.cache_clear()
     try:
         response = cast.send(client, session)
     finally:
-        task_queue._impatient.cache_clear()
+        task_queue._fast_failing_client.cache_clear()
     assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
     assert response["Retry-After"]
     assert cast.texts(client, session) == []
@@ -114,11 +114,11 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
     from chat.runs import task_queue
 
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    task_queue._impatient.cache_clear()
+    task_queue._fast_failing_client.cache_clear()
     try:
         response = Client().get("/health/ready")
     finally:
-        task_queue._impatient.cache_clear()
+        task_queue._fast_failing_client.cache_clear()
     assert (response.status_code, response.json()["redis"]) == (503, "unavailable")
 
 

@@ -59,20 +59,20 @@ class Worker:
     def __init__(self, publisher: Publisher, run: Run, session: str) -> None:
         self.run = run
         address = p.RunAddress(session, str(run.pk), run.attempt)
-        self.outlet = publisher.open(address, on_stale=lambda: None)
-        self.outlet.emit(p.Placement(), p.RunStart(model="model"))
-        self.outlet.emit(p.Placement(), p.MessageStart())
+        self.producer = publisher.open(address, on_stale=lambda: None)
+        self.producer.emit(p.Placement(), p.RunStart(model="model"))
+        self.producer.emit(p.Placement(), p.MessageStart())
 
     async def say(self, text: str) -> None:
-        self.outlet.emit(p.Placement(), p.MessageDelta(text=text))
-        await self.outlet.flush()
+        self.producer.emit(p.Placement(), p.MessageDelta(text=text))
+        await self.producer.flush()
 
     async def end(self, text: str) -> None:
-        last_seq = self.outlet.settle() + 1
+        last_seq = self.producer.settle() + 1
         end = End(Status.COMPLETED, last_seq=last_seq, text=text)
         assert await sync_to_async(commit_end)(self.run.pk, self.run.attempt, end)
-        self.outlet.emit(p.Placement(), p.Stop(stop_reason="finished"))
-        await self.outlet.flush()
+        self.producer.emit(p.Placement(), p.Stop(stop_reason="finished"))
+        await self.producer.flush()
         await sync_to_async(announce)(self.run.pk)
 
 
@@ -179,7 +179,7 @@ async def test_after_the_log_has_expired_one_snapshot_and_the_stop_stand_for_it(
             "completed",
             "said",
         )
-        assert (snapshot["seq"], last["seq"]) == (last["seq"] - 1, worker.outlet.settle())
+        assert (snapshot["seq"], last["seq"]) == (last["seq"] - 1, worker.producer.settle())
 
 
 async def test_a_cursor_past_the_end_of_a_run_is_refused_and_one_at_the_end_gets_nothing(
@@ -189,7 +189,7 @@ async def test_a_cursor_past_the_end_of_a_run_is_refused_and_one_at_the_end_gets
         run = await sent(client, session)
         worker = await claimed(publisher, run, session)
         await worker.end("")
-        end = {"attempt": 1, "seq": worker.outlet.settle()}
+        end = {"attempt": 1, "seq": worker.producer.settle()}
         refused = await client.ask(
             type="subscribe", session=session, cursors={run: end | {"seq": end["seq"] + 1}}
         )
@@ -265,11 +265,11 @@ async def test_a_client_that_does_not_read_is_closed_and_others_notice_nothing(d
         while len(topic.subscribers) == 2:
             block += 1
             assert block < 10_000, "never closed"
-            worker.outlet.emit(p.Placement(turn_index=block), p.MessageDelta(text="x" * 9_000))
-            await worker.outlet.flush()
-            await reader.until(lambda one: one.get("seq") == worker.outlet.settle())
+            worker.producer.emit(p.Placement(turn_index=block), p.MessageDelta(text="x" * 9_000))
+            await worker.producer.flush()
+            await reader.until(lambda one: one.get("seq") == worker.producer.settle())
         slow.connection.transport.resume_reading()
         assert await slow.close_code() == 4408
         await worker.end("")
         await reader.until(is_stop)
-        assert seqs(reader) == list(range(1, worker.outlet.settle() + 1))
+        assert seqs(reader) == list(range(1, worker.producer.settle() + 1))

@@ -121,7 +121,7 @@ def test_a_title_that_a_model_gives_is_told_and_moves_nothing(alice):
     with sync_redis().pubsub() as ear:
         ear.subscribe(f"turnwire:user:{alice.pk}:sessions")
         assert ear.get_message(timeout=60)
-        assert titles.give(session.pk, "Beds and Paths")
+        assert titles.set_title(session.pk, "Beds and Paths")
         assert b'"title":"Beds and Paths"' in ear.get_message(timeout=60)["data"]
     assert Session.objects.get(pk=session.pk).updated_at == session.updated_at
 
