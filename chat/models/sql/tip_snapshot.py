@@ -44,10 +44,19 @@ class TipSnapshot(NamedTuple):
         rows = statements.every(_SNAPSHOT, given)
         if not rows:
             return None
-        *found, message, in_session, parent, role = rows[0][: -len(_MODEL)]
-        tip = None if message is None else ChatMessage.objects.placed((message, in_session, parent, role))
-        offered = [row[-len(_MODEL) :] for row in rows if row[-len(_MODEL)] is not None]
-        return cls(*found, tip, [statements.instance(ModelConfig, _MODEL, row) for row in offered])
+        latest_event, agent_id, own_runs, queued_runs, blocker_id, is_repeat, *place = rows[0][: -len(_MODEL)]
+        tip = None if place[0] is None else ChatMessage.objects.placed(place)
+        models = [row[-len(_MODEL) :] for row in rows if row[-1] is not None]
+        return cls(
+            latest_event,
+            agent_id,
+            own_runs,
+            queued_runs,
+            blocker_id,
+            is_repeat,
+            tip,
+            [statements.instance(ModelConfig, _MODEL, model) for model in models],
+        )
 
 
 _MODEL: Final = ("id", "name", "queue")
