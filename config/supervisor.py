@@ -1,7 +1,7 @@
 """Keep child processes alive: start, restart after any exit, stop in order, show what they print.
 
 One thread, one loop, no knowledge of what the programs are (launcher.py has that). Each child is a descendant in
-a process group of its own. docs/decisions/0001 says why this is our own.
+a process group of its own. See docs/decisions/0001-process-supervisor.md for why this is not a library.
 """
 
 import contextlib

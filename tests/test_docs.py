@@ -1,4 +1,4 @@
-"""What the pages for operators name exists: tests, metrics, variables, processes; and their commands do what they say."""
+"""The documentation names only what exists: paths, tests, metrics, variables, processes. Its commands work."""
 
 import ast
 import os
@@ -19,7 +19,16 @@ from web.rest.metrics import Everything
 
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 GUARANTEES = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+PAGES = [
+    *(ROOT / name for name in ("ARCHITECTURE.md", "README.md", "SECURITY.md", "STYLE.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+FOLDERS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0].isalpha())
 NAMED_TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", GUARANTEES)))
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 @cache
@@ -73,10 +82,24 @@ def test_a_worker_for_another_queue_is_started_like_the_others() -> None:
     assert command.replace("-c 50", '-c "${LLM_CONCURRENCY:-200}"') == procfile()["llm"]
 
 
-def test_every_file_named_is_there() -> None:
-    for page in (OPERATIONS, GUARANTEES):
-        for path in re.findall(r"`((?:docs|tests|chat|config)/[\w./-]+)", page):
-            assert (ROOT / path.partition("::")[0]).exists(), path
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_path_named_exists(page: Path) -> None:
+    """Checks text in backticks that begins with a top-level folder, and names of pages at the top (NAME.md)."""
+    named = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*|[A-Z]+\.md)(?:::\w+)?`", page.read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_relative_link_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_linked_from_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    links = re.findall(r"\]\(([^)#\s]+\.md)\)", index.read_text(encoding="utf-8"))
+    linked = {(index.parent / link).resolve() for link in links}
+    assert set((ROOT / "docs").rglob("*.md")) - linked == {index}
 
 
 def test_a_backup_can_be_restored(services: Services, tmp_path: Path) -> None:
