@@ -85,7 +85,9 @@ def test_a_worker_for_another_queue_is_started_like_the_others() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_path_named_exists(page: Path) -> None:
     """Checks text in backticks that begins with a top-level folder, and names of pages at the top (NAME.md)."""
-    named = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*|[A-Z]+\.md)(?:::\w+)?`", page.read_text(encoding="utf-8"))
+    named = re.findall(
+        rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*|[A-Z]+\.md)(?:::\w+)?`", page.read_text(encoding="utf-8")
+    )
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
