@@ -13,7 +13,7 @@ from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.api_messages import wire_messages
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.prefix import digests
 from llm_worker.request.tokens import estimate

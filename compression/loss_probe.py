@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compression.summarise import Models
-from llm_worker.request.frame import SUMMARY
+from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
 from llm_worker.request.truncation import shorten
 from llm_worker.stream.sanitiser import clean

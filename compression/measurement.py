@@ -25,7 +25,7 @@ from llm_worker.loading.branch import Branch, load_branch
 from llm_worker.loading.build_brief import framing_of
 from llm_worker.loading.project import ShownProject, shown_project
 from llm_worker.request.context import request_budget
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 from llm_worker.request.tokens import estimate, exactly
 from llm_worker.tools import offered
 from llm_worker.tools.schemas import schema_tokens

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message import total
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message import Message
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 
 INSTRUCTIONS = """\
 You write the summary that will stand in for the beginning of a long conversation between a user and an assistant, \

@@ -25,8 +25,8 @@ from chat.transcript.tokens import count_tokens
 from compression.cost import spent
 from compression.measurement import Case, case_of
 from compression.summarise import Metered, Refused, Summarised, compress_chat_history
-from llm_worker.lease.database import Database
-from llm_worker.lease.persistence import patiently
+from llm_worker.database import Database
+from llm_worker.lease.fenced_writes import patiently
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 

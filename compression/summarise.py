@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from chat.transcript.tokens import count_tokens
 from compression.chunking import NoRoom, next_pass
 from compression.prompt import Frame
-from llm_worker.request.frame import SUMMARY_TOKENS
+from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import ThinkSplitter

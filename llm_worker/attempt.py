@@ -23,8 +23,8 @@ from chat.transcript.rebuild import documents_of
 from llm_worker.brief import Brief
 from llm_worker.emitter import Emitter
 from llm_worker.lease.checkpoint import Checkpoint
-from llm_worker.lease.database import Database
-from llm_worker.lease.persistence import announce, finish, patiently, put_back
+from llm_worker.database import Database
+from llm_worker.lease.fenced_writes import announce, finish, patiently, put_back
 from llm_worker.loading.build_brief import left_and_cited, may_go_on, opening, prepare
 from llm_worker.loading.claim import Taken
 from llm_worker.loop import run_llm_loop

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, with_prefill
 from llm_worker.emitter import Emitter
-from llm_worker.loading.resume import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
+from llm_worker.resume import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
 from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.tool_calls.calls import PlannedCall, plan_calls

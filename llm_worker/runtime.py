@@ -23,11 +23,11 @@ from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt import Attempt, WorkerServices
 from llm_worker.lease.checkpointer import Checkpoints
-from llm_worker.lease.database import Database
+from llm_worker.database import Database
 from llm_worker.lease.drain import Drain
 from llm_worker.lease.heartbeat import Leases
 from llm_worker.lease.liveness_lock import Certificate
-from llm_worker.lease.persistence import patiently
+from llm_worker.lease.fenced_writes import patiently
 from llm_worker.loading.claim import take
 from llm_worker.post_run.request_log import SentRequests
 from llm_worker.post_run.titles import title_session

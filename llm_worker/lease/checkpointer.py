@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from django.db import DatabaseError
 
 from llm_worker.attempt import Attempt
-from llm_worker.lease.database import Database
-from llm_worker.lease.persistence import save
+from llm_worker.database import Database
+from llm_worker.lease.fenced_writes import save
 
 logger = logging.getLogger(__name__)
 

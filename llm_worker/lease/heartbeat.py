@@ -13,7 +13,7 @@ from chat.models import Run
 from chat.models.lease import RUN_LEASE
 from chat.protocol.states import Status
 from llm_worker.attempt import Attempt
-from llm_worker.lease.database import Database
+from llm_worker.database import Database
 
 logger = logging.getLogger(__name__)
 

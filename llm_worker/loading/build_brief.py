@@ -15,8 +15,8 @@ from chat.transcript.entries import BlockKind, Document
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.branch import Branch, load_branch
 from llm_worker.loading.project import ShownProject, shown_project
-from llm_worker.loading.resume import is_finished
-from llm_worker.request.frame import SUMMARY, SUMMARY_TOKENS, Framing
+from llm_worker.resume import is_finished
+from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, Framing
 from llm_worker.request.system_prompt import AgentPrompt, system_prompts
 from llm_worker.tools import offered
 from llm_worker.tools.tool import Tool

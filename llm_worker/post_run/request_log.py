@@ -17,7 +17,7 @@ from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import Memory
 from chat.models import Run, SentRequest
 from chat.models.sent_request import KeptOf
-from llm_worker.lease.database import Database
+from llm_worker.database import Database
 from llm_worker.post_run.request_recorder import Recorded
 from llm_worker.request import prefix
 

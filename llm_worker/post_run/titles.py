@@ -8,8 +8,8 @@ from uuid import UUID
 
 from chat.models import Run
 from chat.runs import titles
-from llm_worker.lease.database import Database
-from llm_worker.lease.persistence import patiently
+from llm_worker.database import Database
+from llm_worker.lease.fenced_writes import patiently
 from llm_worker.post_run.title_prompt import title_in, title_messages
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
-from llm_worker.request.frame import Frame, Framing
+from llm_worker.request.prompt_parts import Frame, Framing
 from llm_worker.request.history import History
 from llm_worker.request.message import LanguageModelInput, Message, TokensOf, counted_once
-from llm_worker.request.replay import BLOCKS, Replay
+from llm_worker.request.message_renderer import BLOCKS, Replay
 from llm_worker.request.rounds import ShownRounds
 
 # Estimates are not exact: this much of the window stays unused.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from llm_worker.brief import Brief
 from llm_worker.request.context import Context, request_budget
 from llm_worker.request.message import LanguageModelInput
-from llm_worker.request.replay import GONE
+from llm_worker.request.message_renderer import GONE
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 

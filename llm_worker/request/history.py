@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from chat.transcript.entries import Entry, TextFile
 from llm_worker.request.message import Message, total
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 
 # The newest of the forgotten files; a model needs no longer list to ask for one.
 MOST_LISTED = 20

@@ -6,7 +6,7 @@ from typing import Self
 
 from chat.transcript.entries import Round
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total
-from llm_worker.request.replay import Replay, answered
+from llm_worker.request.message_renderer import Replay, answered
 from llm_worker.request.truncation import allowances, shorten
 
 

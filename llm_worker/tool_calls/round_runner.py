@@ -10,7 +10,7 @@ from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outco
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.request.context_report import Account
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering

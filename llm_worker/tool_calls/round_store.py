@@ -15,8 +15,8 @@ from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
 from chat.transcript.tokens import count_tokens
 from llm_worker.lease.checkpoint import Checkpoint
-from llm_worker.lease.database import Database
-from llm_worker.lease.persistence import Held, patiently, save_held
+from llm_worker.database import Database
+from llm_worker.lease.fenced_writes import Held, patiently, save_held
 from llm_worker.request.message import call_text
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import AgentReport, NewRound

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chat.transcript.entries import Block, Call, Document, Entry, Round, TextFile
 from compression.plan import Row, get_compression_params, get_messages_to_summarize, measured
 from llm_worker.request.message import total
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 from tests.compression.branches import SENT_AT, branches, tokens_of
 
 REPLAY = Replay(tokens_of)

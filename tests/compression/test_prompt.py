@@ -8,7 +8,7 @@ from compression.chunking import NoRoom, next_pass
 from compression.plan import get_messages_to_summarize, measured
 from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 from tests.compression.branches import SENT_AT, branches, tokens_of
 
 REPLAY = Replay(tokens_of)

@@ -18,7 +18,7 @@ from compression.runner import begin, of
 from compression.summarise import Refused, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.tokens import estimate
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.model_request import Request

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
-from llm_worker.request.replay import GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.message_renderer import GONE_TOKENS, SENT_AT_TOKENS
 
 # Of a response in history; this alone has no price of its own.
 GONE_COSTS = GONE_TOKENS + TOKENS_PER_MESSAGE

@@ -15,7 +15,7 @@ from chat.transcript.entries import Entry
 from compression.loss_probe import Answered, Probe, probe, share_of_equal
 from compression.prompt import said
 from llm_worker.request.context import request_budget
-from llm_worker.request.replay import Replay
+from llm_worker.request.message_renderer import Replay
 from llm_worker.request.tokens import estimate, exactly
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import model_of

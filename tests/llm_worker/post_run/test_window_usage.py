@@ -12,7 +12,7 @@ from chat.transcript.entries import Block, Entry
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle
 from llm_worker.post_run.window_usage import SLACK_SHARE, SLACK_TOKENS, Fullness
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.upstream.model_request import Model
 from tests.llm_worker.outcomes import ended
 

@@ -6,7 +6,7 @@ from chat.transcript.entries import Call, Entry, Image
 from llm_worker.request.api_messages import wire_messages
 from llm_worker.request.images import image_tokens
 from llm_worker.request.message import Message
-from llm_worker.request.replay import SENT_AT_TOKENS, Replay
+from llm_worker.request.message_renderer import SENT_AT_TOKENS, Replay
 from tests.llm_worker.notation import SENT_AT
 
 PHOTO = Image("i", "photo\n1.png", "data:image/png;base64,AAAA", 640, 480)

@@ -7,10 +7,10 @@ import pytest
 from chat.transcript.entries import Block, Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, ContextTooLong, build_context, request_budget
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.history import MOST_LISTED
 from llm_worker.request.message import arguments_json
-from llm_worker.request.replay import GONE, dated
+from llm_worker.request.message_renderer import GONE, dated
 from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import Message, total
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

@@ -10,7 +10,7 @@ from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFil
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle
 from llm_worker.post_run.request_recorder import Recorder
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.upstream.model_request import Model
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from chat.transcript.entries import Block, Call, Entry
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import LanguageModelInput, Message, total
 from llm_worker.request.prefix import common, digests, share, share_of
 from llm_worker.request.tokens import estimate

@@ -4,7 +4,7 @@ import pytest
 
 from chat.transcript.tokens import count_tokens
 from llm_worker.request import tokens
-from llm_worker.request.replay import GONE, GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.message_renderer import GONE, GONE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.truncation import NOTE_TOKENS
 
 

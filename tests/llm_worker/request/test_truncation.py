@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import REMINDER_TOKENS, Budget, ContextTooLong, build_context
-from llm_worker.request.frame import Framing
+from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import Message
 from llm_worker.request.truncation import LATER_TOKENS, SHORTEST_TOKENS, allowances, shorten
 from tests.llm_worker.notation import SENT_AT

@@ -11,7 +11,7 @@ from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, Prom
 from chat.protocol.states import Status
 from knowledge.models import File
 from llm_worker.loading.branch import load_branch
-from llm_worker.request.frame import SUMMARY
+from llm_worker.request.prompt_parts import SUMMARY
 from tests.llm_worker.outcomes import ended
 
 

@@ -6,7 +6,7 @@ from typing import Self
 from chat.transcript.entries import Entry, TextFile
 from llm_worker.request.history import Kept
 from llm_worker.request.message import Letter, Message, total
-from llm_worker.request.replay import BLOCKS, Replay
+from llm_worker.request.message_renderer import BLOCKS, Replay
 
 SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
 # Of what stands around the text.

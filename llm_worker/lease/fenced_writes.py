@@ -19,7 +19,7 @@ from chat.models.outcome import End
 from chat.models.sql import statements
 from chat.protocol.states import TERMINAL, Status
 from chat.runs import completion
-from llm_worker.lease.database import Database
+from llm_worker.database import Database
 
 logger = logging.getLogger(__name__)
 
