@@ -78,13 +78,12 @@ def build_context(
     budget: Budget,
     tokens_of: TokensOf,
 ) -> Context:
-    """Choose what the model will see.
+    """Choose what the model will see. Raises ContextTooLong if the fixed messages do not fit.
 
     entries: the branch after the summary's cutoff, oldest first; the last one is the user message to answer.
-    rounds: the finished tool rounds of this turn, oldest first. What is fixed is charged first, then the newest of
-    the history up to the first that does not fit. Each request of a turn extends the one before (but for the
-    reminder), unless the rounds, shortened, need more than was kept free for them.
-    Raises ContextTooLong if what is fixed does not fit.
+    rounds: the finished tool rounds of this turn, oldest first. The fixed messages are charged first, then the
+    history from the newest entry up to the first that does not fit. Each request of a turn extends the previous one
+    (except for the reminder), unless the rounds, even truncated, need more than the tokens reserved for them.
     """
     *before, question = entries
     replay = Replay(counted_once(tokens_of), framing.sees_images)
