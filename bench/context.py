@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
-from llm_worker.request.api_messages import wire_messages
+from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import LanguageModelInput
-from llm_worker.request.prefix import digests
-from llm_worker.request.tokens import estimate
+from llm_worker.request.prefix import message_digests
+from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.request.tokens import estimate_tokens
 
 LENGTHS = (10, 100, 1_000, 10_000)
 GOAL_LENGTH, GOAL_MS = 1_000, 20.0
@@ -24,7 +24,7 @@ REPEATS = 15
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 QUESTION = "What does the contract say about the notice period, and since when? " * 4
 ANSWER = "It says three months to the end of a quarter; see section 4, second paragraph. " * 15
-FRAMING = Framing(
+FRAMING = PromptParts(
     system="You are a careful assistant. " * 250, agent_prompt="Cite your sources. " * 30, dynamic_context="Known: it. " * 50
 )  # fmt: skip
 
@@ -64,18 +64,18 @@ def median_ms(work: Callable[[], object]) -> float:
 
 
 def build(entries: list[Entry]) -> LanguageModelInput:
-    return build_context(entries, FRAMING, budget=Budget(10**8, 8_192), tokens_of=estimate).messages
+    return build_context(entries, FRAMING, budget=Budget(10**8, 8_192), tokens_of=estimate_tokens).messages
 
 
 def main() -> None:
-    print(f"{'messages':>9} {'tools':>6} {'build ms':>9} {'wire ms':>8} {'digests ms':>11}")
+    print(f"{'messages':>9} {'tools':>6} {'build ms':>9} {'wire ms':>8} {'message_digests ms':>11}")
     for length in LENGTHS:
         for with_tools in (False, True):
             entries = branch(length, with_tools=with_tools)
             messages = build(entries)
             build_ms = median_ms(lambda entries=entries: build(entries))
-            wire_ms = median_ms(lambda messages=messages: wire_messages(messages))
-            digests_ms = median_ms(lambda messages=messages: digests(messages))
+            wire_ms = median_ms(lambda messages=messages: to_api_messages(messages))
+            digests_ms = median_ms(lambda messages=messages: message_digests(messages))
             missed = length == GOAL_LENGTH and build_ms > GOAL_MS
             note = f"  goal: {GOAL_MS:g} ms" if missed else ""
             print(

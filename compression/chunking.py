@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compression.prompt import Frame
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf, total
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
 
 # Where not everything fits, what stays verbatim may take this part of the room: it only shows what matters.
 RECENT_SHARE = 0.25
@@ -25,16 +25,16 @@ class Pass:
 
 
 def next_pass(
-    frame: Frame, older: Sequence[Message], recent: Sequence[Message], *, budget: int, tokens_of: TokensOf
+    frame: Frame, older: Sequence[Message], recent: Sequence[Message], *, budget: int, tokens_of: TokenCounter
 ) -> Pass:
     """The oldest of `older` that fit, at least a part of one. budget: tokens of the request. Raises NoRoom."""
     room = budget - sum(_tokens(message, tokens_of) for message in frame.around((), ()))
     if room < SMALLEST_ROOM:
         raise NoRoom(f"{room} tokens are left of {budget}")
-    if total(older) + total(recent) <= room:
+    if total_tokens(older) + total_tokens(recent) <= room:
         return Pass(frame.around(older, recent), ())
     shown = _fitting(recent, int(room * RECENT_SHARE))
-    room -= total(shown)
+    room -= total_tokens(shown)
     taken = _fitting(older, room)
     rest = list(older[len(taken) :])
     if not taken:
@@ -54,7 +54,7 @@ def _fitting(messages: Sequence[Message], room: int) -> list[Message]:
     return fitting
 
 
-def _parted(message: Message, room: int, tokens_of: TokensOf) -> tuple[Message, Message]:
+def _parted(message: Message, room: int, tokens_of: TokenCounter) -> tuple[Message, Message]:
     """A message that is longer than a request, as what fits of it and the remainder."""
     characters, tokens = len(message.text), message.tokens
     while tokens > room and characters > 1:
@@ -67,5 +67,5 @@ def _parted(message: Message, room: int, tokens_of: TokensOf) -> tuple[Message, 
     return head, replace(message, text=tail, tokens=left)
 
 
-def _tokens(message: Message, tokens_of: TokensOf) -> int:
+def _tokens(message: Message, tokens_of: TokenCounter) -> int:
     return tokens_of(message.text, 0) + TOKENS_PER_MESSAGE

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compression.summarise import Models
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
-from llm_worker.request.truncation import shorten
+from llm_worker.request.truncation import truncate
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import ThinkSplitter
 from llm_worker.upstream.model_request import Model, Request
@@ -34,7 +34,7 @@ class Probe:
     said: Sequence[Message]
     summary: str
     budget: int
-    tokens_of: TokensOf
+    tokens_of: TokenCounter
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _parts(given: Probe) -> Iterator[list[Message]]:
     room = given.budget - OVERHEAD_TOKENS
     part: list[Message] = []
     for message in given.said:
-        text, tokens = shorten(message.text, room - TOKENS_PER_MESSAGE, given.tokens_of)
+        text, tokens = truncate(message.text, room - TOKENS_PER_MESSAGE, given.tokens_of)
         used = sum(one.tokens for one in part)
         if part and used + tokens + TOKENS_PER_MESSAGE > room:
             yield part

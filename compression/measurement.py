@@ -22,15 +22,15 @@ from compression.prefetch import find_prepared, is_nearly_due
 from compression.prompt import said
 from compression.summarise import Work, shown_tokens
 from llm_worker.loading.branch import Branch, load_branch
-from llm_worker.loading.build_brief import framing_of
-from llm_worker.loading.project import ShownProject, shown_project
+from llm_worker.loading.build_brief import build_prompt_parts
+from llm_worker.loading.project import ProjectContext, build_project_context
 from llm_worker.request.context import request_budget
-from llm_worker.request.message_renderer import Replay
-from llm_worker.request.tokens import estimate, exactly
-from llm_worker.tools import offered
+from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.tokens import estimate_tokens, exact_counter
+from llm_worker.tools import select_tools
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.endpoint import model_of
+from llm_worker.upstream.endpoint import resolve_model
 
 # Of the window of history, for the summary; and never more than this.
 SUMMARY_SHARE = 8
@@ -98,12 +98,12 @@ def measure(held: Compression, config: ModelConfig) -> Measured:
     branch = load_branch(held.leaf_id)
     if not are_stored(run.turn.session.agent):
         branch = branch.without_blocks()
-    replay = Replay(estimate, sees_images=config.supports_vision)
-    rows = measured(branch.entries, replay)
+    renderer = MessageRenderer(estimate_tokens, sees_images=config.supports_vision)
+    rows = measured(branch.entries, renderer)
     summary_tokens = shown_tokens(branch.summary.token_count) if branch.summary else 0
     reserved = held.reserved_tokens
     if reserved is None:
-        reserved = _reserved(run, config, branch, replay)
+        reserved = _reserved(run, config, branch, renderer)
     params = get_compression_params(
         rows,
         summary_tokens,
@@ -115,11 +115,11 @@ def measure(held: Compression, config: ModelConfig) -> Measured:
 
 
 def _work(held: Compression, found: Measured, split: Split, summariser: ModelConfig) -> Work:
-    model = model_of(summariser)
+    model = resolve_model(summariser)
     if model is None:
         raise ModelFailed("model_not_configured", f"{summariser.name} has no address")
-    tokens_of = exactly(summariser.tokenizer) or estimate
-    replay = Replay(tokens_of)
+    tokens_of = exact_counter(summariser.tokenizer) or estimate_tokens
+    renderer = MessageRenderer(tokens_of)
     # What came after the parent is one answer of perhaps several: no other's history may learn of it.
     shown = [row.entry for row in split.recent]
     ends = next(index for index, entry in enumerate(shown) if entry.id == str(held.parent_id))
@@ -128,8 +128,8 @@ def _work(held: Compression, found: Measured, split: Split, summariser: ModelCon
     )
     return Work(
         model=model,
-        older=said([row.entry for row in split.older], replay),
-        recent=said(shown[: ends + 1], replay),
+        older=said([row.entry for row in split.older], renderer),
+        recent=said(shown[: ends + 1], renderer),
         replaced_tokens=found.summary_tokens + sum(row.tokens for row in split.older),
         budget=request_budget(summariser.context_window, model.max_output_tokens).tokens,
         words=max(FEWEST_WORDS, longest * 3 // 4),
@@ -163,18 +163,18 @@ def _smallest_window(run: Run, config: ModelConfig) -> int:
     return min(config.context_window, *others.values_list("context_window", flat=True), config.context_window)
 
 
-def _reserved(run: Run, config: ModelConfig, branch: Branch, replay: Replay) -> int:
+def _reserved(run: Run, config: ModelConfig, branch: Branch, renderer: MessageRenderer) -> int:
     """Tokens of the system prompt, tools, agent prompt, project and dynamic context, and of the answer."""
     agent = run.turn.session.agent
-    tools = offered(agent.tools) if agent and config.supports_tools else []
+    tools = select_tools(agent.tools) if agent and config.supports_tools else []
     # What is stored in the branch counts where it stands.
     project = (
-        ShownProject(branch)
+        ProjectContext(branch)
         if are_stored(run.turn.session.agent)
-        else shown_project(run, config, branch, in_the_branch=False)
+        else build_project_context(run, config, branch, in_the_branch=False)
     )
-    framing = framing_of(run, tools, project)
-    said_now = framing.dynamic_context or dynamic_context.build(run.turn.session)
-    texts = (framing.system, framing.agent_prompt, framing.project, said_now)
-    shown = sum(replay.text("S", text).tokens for text in texts if text)
+    prompt_parts = build_prompt_parts(run, tools, project)
+    said_now = prompt_parts.dynamic_context or dynamic_context.build(run.turn.session)
+    texts = (prompt_parts.system, prompt_parts.agent_prompt, prompt_parts.project, said_now)
+    shown = sum(renderer.render_text("S", text).tokens for text in texts if text)
     return shown + schema_tokens(tools) + config.max_output_tokens

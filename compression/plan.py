@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chat.transcript.entries import Entry
-from llm_worker.request.message import total
-from llm_worker.request.message_renderer import Replay
+from llm_worker.request.message import total_tokens
+from llm_worker.request.message_renderer import MessageRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Split:
         return self.older[-1].entry.id
 
 
-def measured(entries: Sequence[Entry], replay: Replay) -> list[Row]:
-    return [Row(entry, _tokens(entry, replay)) for entry in entries]
+def measured(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Row]:
+    return [Row(entry, _tokens(entry, renderer)) for entry in entries]
 
 
 def get_compression_params(
@@ -90,11 +90,11 @@ def _tail(rows: Sequence[Row], room: Fraction) -> int:
     return start
 
 
-def _tokens(entry: Entry, replay: Replay) -> int:
+def _tokens(entry: Entry, renderer: MessageRenderer) -> int:
     if entry.role == "assistant":
-        return sum(total(group) for group in replay.answer(entry))
-    files = replay.files(entry).tokens if entry.files else 0
-    return replay.user(entry).tokens + files + total(replay.blocks(entry))
+        return sum(total_tokens(group) for group in renderer.render_answer(entry))
+    files = renderer.render_files(entry).tokens if entry.files else 0
+    return renderer.render_user(entry).tokens + files + total_tokens(renderer.render_blocks(entry))
 
 
 def _exactly(ratio: float) -> Fraction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message import Message
-from llm_worker.request.message_renderer import Replay
+from llm_worker.request.message_renderer import MessageRenderer
 
 INSTRUCTIONS = """\
 You write the summary that will stand in for the beginning of a long conversation between a user and an assistant, \
@@ -61,23 +61,23 @@ class Frame:
         ]
 
 
-def said(entries: Sequence[Entry], replay: Replay) -> list[Message]:
+def said(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:
     """Rows as separate user and assistant messages, oldest first.
 
     Files stand above their message. Tool responses, pictures and stored blocks are left out.
     """
-    return [message for entry in entries for message in _said(entry, replay)]
+    return [message for entry in entries for message in _said(entry, renderer)]
 
 
-def _said(entry: Entry, replay: Replay) -> Iterator[Message]:
+def _said(entry: Entry, renderer: MessageRenderer) -> Iterator[Message]:
     if entry.role == "user":
         if entry.files:
-            yield replay.files(entry)
-        yield replay.user(replace(entry, images=(), blocks=()))
+            yield renderer.render_files(entry)
+        yield renderer.render_user(replace(entry, images=(), blocks=()))
         return
     names = dict.fromkeys(call.name for each in entry.rounds for call in each.calls)
     if names:
         line = TOOLS_USED.format(names=", ".join(names))
-        yield replay.text("A", f"{line}\n\n{entry.text.strip()}".rstrip())
+        yield renderer.render_text("A", f"{line}\n\n{entry.text.strip()}".rstrip())
     elif entry.text.strip():
-        yield replay.text("A", entry.text, entry.token_count)
+        yield renderer.render_text("A", entry.text, entry.token_count)

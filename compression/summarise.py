@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from chat.transcript.tokens import count_tokens
 from compression.chunking import NoRoom, next_pass
 from compression.prompt import Frame
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokensOf
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import ThinkSplitter
 from llm_worker.upstream.completion import Completion
@@ -64,7 +64,7 @@ class Work:
     replaced_tokens: int
     budget: int
     words: int
-    tokens_of: TokensOf
+    tokens_of: TokenCounter
     previous: str = ""
 
 

@@ -21,17 +21,22 @@ from chat.protocol.wire import Error, RunAddress, Snapshot, run_error
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
 from llm_worker.brief import Brief
-from llm_worker.emitter import Emitter
-from llm_worker.lease.checkpoint import Checkpoint
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import announce, finish, patiently, put_back
-from llm_worker.loading.build_brief import left_and_cited, may_go_on, opening, prepare
-from llm_worker.loading.claim import Taken
+from llm_worker.emitter import Emitter
+from llm_worker.lease.checkpoint import CheckpointTracker
+from llm_worker.lease.fenced_writes import announce_end, finish_run, patiently, release_run
+from llm_worker.loading.build_brief import (
+    build_brief,
+    can_continue,
+    load_opening,
+    load_saved_answer_and_citations,
+)
+from llm_worker.loading.claim import ClaimedRun
 from llm_worker.loop import run_llm_loop
-from llm_worker.post_run.request_log import SentRequests
-from llm_worker.post_run.request_recorder import Recorder
-from llm_worker.post_run.window_usage import Fullness
-from llm_worker.request.context_report import Account
+from llm_worker.post_run.request_log import RequestLog
+from llm_worker.post_run.request_recorder import RequestRecorder
+from llm_worker.post_run.window_usage import WindowUsage
+from llm_worker.request.context_report import ContextReport
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
@@ -55,7 +60,7 @@ class WorkerServices:
     database: Database
     publisher: Publisher
     models: Models
-    sent: SentRequests
+    sent: RequestLog
     # A hundred runs that begin together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -63,7 +68,7 @@ class WorkerServices:
 class Attempt:
     """Belongs to the event loop. The run was claimed by this process, and is leased since `leased_at` or later."""
 
-    def __init__(self, taken: Taken, services: WorkerServices, leased_at: float) -> None:
+    def __init__(self, taken: ClaimedRun, services: WorkerServices, leased_at: float) -> None:
         self.run = run = taken.run
         self._brief = taken.brief
         self.leased_at = leased_at  # on the loop's clock; moved by every beat
@@ -71,13 +76,13 @@ class Attempt:
         self._loop = asyncio.get_running_loop()
         self._began_at = leased_at
         self._state = RunState()
-        self._sent = Recorder()
+        self._sent = RequestRecorder()
         ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
-        self._fullness = Fullness(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))
+        self._window_usage = WindowUsage(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))
         self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(self._producer, self._state, blocks, self._loop.time)
-        self.checkpoint = Checkpoint(run, self._state, self._producer, self._began_at)
+        self.checkpoint = CheckpointTracker(run, self._state, self._producer, self._began_at)
         self._answering: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason | None = None
         self._cancelled_at = 0.0
@@ -117,7 +122,7 @@ class Attempt:
             self.cancel("stopped")
 
     async def _answer(self) -> None:
-        if may_go_on(self.run):
+        if can_continue(self.run):
             await self._open()
         if self.run.attempt == 1:
             self._emitter.run_start(self.run.model)
@@ -125,11 +130,11 @@ class Attempt:
         await self.check_revoked()
         brief = self._brief
         if brief is None:
-            brief = await patiently(self._services.database, prepare, self.run)
+            brief = await patiently(self._services.database, build_brief, self.run)
         if self.run.attempt > 1:
             self._emitter.run_start(self.run.model)
         self._has_begun = True
-        self._fullness.brief = brief
+        self._window_usage.brief = brief
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
         await run_llm_loop(brief, self._deps(brief), self._emitter)
 
@@ -146,22 +151,22 @@ class Attempt:
             sent=self._record,
         )
 
-    def _record(self, inside: str, request: Request, account: Account) -> None:
+    def _record(self, inside: str, request: Request, report: ContextReport) -> None:
         """A request goes out, of the run's own loop or of the agent call's in that row."""
         tool_call = UUID(inside) if inside else None
-        self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call, account=account)
+        self._sent.record(request.messages, datetime.now(UTC), tool_call=tool_call, report=report)
         if not inside:
-            self._fullness.messages = request.messages
+            self._window_usage.messages = request.messages
 
     async def _open(self) -> None:
         """Show what an earlier attempt has said."""
-        self._opened = await patiently(self._services.database, opening, self.run)
+        self._opened = await patiently(self._services.database, load_opening, self.run)
         if self._opened:
             self._producer.open_with_snapshot(self._opened)
 
     async def _keep_what_was_left(self) -> None:
         """An attempt that ends before it has taken up what earlier ones have left neither hides nor overwrites it."""
-        left, cited = await patiently(self._services.database, left_and_cited, self.run)
+        left, cited = await patiently(self._services.database, load_saved_answer_and_citations, self.run)
         if not self._opened:
             self._producer.open_with_snapshot(left)
         self._state.keep(left.message["text"], self.run.message.reasoning)
@@ -196,7 +201,7 @@ class Attempt:
         self._emitter.end()
         last_seq = self._producer.settle() + (2 if error else 1)
         offered = replace(self._make_end(status, error, last_seq=last_seq), never_ran=never_ran)
-        end = await patiently(self._services.database, finish, self.run, offered)
+        end = await patiently(self._services.database, finish_run, self.run, offered)
         if end is None:
             return
         counters.run_ended(self.run.model, end)
@@ -205,13 +210,13 @@ class Attempt:
             await self._producer.flush()
             counters.stop_said(self._cancel_reason, self._loop.time() - self._cancelled_at)
             is_failed = end.status == Status.FAILED
-            reserved = None if is_failed else self._fullness.reserved_if_due(self._state.text)
-            await patiently(self._services.database, announce, self.run, reserved)
+            reserved = None if is_failed else self._window_usage.reserved_tokens_if_due(self._state.text)
+            await patiently(self._services.database, announce_end, self.run, reserved)
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
         self._producer.discard()
-        return await patiently(self._services.database, put_back, held)
+        return await patiently(self._services.database, release_run, held)
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> End:
         state = self._state

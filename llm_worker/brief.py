@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from chat.transcript.entries import Document, Entry
 from chat.transcript.rebuild import ShownRound
-from llm_worker.request.prompt_parts import Framing
+from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import Usage
 from llm_worker.upstream.model_request import Model
@@ -38,7 +38,7 @@ class Brief:
 
     model: Model
     entries: Sequence[Entry]
-    framing: Framing
+    prompt_parts: PromptParts
     context_window: int
     max_cycles: int
     tokenizer: str = ""

@@ -9,11 +9,11 @@ from chat.transcript.entries import Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.brief import Brief
 from llm_worker.request.context import Context, ContextTooLong, build_context, request_budget
-from llm_worker.request.context_report import Account
+from llm_worker.request.context_report import ContextReport
 from llm_worker.request.message import Message
-from llm_worker.request.reminders import reminder
-from llm_worker.request.tokens import estimate, exactly
-from llm_worker.tools.schemas import schema_tokens, schemas
+from llm_worker.request.reminders import build_reminder
+from llm_worker.request.tokens import estimate_tokens, exact_counter
+from llm_worker.tools.schemas import schema_tokens, tool_schemas
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request, ToolChoice
@@ -25,7 +25,7 @@ class Cycle:
 
     request: Request
     tools: Sequence[Tool]
-    account: Account
+    report: ContextReport
 
 
 def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
@@ -45,11 +45,11 @@ def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
         brief.model,
         context.messages,
         cache_key=brief.cache_key,
-        tools=schemas(tools),
+        tools=tool_schemas(tools),
         tool_choice=choice,
     )
-    account = Account(context, brief, tools, choice)
-    return Cycle(request, [] if is_last else tools, account)
+    report = ContextReport(context, brief, tools, choice)
+    return Cycle(request, [] if is_last else tools, report)
 
 
 def with_prefill(request: Request, said: str) -> Request:
@@ -65,7 +65,9 @@ def with_prefill(request: Request, said: str) -> Request:
 def _reminder(brief: Brief, rounds: Sequence[Round], *, is_last: bool) -> str:
     searching = {tool.name for tool in brief.tools if tool.searches}
     has_searched = any(call.name in searching for each in rounds for call in each.calls)
-    return reminder(brief.reminder, is_last_cycle=is_last, has_searched=has_searched, may_open_pages=False)
+    return build_reminder(
+        brief.reminder, is_last_cycle=is_last, has_searched=has_searched, may_open_pages=False
+    )
 
 
 def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
@@ -74,10 +76,10 @@ def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -
     try:
         return _fitting(brief, rounds, text)
     except ModelFailed:
-        if not brief.framing.summary:
+        if not brief.prompt_parts.summary:
             raise
-        bare = replace(brief.framing, summary="", summary_tokens=0)
-        return _fitting(replace(brief, framing=bare), rounds, text)
+        bare = replace(brief.prompt_parts, summary="", summary_tokens=0)
+        return _fitting(replace(brief, prompt_parts=bare), rounds, text)
 
 
 def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
@@ -85,19 +87,19 @@ def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
     build = partial(
         build_context,
         brief.entries,
-        replace(brief.framing, reminder=text),
+        replace(brief.prompt_parts, reminder=text),
         rounds=rounds,
         # With all its tools in every cycle, or the history of later cycles would not be that of the first.
         budget=request_budget(
             brief.context_window, brief.model.max_output_tokens, schema_tokens(brief.tools)
         ),
     )
-    exact = exactly(brief.tokenizer)
+    exact = exact_counter(brief.tokenizer)
     try:
         if exact is None:
-            return build(tokens_of=estimate)
+            return build(tokens_of=estimate_tokens)
         with suppress(ContextTooLong):
-            context = build(tokens_of=estimate)
+            context = build(tokens_of=estimate_tokens)
             if not context.is_tight:
                 return context
         return build(tokens_of=exact)

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, with_prefill
 from llm_worker.emitter import Emitter
-from llm_worker.resume import calls_to_finish, go_on_with, is_finished, show_again, show_beginning
+from llm_worker.resume import (
+    continue_text,
+    is_finished,
+    plan_unfinished_calls,
+    replay_round,
+    replay_text_before,
+)
 from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.tool_calls.calls import PlannedCall, plan_calls
@@ -27,7 +33,7 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
         emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
         request = with_prefill(cycle.request, said) if said else cycle.request
         said = ""
-        deps.sent(brief.inside, request, cycle.account)
+        deps.sent(brief.inside, request, cycle.report)
         step = await run_llm_step(request, deps.models, emitter, _watchable(brief, cycle.tools))
         reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
         if not (step.calls and cycle.tools):
@@ -41,12 +47,12 @@ async def _take_up(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
     earlier = brief.earlier
     for each in earlier.rounds:
         if is_finished(each):
-            show_again(each, emitter, silently=earlier.is_shown)
+            replay_round(each, emitter, silently=earlier.is_shown)
         else:
-            show_beginning(each, emitter, silently=earlier.is_shown)
+            replay_text_before(each, emitter, silently=earlier.is_shown)
             hosting = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
-            await _carry_out(calls_to_finish(each, brief.tools), hosting)
-    go_on_with(earlier.said, earlier.thought, emitter)
+            await _carry_out(plan_unfinished_calls(each, brief.tools), hosting)
+    continue_text(earlier.said, earlier.thought, emitter)
 
 
 def _watchable(brief: Brief, tools: Sequence[Tool]) -> set[str]:

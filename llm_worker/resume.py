@@ -16,33 +16,33 @@ def is_finished(each: ShownRound) -> bool:
     return all(call.response for call in each.calls)
 
 
-def show_again(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
+def replay_round(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     """A finished round. silently: readers see it already; only the counters move."""
     _say_again(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
     emitter.state.open_round()
-    emitter.state.rounds.append(replayed(each))
+    emitter.state.rounds.append(to_round(each))
 
 
-def show_beginning(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
+def replay_text_before(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
     """What was said before a round that is now carried out to its end."""
     said = partial(show_before, emitter.blocks, each)
     _say_again(each, emitter, said, silently=silently)
 
 
-def go_on_with(said: str, thought: str, emitter: Emitter) -> None:
+def continue_text(said: str, thought: str, emitter: Emitter) -> None:
     """What was said after the rounds; readers see it already."""
     linked = linked_documents(said, _citable(emitter).values())
     emitter.cited.update({document.number: document for document in linked})
     emitter.state.keep(said, thought)
 
 
-def calls_to_finish(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
+def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
     """The calls of a round that was cut short; what is known of their outcome stays."""
     by_name = {tool.name: tool for tool in tools}
     return [plan_after_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
 
 
-def replayed(each: ShownRound) -> Round:
+def to_round(each: ShownRound) -> Round:
     """A finished round as the model sees it."""
     calls = tuple(Call(call.tool_call_id, call.name, call.arguments, call.response) for call in each.calls)
     return Round(calls, each.text_before, each.reasoning)

@@ -22,14 +22,14 @@ from chat.models import Run
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt import Attempt, WorkerServices
-from llm_worker.lease.checkpointer import Checkpoints
 from llm_worker.database import Database
+from llm_worker.lease.checkpointer import Checkpointer
 from llm_worker.lease.drain import Drain
-from llm_worker.lease.heartbeat import Leases
-from llm_worker.lease.liveness_lock import Certificate
 from llm_worker.lease.fenced_writes import patiently
-from llm_worker.loading.claim import take
-from llm_worker.post_run.request_log import SentRequests
+from llm_worker.lease.heartbeat import Leases
+from llm_worker.lease.liveness_lock import LivenessLock
+from llm_worker.loading.claim import claim_run
+from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
 from llm_worker.upstream.llm import LanguageModels
 
@@ -41,7 +41,7 @@ class Runtime:
 
     def __init__(self) -> None:
         self.owner = new_owner()
-        self._certificate = Certificate(self.owner)
+        self._certificate = LivenessLock(self.owner)
         self._attempts: dict[str, Attempt] = {}
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="runs", daemon=True)
@@ -83,13 +83,13 @@ class Runtime:
             connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, flush_window=flush_window
         )
         self._publisher = Publisher(async_redis(), flush_window)
-        self._sent = SentRequests(self._database)
+        self._sent = RequestLog(self._database)
         self._services = WorkerServices(self._database, self._publisher, self._models, self._sent)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
         leases = Leases(self.owner, self._database, self._attempts.values)
-        checkpoints = Checkpoints(self.owner, self._database, self._attempts.values)
+        checkpoints = Checkpointer(self.owner, self._database, self._attempts.values)
         self._background = [
             asyncio.create_task(leases.keep_beating(), name="beat"),
             asyncio.create_task(leases.keep_fencing(), name="fence"),
@@ -117,7 +117,7 @@ class Runtime:
                 return False
             # Before the claim, since the lease runs from some moment after this one.
             leased_at = self._loop.time()
-            taken = await patiently(self._database, take, run_id, self.owner)
+            taken = await patiently(self._database, claim_run, run_id, self.owner)
             if taken is None:
                 logger.debug("run %s is not ours to take", run_id)
                 return False

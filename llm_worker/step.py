@@ -11,7 +11,7 @@ from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from llm_worker.upstream.model_request import Request
-from llm_worker.upstream.request_logging import Answer
+from llm_worker.upstream.request_logging import ResponseLog
 
 
 class Models(Protocol):
@@ -41,7 +41,7 @@ async def run_llm_step(
     """
     around = _Around()
     calls = CallPreviewer(new_call_id, watchable)
-    said = Answer()
+    said = ResponseLog()
     hearer: DeltaSink = emitter
     try:
         async with aclosing(models.stream(request)) as answer:

@@ -2,14 +2,14 @@
 
 from chat.log.producer import PacketProducer
 from chat.models import Run
-from llm_worker.lease.fenced_writes import Held
+from llm_worker.lease.fenced_writes import Checkpoint
 from llm_worker.state import RunState
 
 # With the time a write takes, below the 2 s that Postgres may lag the stream.
 EVERY_S = 1.5
 
 
-class Checkpoint:
+class CheckpointTracker:
     def __init__(self, run: Run, state: RunState, producer: PacketProducer, now: float) -> None:
         self._run = run
         self._state = state
@@ -22,13 +22,13 @@ class Checkpoint:
         has_news = self._state.pieces > self._pieces
         return has_news and not self._is_closed and now - self._saved_at >= EVERY_S
 
-    def take(self) -> Held:
+    def take(self) -> Checkpoint:
         state = self._state
-        return Held(
+        return Checkpoint(
             self._run, self._producer.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
         )
 
-    def saved(self, held: Held, asked_at: float) -> None:
+    def saved(self, held: Checkpoint, asked_at: float) -> None:
         self._pieces = held.pieces
         self._saved_at = asked_at
 

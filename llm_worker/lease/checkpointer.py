@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from llm_worker.attempt import Attempt
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import save
+from llm_worker.lease.fenced_writes import save_checkpoints
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ TICK_S = 0.25
 AT_ONCE = 50
 
 
-class Checkpoints:
+class Checkpointer:
     """Saves the attempts that `live` returns."""
 
     def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
@@ -43,7 +43,7 @@ class Checkpoints:
     async def _save(self, attempts: list[Attempt]) -> None:
         asked_at = asyncio.get_running_loop().time()
         held = [attempt.checkpoint.take() for attempt in attempts]
-        saved = await self._database.call(save, self._owner, held)
+        saved = await self._database.call(save_checkpoints, self._owner, held)
         for attempt, one in zip(attempts, held, strict=True):
             if one.run.pk in saved:
                 attempt.checkpoint.saved(one, asked_at)

@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Held:
+class Checkpoint:
     """What an attempt has said so far, complete up to its packet `seq`. pieces: how many deltas that were."""
 
     run: Run
@@ -73,17 +73,17 @@ async def patiently(database: Database, function: Callable[P, T], *args: P.args,
         retry_s = min(RETRY_MAX_S, retry_s * 2)
 
 
-def save(owner: int, held: Sequence[Held]) -> set[UUID]:
+def save_checkpoints(owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
     """Write checkpoints of this owner's runs; returns those that were saved. The others are locked, or not ours."""
     return _save(SAVE_WHAT_IS_FREE, owner, held)
 
 
-def save_held(owner: int, held: Held) -> None:
+def save_checkpoint(owner: int, held: Checkpoint) -> None:
     """One checkpoint, in the caller's transaction, which holds the run."""
     _save(SAVE_PATIENTLY, owner, [held])
 
 
-def finish(run: Run, end: End) -> End | None:
+def finish_run(run: Run, end: End) -> End | None:
     """Commit the end; returns the one that was committed, None if the run is not ours any more."""
     reach("before_finish")
     if completion.commit_end(run.pk, run.attempt, end):
@@ -102,7 +102,7 @@ def finish(run: Run, end: End) -> End | None:
     return None
 
 
-def announce(run: Run, reserved_tokens: int | None = None) -> None:
+def announce_end(run: Run, reserved_tokens: int | None = None) -> None:
     """Its `stop` is in the log.
 
     reserved_tokens: its history may be too long and is to be compressed; asked for in the same transaction, so that
@@ -118,7 +118,7 @@ def announce(run: Run, reserved_tokens: int | None = None) -> None:
     reach("after_announce")
 
 
-def put_back(held: Held) -> bool:
+def release_run(held: Checkpoint) -> bool:
     """Save what there is and let another worker go on. False: it was stopped meanwhile, or is not ours."""
     run = held.run
     with transaction.atomic():
@@ -127,7 +127,7 @@ def put_back(held: Held) -> bool:
         return run.release("handed_over")
 
 
-def _save(statement: str, owner: int, held: Sequence[Held]) -> set[UUID]:
+def _save(statement: str, owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
     columns: list[list[Any]] = [
         [one.run.pk for one in held],

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 CHECK_S = 1.0
 
 
-class Certificate:
+class LivenessLock:
     def __init__(self, owner: int) -> None:
         self._lock = Lock(owner)
         self._held = threading.Event()

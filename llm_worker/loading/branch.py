@@ -13,7 +13,7 @@ from chat.loaders import attachments
 from chat.models import MessageFile
 from chat.models.sql import statements
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round, TextFile
-from llm_worker.loading.summary_coverage import load_covered
+from llm_worker.loading.summary_coverage import load_summary_coverage
 
 _LEAF = "%(leaf)s"
 _OF_RUN = """(
@@ -143,7 +143,7 @@ def load_branch(leaf: Any, rows: list[Any] | None = None) -> Branch:
 
 def _behind(summary: Summary, branch: Branch) -> Branch:
     """What the covered messages still have to say stands where the branch goes on."""
-    covered = load_covered(summary.cutoff)
+    covered = load_summary_coverage(summary.cutoff)
     first, *rest = branch.entries
     own = {block.kind for block in first.blocks}
     standing = tuple(block for block in covered.blocks if block.kind not in own)

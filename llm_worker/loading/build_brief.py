@@ -14,43 +14,43 @@ from chat.protocol.wire import Snapshot
 from chat.transcript.entries import BlockKind, Document
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.branch import Branch, load_branch
-from llm_worker.loading.project import ShownProject, shown_project
+from llm_worker.loading.project import ProjectContext, build_project_context
+from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
+from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
 from llm_worker.resume import is_finished
-from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, Framing
-from llm_worker.request.system_prompt import AgentPrompt, system_prompts
-from llm_worker.tools import offered
+from llm_worker.tools import select_tools
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed, Usage
-from llm_worker.upstream.endpoint import model_of
+from llm_worker.upstream.endpoint import resolve_model
 
 
-class Read(NamedTuple):
+class PreloadedRows(NamedTuple):
     """What the database was asked already: rows of MESSAGES_OF_RUN, and of SystemPrompt.EDITED."""
 
     messages: list[Any]
     edited: list[Any]
 
 
-def prepare(run: Run, read: Read | None = None) -> Brief:
+def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
     """What `run` is to answer, and with what. Reads the database. Raises ModelFailed if nothing can be asked."""
     config = run.model_config
-    model = model_of(config) if config else None
+    model = resolve_model(config) if config else None
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     session = run.turn.session
     agent = session.agent if session.agent_id else None
-    tools = offered(agent.tools) if agent and config.supports_tools else []
+    tools = select_tools(agent.tools) if agent and config.supports_tools else []
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
     branch = load_branch(run.turn.user_message_id, read.messages if read else None)
     if not are_stored(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
-    project = shown_project(run, config, branch, in_the_branch=are_stored(agent))
+    project = build_project_context(run, config, branch, in_the_branch=are_stored(agent))
     branch = project.branch
     return Brief(
         model=model,
         entries=branch.entries,
-        framing=framing_of(run, tools, project, read),
+        prompt_parts=build_prompt_parts(run, tools, project, read),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -64,16 +64,16 @@ def prepare(run: Run, read: Read | None = None) -> Brief:
     )
 
 
-def may_go_on(run: Run) -> bool:
+def can_continue(run: Run) -> bool:
     """Whether this attempt may continue what an earlier one has saved, instead of beginning anew."""
     return bool(run.attempt > 1 and run.model_config and run.model_config.supports_prefill)
 
 
-def opening(run: Run) -> Snapshot | None:
+def load_opening(run: Run) -> Snapshot | None:
     """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
     if not _goes_on(run):
         return None
-    left, rounds = left_of(run), rounds_of(run.pk)
+    left, rounds = load_saved_answer(run), rounds_of(run.pk)
     if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
         # Those are carried out again, and shown as that happens.
         calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
@@ -81,7 +81,7 @@ def opening(run: Run) -> Snapshot | None:
     return left
 
 
-def left_of(run: Run) -> Snapshot:
+def load_saved_answer(run: Run) -> Snapshot:
     """All that earlier attempts have left."""
     message = run.message
     left = present_live_message(message) | {"text": message.text}
@@ -92,16 +92,18 @@ def left_of(run: Run) -> Snapshot:
     return Snapshot(str(run.pk), run.attempt, 0, left)
 
 
-def left_and_cited(run: Run) -> tuple[Snapshot, list[Document]]:
+def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document]]:
     """That, and the documents that its text links to."""
-    return left_of(run), cited_in(run.message.text, rounds_of(run.pk))
+    return load_saved_answer(run), cited_in(run.message.text, rounds_of(run.pk))
 
 
-def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject, read: Read | None = None) -> Framing:
+def build_prompt_parts(
+    run: Run, tools: Sequence[Tool], project: ProjectContext, read: PreloadedRows | None = None
+) -> PromptParts:
     """What stands around the branch of `run`, with these tools offered."""
     session, branch = run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
-    prompts = system_prompts(
+    prompts = build_system_prompts(
         _base_prompt(read),
         AgentPrompt(
             session.own_prompt() if agent or session.project_id else "",
@@ -112,7 +114,7 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject, read: Rea
         or any(entry.files for entry in branch.entries),
         session_began_at=session.created_at,
     )
-    return Framing(
+    return PromptParts(
         system=prompts.system,
         summary=SUMMARY.format(text=branch.summary.text) if branch.summary else "",
         summary_id=str(branch.summary.id) if branch.summary else "",
@@ -125,7 +127,7 @@ def framing_of(run: Run, tools: Sequence[Tool], project: ShownProject, read: Rea
     )
 
 
-def _base_prompt(read: Read | None) -> str:
+def _base_prompt(read: PreloadedRows | None) -> str:
     edited = SystemPrompt.told(read.edited) if read else SystemPrompt.edited()
     return default_system_prompt() if edited is None else edited
 
@@ -136,7 +138,7 @@ def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
 
 
 def _goes_on(run: Run) -> bool:
-    return may_go_on(run) and bool(run.message.text.strip())
+    return can_continue(run) and bool(run.message.text.strip())
 
 
 def _earlier(run: Run) -> EarlierProgress:

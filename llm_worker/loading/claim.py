@@ -10,17 +10,17 @@ from chat.infrastructure.fault_points import reach
 from chat.models import Run, SystemPrompt
 from llm_worker.brief import Brief
 from llm_worker.loading.branch import MESSAGES_OF_RUN
-from llm_worker.loading.build_brief import Read, prepare
+from llm_worker.loading.build_brief import PreloadedRows, build_brief
 
 
-class Taken(NamedTuple):
+class ClaimedRun(NamedTuple):
     """brief: None where the attempt has to ask for it: after an earlier one, or because it failed here."""
 
     run: Run
     brief: Brief | None
 
 
-def take(run_id: Any, owner: int) -> Taken | None:
+def claim_run(run_id: Any, owner: int) -> ClaimedRun | None:
     """Claim the run; None: it is not ours to take."""
     asked = (MESSAGES_OF_RUN, {"run": run_id}), SystemPrompt.EDITED
     run, read = Run.objects.claim_and_read(run_id, owner, *asked)
@@ -28,11 +28,11 @@ def take(run_id: Any, owner: int) -> Taken | None:
         return None
     reach("after_claim")
     # Later attempts show first what the earlier ones have left.
-    return Taken(run, _brief(run, Read(*read)) if run.attempt == 1 else None)
+    return ClaimedRun(run, _brief(run, PreloadedRows(*read)) if run.attempt == 1 else None)
 
 
-def _brief(run: Run, read: Read) -> Brief | None:
+def _brief(run: Run, read: PreloadedRows) -> Brief | None:
     # The run is ours by now: only its attempt can end it for what is wrong here.
     with suppress(Exception):
-        return prepare(run, read)
+        return build_brief(run, read)
     return None

@@ -20,7 +20,7 @@ PROJECT_SHARE = 0.6
 
 
 @dataclass(frozen=True)
-class ShownProject:
+class ProjectContext:
     """branch: with the block, where it is stored there, and without one where this model is not shown it.
 
     documents: with the numbers they have in the request.  text: for the framing; empty where it stands in the branch.
@@ -35,22 +35,24 @@ class ShownProject:
         return max(self.branch.highest_number, *(document.number for document in self.documents), 0)
 
 
-def shown_project(run: Run, config: ModelConfig, branch: Branch, *, in_the_branch: bool) -> ShownProject:
+def build_project_context(
+    run: Run, config: ModelConfig, branch: Branch, *, in_the_branch: bool
+) -> ProjectContext:
     """in_the_branch: whether its place there is kept, once it has one."""
     session = run.turn.session
     files = _whole(of_project(session.project_id), config) if session.project_id else []
     if not files:
-        return ShownProject(branch.without_blocks("P"))
+        return ProjectContext(branch.without_blocks("P"))
     text, numbers = branch.project
     if in_the_branch and len(numbers) == len(files):
         stored = _numbered(files, numbers)
         if render(stored) == text:
-            return ShownProject(branch, stored)
+            return ProjectContext(branch, stored)
     first = branch.highest_number + 1
     documents = _numbered(files, range(first, first + len(files)))
     if not in_the_branch:
-        return ShownProject(branch, documents, render(documents))
-    return ShownProject(branch.with_block(_store(run, documents)), documents)
+        return ProjectContext(branch, documents, render(documents))
+    return ProjectContext(branch.with_block(_store(run, documents)), documents)
 
 
 def _whole(files: Sequence[TextFile], config: ModelConfig) -> Sequence[TextFile]:

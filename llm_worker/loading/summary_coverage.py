@@ -26,7 +26,7 @@ FILES = f"""{statements.BRANCH}
 
 
 @dataclass(frozen=True)
-class Covered:
+class SummaryCoverage:
     """blocks: the newest of each kind.  files: newest first.  project: the numbers of the documents in the block P."""
 
     blocks: Sequence[Block] = ()
@@ -34,7 +34,7 @@ class Covered:
     project: Sequence[int] = ()
 
 
-def load_covered(cutoff: Any) -> Covered:
+def load_summary_coverage(cutoff: Any) -> SummaryCoverage:
     """Of the messages from the root to this one."""
     given = {"leaf": cutoff}
     rows = statements.every(BLOCKS, given)
@@ -43,4 +43,4 @@ def load_covered(cutoff: Any) -> Covered:
         for pk, name, size_bytes, number in statements.every(FILES, given)
     ]
     numbers = [one["number"] for kind, *_, documents in rows if kind == "P" for one in json.loads(documents)]
-    return Covered([Block(kind, text, tokens) for kind, text, tokens, _ in rows], files, numbers)
+    return SummaryCoverage([Block(kind, text, tokens) for kind, text, tokens, _ in rows], files, numbers)

@@ -18,7 +18,7 @@ from chat.infrastructure.prefix_cache import Memory
 from chat.models import Run, SentRequest
 from chat.models.sent_request import KeptOf
 from llm_worker.database import Database
-from llm_worker.post_run.request_recorder import Recorded
+from llm_worker.post_run.request_recorder import RecordedRequest
 from llm_worker.request import prefix
 
 logger = logging.getLogger(__name__)
@@ -27,27 +27,27 @@ logger = logging.getLogger(__name__)
 PAUSE_S = 0.5
 
 
-class SentBy(NamedTuple):
+class AttemptRequests(NamedTuple):
     run: Run
-    recorded: Sequence[Recorded]
+    recorded: Sequence[RecordedRequest]
 
     @property
     def memory(self) -> Memory:
         return Memory(str(self.run.turn.session_id), self.run.model)
 
 
-class SentRequests:
+class RequestLog:
     """Of all attempts of a process. Belongs to the event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: list[SentBy] = []
+        self._waiting: list[AttemptRequests] = []
         self._news = asyncio.Event()
 
-    def keep(self, run: Run, recorded: Sequence[Recorded]) -> None:
+    def keep(self, run: Run, recorded: Sequence[RecordedRequest]) -> None:
         """Returns at once; it is written soon."""
         if recorded and _are_wanted():
-            self._waiting.append(SentBy(run, recorded))
+            self._waiting.append(AttemptRequests(run, recorded))
             self._news.set()
 
     async def keep_writing(self) -> None:
@@ -67,7 +67,7 @@ class SentRequests:
             logger.warning("what %s runs were asked is not kept: %s", len(waiting), error)
 
 
-def save_sent_requests(batch: Sequence[SentBy]) -> None:
+def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
     """In a database thread. Bears to be repeated."""
     if not _are_wanted():
         return
@@ -78,15 +78,15 @@ def save_sent_requests(batch: Sequence[SentBy]) -> None:
         kept += _rows(one, latest.get(one.memory) or known.get(one.memory, []))
         own = [request for request in one.recorded if request.tool_call is None]
         if own:
-            latest[one.memory] = prefix.digests(own[-1].messages)
+            latest[one.memory] = prefix.message_digests(own[-1].messages)
     stored: set[UUID] = SentRequest.objects.keep(kept) if _are_kept() else {one.run.pk for one in batch}
     # Sessions that were deleted meanwhile leave nothing behind.
     there = {one.memory for one in batch if one.run.pk in stored}
     prefix_cache.remember({memory: digests for memory, digests in latest.items() if memory in there})
 
 
-def _rows(one: SentBy, known: Sequence[str]) -> list[KeptOf]:
-    rows = [request.row(known) for request in one.recorded]
+def _rows(one: AttemptRequests, known: Sequence[str]) -> list[KeptOf]:
+    rows = [request.to_row(known) for request in one.recorded]
     for row in rows:
         logger.info(
             "run %s cycle %s: %s tokens, prefix share %.3f",

@@ -11,14 +11,14 @@ from msgspec import json
 from chat.models.sent_request import Sent
 from chat.transcript.entries import Image
 from llm_worker.request import prefix
-from llm_worker.request.api_messages import wire_messages
-from llm_worker.request.context_report import Account
-from llm_worker.request.message import LanguageModelInput, Message, total
+from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.context_report import ContextReport
+from llm_worker.request.message import LanguageModelInput, Message, total_tokens
 from llm_worker.stream.sanitiser import Sanitiser
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRequest:
     """One request. previous: the one before it by the same loop, empty before the first; sent_at: UTC.
 
     tool_call: whose inner loop it is; None for the run's own.  cycle: from 1 within that loop.
@@ -30,33 +30,35 @@ class Recorded:
     cycle: int
     tool_call: UUID | None
     sent_at: datetime
-    account: Account | None = None
+    report: ContextReport | None = None
 
-    def row(self, known: Sequence[str] = ()) -> Sent:
+    def to_row(self, known: Sequence[str] = ()) -> Sent:
         """known: digests of what the server was sent before this attempt."""
-        common = prefix.common(self.previous, self.messages)
-        share = prefix.share_of(common, self.messages)
+        common = prefix.common_length(self.previous, self.messages)
+        share = prefix.share_of_first(common, self.messages)
         if self.cycle == 1 and self.tool_call is None:
-            share = prefix.share_of(prefix.common(known, prefix.digests(self.messages)), self.messages)
+            share = prefix.share_of_first(
+                prefix.common_length(known, prefix.message_digests(self.messages)), self.messages
+            )
         return Sent(
             self.cycle,
             self.tool_call,
             common,
             _stored(self.messages[common:]),
-            total(self.messages),
+            total_tokens(self.messages),
             share,
             self.sent_at,
             json.encode([(message.letter, message.tokens) for message in self.messages[common:]]).decode(),
-            _encoded(self.account.told() if self.account else {}),
+            _encoded(self.report.as_json() if self.report else {}),
         )
 
 
-class Recorder:
+class RequestRecorder:
     """Only keeps references while the run streams; everything that costs time is done when rows are made."""
 
     def __init__(self) -> None:
-        self._latest: dict[UUID | None, Recorded] = {}
-        self._waiting: list[Recorded] = []
+        self._latest: dict[UUID | None, RecordedRequest] = {}
+        self._waiting: list[RecordedRequest] = []
 
     def record(
         self,
@@ -64,23 +66,23 @@ class Recorder:
         sent_at: datetime,
         *,
         tool_call: UUID | None = None,
-        account: Account | None = None,
+        report: ContextReport | None = None,
     ) -> None:
         """One more request, of the run's own loop or of the agent tool's."""
         before = self._latest.get(tool_call)
         previous, cycle = (before.messages, before.cycle + 1) if before else ((), 1)
-        recorded = Recorded(messages, previous, cycle, tool_call, sent_at, account)
+        recorded = RecordedRequest(messages, previous, cycle, tool_call, sent_at, report)
         self._latest[tool_call] = recorded
         self._waiting.append(recorded)
 
-    def take(self) -> list[Recorded]:
+    def take(self) -> list[RecordedRequest]:
         """Those that were not taken yet, in the order they were sent."""
         taken, self._waiting = self._waiting, []
         return taken
 
 
 def _stored(messages: LanguageModelInput) -> str:
-    return _encoded(wire_messages([_without_pixels(message) for message in messages]))
+    return _encoded(to_api_messages([_without_pixels(message) for message in messages]))
 
 
 def _encoded(wire: Any) -> str:

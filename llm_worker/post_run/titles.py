@@ -13,7 +13,7 @@ from llm_worker.lease.fenced_writes import patiently
 from llm_worker.post_run.title_prompt import title_in, title_messages
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.endpoint import model_of
+from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model, Request
 
 logger = logging.getLogger(__name__)
@@ -24,14 +24,14 @@ MAX_OUTPUT_TOKENS = 512
 PATIENCE_S = 60.0
 
 
-class Models(Protocol):
+class CompletionClient(Protocol):
     """llm.LanguageModels, or whatever else answers."""
 
     async def complete(self, request: Request) -> Completion: ...
 
 
 @dataclass(frozen=True)
-class Untitled:
+class UntitledSession:
     """How the session began. for_now: what it is called if nobody knows better. model: who is asked; None: nobody."""
 
     session_id: UUID
@@ -41,7 +41,7 @@ class Untitled:
     model: Model | None
 
 
-async def title_session(run_id: str, database: Database, models: Models) -> None:
+async def title_session(run_id: str, database: Database, models: CompletionClient) -> None:
     """Name the session after this run's question and answer, unless it has a name. Repeating it changes nothing."""
     untitled = await patiently(database, _load, run_id)
     if untitled is None:
@@ -51,7 +51,7 @@ async def title_session(run_id: str, database: Database, models: Models) -> None
         await patiently(database, titles.set_title, untitled.session_id, title)
 
 
-def _load(run_id: Any) -> Untitled | None:
+def _load(run_id: Any) -> UntitledSession | None:
     """None: the session has a title already, or is gone."""
     run = Run.objects.for_work().filter(pk=run_id).first()
     session = run.turn.session if run else None
@@ -59,14 +59,14 @@ def _load(run_id: Any) -> Untitled | None:
         return None
     config = run.model_config
     # The demo cannot think of a title.
-    model = model_of(config) if config and not config.is_demo else None
+    model = resolve_model(config) if config and not config.is_demo else None
     question = run.turn.user_message.text
-    return Untitled(
+    return UntitledSession(
         session.pk, question, run.message.text, session.title or titles.provisional_title(question), model
     )
 
 
-async def _asked(untitled: Untitled, models: Models) -> str:
+async def _asked(untitled: UntitledSession, models: CompletionClient) -> str:
     """The model's title; empty if it gives none in time."""
     model = untitled.model
     if model is None:

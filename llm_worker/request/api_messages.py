@@ -6,7 +6,7 @@ from chat.transcript.entries import Call
 from llm_worker.request.message import LanguageModelInput, Message, arguments_json
 
 
-def wire_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
+def to_api_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
     """In the order given. Content is a plain string unless images are attached."""
     return [_wire(message) for message in messages]
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
-from llm_worker.request.prompt_parts import Frame, Framing
 from llm_worker.request.history import History
-from llm_worker.request.message import LanguageModelInput, Message, TokensOf, counted_once
-from llm_worker.request.message_renderer import BLOCKS, Replay
-from llm_worker.request.rounds import ShownRounds
+from llm_worker.request.message import LanguageModelInput, Message, TokenCounter, memoize_counts
+from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
+from llm_worker.request.prompt_parts import FixedMessages, PromptParts
+from llm_worker.request.rounds import CurrentRounds
 
 # Estimates are not exact: this much of the window stays unused.
 USED_SHARE = 0.95
@@ -58,10 +58,10 @@ class Context:
     messages: LanguageModelInput
     tokens: int
     is_tight: bool
-    forgotten: tuple[TextFile, ...] = ()
-    shortened: tuple[str, ...] = ()
-    cut: Sequence[Entry] = ()
-    is_cut_within: bool = False
+    omitted_files: tuple[TextFile, ...] = ()
+    truncated: tuple[str, ...] = ()
+    omitted_entries: Sequence[Entry] = ()
+    is_partly_omitted: bool = False
 
 
 def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
@@ -72,11 +72,11 @@ def request_budget(context_window: int, max_output_tokens: int, tool_schema_toke
 
 def build_context(
     entries: Sequence[Entry],
-    framing: Framing,
+    parts: PromptParts,
     *,
     rounds: Sequence[Round] = (),
     budget: Budget,
-    tokens_of: TokensOf,
+    tokens_of: TokenCounter,
 ) -> Context:
     """Choose what the model will see. Raises ContextTooLong if the fixed messages do not fit.
 
@@ -86,55 +86,60 @@ def build_context(
     (except for the reminder), unless the rounds, even truncated, need more than the tokens reserved for them.
     """
     *before, question = entries
-    replay = Replay(counted_once(tokens_of), framing.sees_images)
-    frame = Frame.around(question, framing, replay)
-    history = _history(before, question, framing, replay)
+    renderer = MessageRenderer(memoize_counts(tokens_of), parts.sees_images)
+    frame = FixedMessages.around(question, parts, renderer)
+    history = _history(before, question, parts, renderer)
     free = budget.tokens - frame.tokens
     reserve = min(budget.for_rounds, max(0, free) // 2)
     kept = expected = history.fit(free - reserve)
-    shown = ShownRounds.of(rounds, free - expected.tokens - REMINDER_TOKENS, replay)
+    shown = CurrentRounds.render(rounds, free - expected.tokens - REMINDER_TOKENS, renderer)
     if kept.tokens + shown.tokens > free - frame.behind:
         kept = history.fit(free - frame.behind - shown.tokens)
     if kept.tokens + shown.tokens > free - frame.behind:
-        shown = ShownRounds.of(rounds, 0, replay)
+        shown = CurrentRounds.render(rounds, 0, renderer)
         kept = history.fit(free - frame.behind - shown.tokens)
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
     budget.check(tokens)
+    tokens_at_most = frame.tokens + expected.tokens + reserve
     return Context(
         messages=[*frame.above(kept), *shown.messages, *frame.reminder],
         tokens=tokens,
-        is_tight=bool(kept.cut) or budget.is_nearly(max(tokens, frame.tokens + expected.tokens + reserve)),
-        forgotten=kept.forgotten,
-        shortened=shown.shortened,
-        cut=kept.cut,
-        is_cut_within=kept.is_cut_within,
+        is_tight=bool(kept.omitted_entries) or budget.is_nearly(max(tokens, tokens_at_most)),
+        omitted_files=kept.omitted_files,
+        truncated=shown.truncated,
+        omitted_entries=kept.omitted_entries,
+        is_partly_omitted=kept.is_partly_omitted,
     )
 
 
-def _history(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> History:
+def _history(
+    before: Sequence[Entry], question: Entry, parts: PromptParts, renderer: MessageRenderer
+) -> History:
     present = {file.id for file in question.files}
     files = (file for entry in reversed(before) for file in entry.files)
     return History(
         before,
-        replay,
-        blocks=_standing(before, question, framing, replay),
-        files=[file for file in (*files, *framing.summarised_files) if file.id not in present],
-        lists_files=framing.reads_files,
+        renderer,
+        blocks=_standing(before, question, parts, renderer),
+        files=[file for file in (*files, *parts.summarised_files) if file.id not in present],
+        lists_files=parts.reads_files,
     )
 
 
-def _standing(before: Sequence[Entry], question: Entry, framing: Framing, replay: Replay) -> list[Message]:
+def _standing(
+    before: Sequence[Entry], question: Entry, parts: PromptParts, renderer: MessageRenderer
+) -> list[Message]:
     """Of each kind that nothing newer replaces, the block that was stored last."""
     replaced: set[BlockKind] = {block.kind for block in question.blocks}
     # A dynamic context of the framing stands beside the stored one.
-    replaced |= {"CA"} if framing.agent_prompt else set()
-    replaced |= {"P"} if framing.project else set()
+    replaced |= {"CA"} if parts.agent_prompt else set()
+    replaced |= {"P"} if parts.project else set()
     newest: dict[BlockKind, Block] = {}
     for entry in reversed(before):
         for block in entry.blocks:
             newest.setdefault(block.kind, block)
     return [
-        replay.block(newest[kind])
+        renderer.render_block(newest[kind])
         for kind in BLOCKS
         if kind in newest and kind not in replaced and newest[kind].text
     ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from llm_worker.brief import Brief
 from llm_worker.request.context import Context, request_budget
 from llm_worker.request.message import LanguageModelInput
-from llm_worker.request.message_renderer import GONE
+from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 
@@ -19,7 +19,7 @@ MOST_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ContextReport:
     """context: as it was built from `brief`.  tools: those offered in this request."""
 
     context: Context
@@ -27,7 +27,7 @@ class Account:
     tools: Sequence[Tool] = ()
     tool_choice: str = "auto"
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON takes it; tokens throughout. left_out: see left_out()."""
         brief, schemas = self.brief, schema_tokens(self.brief.tools)
         output = brief.model.max_output_tokens
@@ -43,34 +43,37 @@ class Account:
 
     def left_out(self) -> Iterator[dict[str, Any]]:
         """Each with `why`; and where there is one: count, tokens (by the stored counts), what (ids or names)."""
-        context, framing = self.context, self.brief.framing
-        if framing.summary:
+        context, prompt_parts = self.context, self.brief.prompt_parts
+        if prompt_parts.summary:
             has_it = any(message.letter == "SUM" for message in context.messages)
-            yield {"why": "summary" if has_it else "summary_too_long", "what": _named([framing.summary_id])}
-        if context.cut:
+            yield {
+                "why": "summary" if has_it else "summary_too_long",
+                "what": _named([prompt_parts.summary_id]),
+            }
+        if context.omitted_entries:
             yield {
                 "why": "budget",
-                "count": len(context.cut),
-                "tokens": sum(entry.token_count for entry in context.cut),
-                "what": [context.cut[0].id, context.cut[-1].id],
-                "partly": context.is_cut_within,
+                "count": len(context.omitted_entries),
+                "tokens": sum(entry.token_count for entry in context.omitted_entries),
+                "what": [context.omitted_entries[0].id, context.omitted_entries[-1].id],
+                "partly": context.is_partly_omitted,
             }
         if gone := _gone(context.messages):
             yield {"why": "earlier_response", "count": gone}
-        if context.shortened:
-            yield {"why": "shortened", "count": len(context.shortened), "what": _named(context.shortened)}
-        if context.forgotten:
-            names = [file.name for file in context.forgotten]
+        if context.truncated:
+            yield {"why": "shortened", "count": len(context.truncated), "what": _named(context.truncated)}
+        if context.omitted_files:
+            names = [file.name for file in context.omitted_files]
             yield {"why": "file", "count": len(names), "what": _named(names)}
-        if not framing.sees_images and (images := self._images()):
+        if not prompt_parts.sees_images and (images := self._images()):
             yield {"why": "image", "count": images}
 
     def _images(self) -> int:
-        return sum(len(entry.images) for entry in self.brief.entries[len(self.context.cut) :])
+        return sum(len(entry.images) for entry in self.brief.entries[len(self.context.omitted_entries) :])
 
 
 def _gone(messages: LanguageModelInput) -> int:
-    return sum(message.letter == "TR" and message.text == GONE for message in messages)
+    return sum(message.letter == "TR" and message.text == OMITTED_RESPONSE for message in messages)
 
 
 def _named(names: Sequence[str]) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chat.transcript.entries import Entry, TextFile
-from llm_worker.request.message import Message, total
-from llm_worker.request.message_renderer import Replay
+from llm_worker.request.message import Message, total_tokens
+from llm_worker.request.message_renderer import MessageRenderer
 
 # The newest of the forgotten files; a model needs no longer list to ask for one.
 MOST_LISTED = 20
@@ -13,7 +13,7 @@ NOTICE = "These files of earlier messages are not shown any more, but can be rea
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MessageGroup:
     """What of `entry` is kept or left out together. cost: 0 where it is charged in any case; files: what it shows."""
 
     entry: Entry
@@ -23,7 +23,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FittedHistory:
     """messages: oldest first.  blocks: those whose place was cut away; they stand in front of the question instead.
 
     notice: lists the forgotten files; None if there is nothing to list, or not even room for a list.
@@ -33,14 +33,14 @@ class Kept:
     messages: list[Message]
     blocks: list[Message]
     notice: Message | None
-    forgotten: tuple[TextFile, ...]
-    cut: Sequence[Entry]
-    is_cut_within: bool
+    omitted_files: tuple[TextFile, ...]
+    omitted_entries: Sequence[Entry]
+    is_partly_omitted: bool
 
     @property
     def tokens(self) -> int:
         notice = [self.notice] if self.notice else []
-        return total([*self.messages, *self.blocks, *notice])
+        return total_tokens([*self.messages, *self.blocks, *notice])
 
 
 @dataclass
@@ -52,77 +52,79 @@ class History:
     """
 
     entries: Sequence[Entry]
-    replay: Replay
+    renderer: MessageRenderer
     blocks: Sequence[Message] = ()
     files: Sequence[TextFile] = ()
     lists_files: bool = False
-    _seen: list[Group] = field(default_factory=list)
+    _seen: list[MessageGroup] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._unseen = self._newest_first()
 
-    def fit(self, room: int) -> Kept:
+    def fit(self, room: int) -> FittedHistory:
         """The most that `room` tokens hold, blocks and notice included. Only the blocks may exceed it."""
         used = sum(block.tokens for block in self.blocks)
-        taken: list[Group] = []
-        refused: list[Group] = []
+        taken: list[MessageGroup] = []
+        refused: list[MessageGroup] = []
         for group in self._groups():
             if used + group.cost > room:
                 refused = [group]
                 break
             used += group.cost
             taken.append(group)
-        kept, notice, forgotten = self._noticed(taken, room)
+        kept, notice, omitted_files = self._noticed(taken, room)
         left_out = next((group.entry for group in (*taken[len(kept) :], *refused)), None)
-        is_cut_within = bool(kept) and kept[-1].entry is left_out
+        is_partly_omitted = bool(kept) and kept[-1].entry is left_out
         messages = [message for group in reversed(kept) for message in group.messages]
         blocks = [block for block in self.blocks if not any(block is message for message in messages)]
-        return Kept(messages, blocks, notice, forgotten, self._up_to(left_out), is_cut_within)
+        return FittedHistory(
+            messages, blocks, notice, omitted_files, self._up_to(left_out), is_partly_omitted
+        )
 
     def _up_to(self, last: Entry | None) -> Sequence[Entry]:
         ends = (place for place, entry in enumerate(self.entries, 1) if entry is last)
         return self.entries[: next(ends, 0)] if last else ()
 
-    def _groups(self) -> Iterator[Group]:
+    def _groups(self) -> Iterator[MessageGroup]:
         yield from self._seen
         for group in self._unseen:
             self._seen.append(group)
             yield group
 
-    def _newest_first(self) -> Iterator[Group]:
+    def _newest_first(self) -> Iterator[MessageGroup]:
         charged = {block.letter: block for block in self.blocks}
         for entry in reversed(self.entries):
             if entry.role == "assistant":
-                for messages in reversed(self.replay.answer(entry)):
-                    yield Group(entry, messages, sum(message.tokens for message in messages))
+                for messages in reversed(self.renderer.render_answer(entry)):
+                    yield MessageGroup(entry, messages, sum(message.tokens for message in messages))
                 continue
-            question = self.replay.user(entry)
-            yield Group(entry, (question,), question.tokens)
+            question = self.renderer.render_user(entry)
+            yield MessageGroup(entry, (question,), question.tokens)
             if entry.files:
-                shown = self.replay.files(entry)
-                yield Group(entry, (shown,), shown.tokens, entry.files)
-            for block in reversed(self.replay.blocks(entry)):
+                shown = self.renderer.render_files(entry)
+                yield MessageGroup(entry, (shown,), shown.tokens, entry.files)
+            for block in reversed(self.renderer.render_blocks(entry)):
                 if charged.get(block.letter) == block:
-                    yield Group(entry, (charged.pop(block.letter),), 0)
+                    yield MessageGroup(entry, (charged.pop(block.letter),), 0)
                 else:
-                    yield Group(entry, (block,), block.tokens)
+                    yield MessageGroup(entry, (block,), block.tokens)
 
     def _noticed(
-        self, taken: list[Group], room: int
-    ) -> tuple[list[Group], Message | None, tuple[TextFile, ...]]:
+        self, taken: list[MessageGroup], room: int
+    ) -> tuple[list[MessageGroup], Message | None, tuple[TextFile, ...]]:
         """The newest of `taken` beside which there is room for the list of what is forgotten then, and that list."""
         room -= sum(block.tokens for block in self.blocks) + sum(group.cost for group in taken)
         for length in range(len(taken), -1, -1):
             room += sum(group.cost for group in taken[length : length + 1])
-            forgotten = self._forgotten(taken[:length])
-            if not forgotten or not self.lists_files:
-                return taken[:length], None, forgotten
-            notice = self.replay.lines("N", [NOTICE, *map(_line, forgotten[:MOST_LISTED])])
+            omitted_files = self._forgotten(taken[:length])
+            if not omitted_files or not self.lists_files:
+                return taken[:length], None, omitted_files
+            notice = self.renderer.render_lines("N", [NOTICE, *map(_line, omitted_files[:MOST_LISTED])])
             if notice.tokens <= room:
-                return taken[:length], notice, forgotten
+                return taken[:length], notice, omitted_files
         return taken, None, self._forgotten(taken)
 
-    def _forgotten(self, taken: Sequence[Group]) -> tuple[TextFile, ...]:
+    def _forgotten(self, taken: Sequence[MessageGroup]) -> tuple[TextFile, ...]:
         shown = {file.id for group in taken for file in group.files}
         return tuple({file.id: file for file in self.files if file.id not in shown}.values())
 

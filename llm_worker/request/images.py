@@ -16,6 +16,6 @@ def image_tokens(image: Image) -> int:
     return patches + TOKENS_AROUND
 
 
-def marker(image: Image) -> str:
+def image_placeholder(image: Image) -> str:
     """One line, whatever the name holds."""
     return f"[Image left out, this model cannot see images: {' '.join(image.name.split())}]"

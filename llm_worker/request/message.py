@@ -23,7 +23,7 @@ TOKENS_PER_CALL = 16
 _SORTED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 # (text, its count in the default encoding if stored, else 0) -> tokens
-TokensOf = Callable[[str, int], int]
+TokenCounter = Callable[[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Message:
 LanguageModelInput = Sequence[Message]
 
 
-def total(messages: LanguageModelInput) -> int:
+def total_tokens(messages: LanguageModelInput) -> int:
     return sum(message.tokens for message in messages)
 
 
@@ -63,7 +63,7 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name} {arguments_json(arguments)}"
 
 
-def counted_once(tokens_of: TokensOf) -> TokensOf:
+def memoize_counts(tokens_of: TokenCounter) -> TokenCounter:
     """The same counts, made once for each text. It keeps the texts: for one turn, not for a process."""
     known: dict[str, int] = {}
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from chat.transcript.entries import Entry, TextFile
-from llm_worker.request.history import Kept
-from llm_worker.request.message import Letter, Message, total
-from llm_worker.request.message_renderer import BLOCKS, Replay
+from llm_worker.request.history import FittedHistory
+from llm_worker.request.message import Letter, Message, total_tokens
+from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
 
 SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
 # Of what stands around the text.
@@ -14,7 +14,7 @@ SUMMARY_TOKENS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Framing:
+class PromptParts:
     """What stands around the branch, as the model will see it. Empty texts are left out.
 
     The same in every cycle of a turn but for `reminder`. What is stored as blocks in the branch is not repeated here;
@@ -40,7 +40,7 @@ class Framing:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FixedMessages:
     """What is sent in any case, history's standing blocks and the rounds left out."""
 
     head: list[Message]
@@ -49,34 +49,35 @@ class Frame:
     reminder: list[Message]
 
     @classmethod
-    def around(cls, question: Entry, framing: Framing, replay: Replay) -> Self:
+    def around(cls, question: Entry, parts: PromptParts, renderer: MessageRenderer) -> Self:
         standing: list[tuple[Letter, str, int]] = [
-            ("S", framing.system, 0),
-            ("SUM", framing.summary, framing.summary_tokens),
-            ("CA", framing.agent_prompt, 0),
-            ("P", framing.project, framing.project_tokens),
-            ("D", framing.dynamic_context, 0),
-            ("R", framing.reminder, 0),
+            ("S", parts.system, 0),
+            ("SUM", parts.summary, parts.summary_tokens),
+            ("CA", parts.agent_prompt, 0),
+            ("P", parts.project, parts.project_tokens),
+            ("D", parts.dynamic_context, 0),
+            ("R", parts.reminder, 0),
         ]
-        shown = [replay.text(letter, text, stored) for letter, text, stored in standing if text]
-        files = [replay.files(question)] if question.files else []
+        shown = [renderer.render_text(letter, text, stored) for letter, text, stored in standing if text]
+        files = [renderer.render_files(question)] if question.files else []
         return cls(
             head=[message for message in shown if message.letter in ("S", "SUM")],
-            blocks=replay.blocks(question) + [message for message in shown if message.letter in BLOCKS],
-            question=[*files, replay.user(question)],
+            blocks=renderer.render_blocks(question)
+            + [message for message in shown if message.letter in BLOCKS],
+            question=[*files, renderer.render_user(question)],
             reminder=[message for message in shown if message.letter == "R"],
         )
 
     @property
     def tokens(self) -> int:
         """Without the reminder: it changes from cycle to cycle, and what history is kept must not."""
-        return total([*self.head, *self.blocks, *self.question])
+        return total_tokens([*self.head, *self.blocks, *self.question])
 
     @property
     def behind(self) -> int:
-        return total(self.reminder)
+        return total_tokens(self.reminder)
 
-    def above(self, kept: Kept) -> list[Message]:
+    def above(self, kept: FittedHistory) -> list[Message]:
         """All that stands above the rounds."""
         blocks = sorted([*kept.blocks, *self.blocks], key=lambda block: BLOCKS.index(block.letter))
         notice = [kept.notice] if kept.notice else []

@@ -6,7 +6,7 @@ Pure. It does not know which tools search or open pages; the loop does.
 from llm_worker.prompts import prompt
 
 
-def reminder(own: str, *, is_last_cycle: bool, has_searched: bool, may_open_pages: bool) -> str:
+def build_reminder(own: str, *, is_last_cycle: bool, has_searched: bool, may_open_pages: bool) -> str:
     """The text; empty: no such message.
 
     own: the agent's.  has_searched: a tool that finds documents has run in this turn.

@@ -5,39 +5,39 @@ from dataclasses import dataclass
 from typing import Self
 
 from chat.transcript.entries import Round
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total
-from llm_worker.request.message_renderer import Replay, answered
-from llm_worker.request.truncation import allowances, shorten
+from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total_tokens
+from llm_worker.request.message_renderer import MessageRenderer, drop_unanswered_calls
+from llm_worker.request.truncation import token_limits, truncate
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRounds:
+class CurrentRounds:
     """shortened: ids of the calls whose responses are not whole."""
 
     messages: list[Message]
-    shortened: tuple[str, ...]
+    truncated: tuple[str, ...]
 
     @classmethod
-    def of(cls, rounds: Sequence[Round], room: int, replay: Replay) -> Self:
+    def render(cls, rounds: Sequence[Round], room: int, renderer: MessageRenderer) -> Self:
         """Each round depends on those before it alone, so that it looks the same in every later cycle."""
         messages: list[Message] = []
-        shortened: list[str] = []
-        for each in answered(rounds)[0]:
-            asked = replay.calls(each)
-            sizes = [replay.tokens_of(call.response, 0) for call in each.calls]
+        truncated: list[str] = []
+        for each in drop_unanswered_calls(rounds)[0]:
+            asked = renderer.render_calls(each)
+            sizes = [renderer.tokens_of(call.response, 0) for call in each.calls]
             room -= asked.tokens + TOKENS_PER_MESSAGE * len(sizes)
-            limits = allowances(sizes, room)
+            limits = token_limits(sizes, room)
             responses = [
-                shorten(call.response, limit, replay.tokens_of)
+                truncate(call.response, limit, renderer.tokens_of)
                 for call, limit in zip(each.calls, limits, strict=True)
             ]
             room -= sum(tokens for _text, tokens in responses)
-            messages += [asked, *replay.results(each, responses)]
-            shortened += [
+            messages += [asked, *renderer.render_responses(each, responses)]
+            truncated += [
                 call.id for call, size, limit in zip(each.calls, sizes, limits, strict=True) if limit < size
             ]
-        return cls(messages, tuple(shortened))
+        return cls(messages, tuple(truncated))
 
     @property
     def tokens(self) -> int:
-        return total(self.messages)
+        return total_tokens(self.messages)

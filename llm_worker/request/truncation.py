@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from llm_worker.request.message import TokensOf
+from llm_worker.request.message import TokenCounter
 
 # Less than this tells a model nothing; what cannot even have this much lets older messages go instead.
 SHORTEST_TOKENS = 64
@@ -13,7 +13,7 @@ NOTE_TOKENS = 32
 HEAD_SHARE = 2 / 3
 
 
-def allowances(sizes: Sequence[int], room: int) -> list[int]:
+def token_limits(sizes: Sequence[int], room: int) -> list[int]:
     """Tokens for each response of a round, at most its size: small ones whole, the others share what is left evenly.
 
     room: what is left for this round and those after it; never all of it is given away.
@@ -27,7 +27,7 @@ def allowances(sizes: Sequence[int], room: int) -> list[int]:
     return granted
 
 
-def shorten(text: str, limit: int, tokens_of: TokensOf) -> tuple[str, int]:
+def truncate(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int]:
     """(text of at most `limit` tokens, its tokens). The same text, limit and counts give the same bytes.
 
     limit: at least SHORTEST_TOKENS, or the text's own size.

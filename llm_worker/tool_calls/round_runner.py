@@ -9,13 +9,13 @@ from chat.transcript.entries import Call, Document, Entry, Round
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
-from llm_worker.request.context_report import Account
-from llm_worker.request.prompt_parts import Framing
+from llm_worker.request.context_report import ContextReport
+from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState
 from llm_worker.step import Models
 from llm_worker.stream.documents import Numbering
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
-from llm_worker.tools.tool import Tool, Work
+from llm_worker.tools.tool import Tool, ToolContext
 from llm_worker.upstream.model_request import Request
 
 
@@ -61,7 +61,7 @@ class LoopDeps:
     numbering: Numbering
     now: datetime
     tool_limit_s: float
-    sent: Callable[[str, Request, Account], None]
+    sent: Callable[[str, Request, ContextReport], None]
 
 
 Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[None]]
@@ -99,7 +99,7 @@ class RoundRunner:
         for tab, call in enumerate(calls):
             self.emitter.show(show_call(blocks, tab, self._shown(tab, call)))
 
-    def work(self, index: int) -> Work:
+    def work(self, index: int) -> ToolContext:
         return _Work(self, index)
 
     def number(self, documents: Sequence[Document]) -> tuple[Document, ...]:
@@ -157,7 +157,7 @@ class _Work:
         brief = replace(
             hosting.brief,
             entries=[Entry("", "user", question, self.now)],
-            framing=Framing(system=instructions),
+            prompt_parts=PromptParts(system=instructions),
             max_cycles=cycles,
             tools=tools,
             forced_tool="",

@@ -14,9 +14,9 @@ from chat.models import Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
 from chat.transcript.tokens import count_tokens
-from llm_worker.lease.checkpoint import Checkpoint
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import Held, patiently, save_held
+from llm_worker.lease.checkpoint import CheckpointTracker
+from llm_worker.lease.fenced_writes import Checkpoint, patiently, save_checkpoint
 from llm_worker.request.message import call_text
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import AgentReport, NewRound
@@ -26,7 +26,7 @@ class DatabaseRoundStore:
     """hosting.RoundStore for one attempt. on_lost: called when the run is not its any more."""
 
     def __init__(
-        self, run: Run, database: Database, checkpoint: Checkpoint, on_lost: Callable[[], None]
+        self, run: Run, database: Database, checkpoint: CheckpointTracker, on_lost: Callable[[], None]
     ) -> None:
         self._run = run
         self._database = database
@@ -61,14 +61,14 @@ async def to_its_end(writing: Coroutine[Any, Any, bool]) -> bool:
         return task.result()
 
 
-def begin_round(run: Run, rows: Sequence[ToolCall], held: Held | None) -> bool:
+def begin_round(run: Run, rows: Sequence[ToolCall], held: Checkpoint | None) -> bool:
     """False: the run is not ours any more. May be repeated. held: what was said so far, saved along."""
     reach("before_round")
     with transaction.atomic():
         if not _is_ours(run):
             return False
         if held:
-            save_held(run.owner or 0, held)
+            save_checkpoint(run.owner or 0, held)
         ToolCall.objects.bulk_create(rows, ignore_conflicts=True)
     reach("after_round_began")
     return True

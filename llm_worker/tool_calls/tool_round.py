@@ -13,7 +13,7 @@ from chat.transcript.entries import Document
 from llm_worker.stream.documents import render
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
-from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class RoundHost(Protocol):
         """Store the calls, those that will run as running. Returns when that is committed: only then one may run."""
         ...
 
-    def work(self, tab: int) -> Work:
+    def work(self, tab: int) -> ToolContext:
         """What the call at this tab may use."""
         ...
 
@@ -91,7 +91,7 @@ async def _carried_out(
     return CallResult("failed", clean(str(failure)) or f"{tool.name} failed.")
 
 
-def _completed(tool: Tool, outcome: Outcome, host: RoundHost) -> CallResult:
+def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
         render(documents) if documents else f"{tool.name} returned nothing."
@@ -106,18 +106,18 @@ def _timed_out(tool: Tool, limit_s: float) -> CallResult:
     return CallResult("unknown", f"{sentence}; it may or may not have taken effect.")
 
 
-async def _let_go(running: asyncio.Task[Outcome]) -> None:
+async def _let_go(running: asyncio.Task[ToolResult]) -> None:
     """Cancel it, if it has not ended, and give it a moment to close what it holds."""
     if not running.done():
         running.cancel()
         await asyncio.wait({running}, timeout=LETTING_GO_S)
 
 
-def _failure(running: asyncio.Task[Outcome]) -> BaseException | None:
+def _failure(running: asyncio.Task[ToolResult]) -> BaseException | None:
     return asyncio.CancelledError() if running.cancelled() else running.exception()
 
 
-def _look_at(running: asyncio.Task[Outcome]) -> None:
+def _look_at(running: asyncio.Task[ToolResult]) -> None:
     # A failure nobody waits for any more is no news; unseen, asyncio would log it.
     _failure(running)
 

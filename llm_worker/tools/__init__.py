@@ -15,6 +15,6 @@ _AGENTS: tuple[Tool, ...] = (ResearchAgent(tools=_PLAIN),)
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
 
 
-def offered(names: Iterable[str]) -> list[Tool]:
+def select_tools(names: Iterable[str]) -> list[Tool]:
     """The tools of these names that are there and available, sorted by name."""
     return [TOOLS[name] for name in sorted(set(names)) if name in TOOLS and TOOLS[name].is_available()]

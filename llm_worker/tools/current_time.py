@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from llm_worker.tools.tool import Outcome, ToolFailed, Work
+from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
 
 
 class CurrentTime:
@@ -34,9 +34,9 @@ class CurrentTime:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
-    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         name = str(arguments.get("timezone") or "UTC").strip()
-        return Outcome(f"{work.now.astimezone(_zone(name)):%A, %Y-%m-%d %H:%M:%S %z} ({name})")
+        return ToolResult(f"{work.now.astimezone(_zone(name)):%A, %Y-%m-%d %H:%M:%S %z} ({name})")
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -9,7 +9,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-async def in_thread(function: Callable[[], Result]) -> Result:
+async def run_in_thread(function: Callable[[], Result]) -> Result:
     """What `function` returns or raises. Cancelled, the thread goes on alone and what it comes to is thrown away.
 
     Its own thread and not a pool's: one that hangs takes no place from others, and no process waits for it at its end.

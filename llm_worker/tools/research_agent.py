@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_worker.prompts import prompt
-from llm_worker.request.system_prompt import with_guidance
-from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+from llm_worker.request.system_prompt import add_guidance
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 from llm_worker.upstream.deltas import ModelFailed
 
 # Inferences: three rounds of calls, and the report.
@@ -55,16 +55,16 @@ class ResearchAgent:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None  # two questions are two researches
 
-    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         tools = self.tools()
-        instructions = with_guidance(prompt("research"), tools, cites=False)
+        instructions = add_guidance(prompt("research"), tools, cites=False)
         try:
             report = await work.research(instructions, arguments["question"], tools, CYCLES)
         except ModelFailed as error:
             raise ToolFailed("The research broke off, because the model failed.") from error
         if not report.strip():
             raise ToolFailed("The research came to no report.")
-        return Outcome(report)
+        return ToolResult(report)
 
     def tools(self) -> list[Tool]:
         return [tool for tool in self._all_tools if tool.is_available()]

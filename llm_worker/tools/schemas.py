@@ -9,7 +9,7 @@ from chat.transcript.tokens import count_tokens
 from llm_worker.tools.tool import Tool
 
 
-def schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     """The `tools` of a request, sorted by name: the order is part of what model servers cache."""
     return [
         {
@@ -26,4 +26,4 @@ def schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 def schema_tokens(tools: Sequence[Tool]) -> int:
     """What the schemas take of the window, in the default encoding."""
-    return count_tokens(msgspec.json.encode(schemas(tools)).decode()) if tools else 0
+    return count_tokens(msgspec.json.encode(tool_schemas(tools)).decode()) if tools else 0

@@ -13,7 +13,7 @@ class ToolFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolResult:
     """What a call came to.
 
     response: what the model reads; empty for a tool that only found documents, which are rendered for it.
@@ -24,7 +24,7 @@ class Outcome:
     documents: tuple[Document, ...] = ()
 
 
-class Work(Protocol):
+class ToolContext(Protocol):
     """What a tool may use while it runs. It ends by being cancelled: on a stop, or at its time limit."""
 
     now: datetime  # UTC
@@ -86,6 +86,6 @@ class Tool(Protocol):
         """One call's arguments for those of several; None: they stay several. Only asked of a tool that merges."""
         ...
 
-    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         """Raises ToolFailed. Documents come without meaningful numbers (0)."""
         ...

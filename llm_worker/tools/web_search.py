@@ -10,7 +10,7 @@ from django.conf import settings
 
 from chat.transcript.entries import Document
 from llm_worker.tools.searxng import search
-from llm_worker.tools.tool import Outcome, ToolFailed, Work
+from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
 
 # Of merged calls, the first ones run; the stored arguments show which.
 MAX_QUERIES = 10
@@ -49,7 +49,7 @@ class WebSearch:
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return {"queries": _distinct(chain.from_iterable(map(_queries, arguments)))[:MAX_QUERIES]}
 
-    async def run(self, arguments: Mapping[str, Any], _work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         queries = _distinct(_queries(arguments))[:MAX_QUERIES]
         if not queries:
             raise ToolFailed("web_search needs a `query`.")
@@ -60,7 +60,7 @@ class WebSearch:
         if not found:
             raise next(answer for answer in answers if isinstance(answer, ToolFailed))
         documents = tuple(_best_first(found))[:MAX_DOCUMENTS]
-        return Outcome("" if documents else "The web search found nothing.", documents)
+        return ToolResult("" if documents else "The web search found nothing.", documents)
 
 
 async def _answer(client: aiohttp.ClientSession, query: str) -> list[Document] | ToolFailed:

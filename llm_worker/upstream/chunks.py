@@ -14,7 +14,7 @@ from llm_worker.upstream.deltas import (
     TextDelta,
     ToolCallDelta,
 )
-from llm_worker.upstream.usage import Reported
+from llm_worker.upstream.usage import ReportedUsage
 
 
 class _Function(msgspec.Struct):
@@ -44,14 +44,14 @@ class _Choice(msgspec.Struct):
 
 class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: Reported | None = None
+    usage: ReportedUsage | None = None
     error: Any = None
 
 
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-def deltas_of(data: bytes) -> list[Delta]:
+def parse_chunk(data: bytes) -> list[Delta]:
     """What one chunk says. Raises ModelFailed if it is no chunk, or if it reports an error."""
     chunk = _read(data)
     if chunk.error:
@@ -63,7 +63,7 @@ def deltas_of(data: bytes) -> list[Delta]:
         if choice.finish_reason:
             deltas.append(Finished(choice.finish_reason))
     if chunk.usage is not None:
-        deltas.append(chunk.usage.seen())
+        deltas.append(chunk.usage.to_usage())
     return deltas
 
 

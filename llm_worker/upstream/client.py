@@ -13,7 +13,7 @@ NO_TIMEOUT: Final = httpx2.Timeout(None)
 COMMON: Final = (("Connection", "keep-alive"),)
 
 
-class Client(httpx2.AsyncClient):
+class HttpClient(httpx2.AsyncClient):
     def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
         super().__init__(transport=transport, timeout=NO_TIMEOUT, follow_redirects=True)
         self._places: dict[str, httpx2.URL] = {}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from llm_worker.upstream.deltas import ModelFailed, Usage
-from llm_worker.upstream.usage import Reported
+from llm_worker.upstream.usage import ReportedUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class _Choice(msgspec.Struct):
 
 class _Body(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: Reported | None = None
+    usage: ReportedUsage | None = None
     error: Any = None
 
 
-def completion_of(body: bytes) -> Completion:
+def parse_completion(body: bytes) -> Completion:
     """Raises ModelFailed if that is no completion, or if it reports an error."""
     read = _read(body)
     if read.error:
@@ -46,7 +46,7 @@ def completion_of(body: bytes) -> Completion:
     return Completion(
         text=message.content or message.refusal or "",
         finish_reason="refusal" if message.refusal else choice.finish_reason or "",
-        usage=read.usage.seen() if read.usage else Usage(),
+        usage=read.usage.to_usage() if read.usage else Usage(),
     )
 
 

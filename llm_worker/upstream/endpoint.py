@@ -8,7 +8,7 @@ from chat.models import ModelConfig
 from llm_worker.upstream.model_request import Model
 
 
-def model_of(config: ModelConfig) -> Model | None:
+def resolve_model(config: ModelConfig) -> Model | None:
     """None: it has no address."""
     base_url = config.base_url or settings.LLM_BASE_URL
     if not base_url:

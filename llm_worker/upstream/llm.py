@@ -17,14 +17,14 @@ import httpx2
 import openai
 
 from chat.log.flush_window import FlushWindow
-from llm_worker.request.api_messages import wire_messages
-from llm_worker.upstream.client import Client
-from llm_worker.upstream.completion import Completion, completion_of
+from llm_worker.request.api_messages import to_api_messages
+from llm_worker.upstream.client import HttpClient
+from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.request_logging import write_completion, write_request
-from llm_worker.upstream.stream_reader import Reading
-from llm_worker.upstream.transport import Body, Transport, body_of
+from llm_worker.upstream.request_logging import log_completion, log_request
+from llm_worker.upstream.stream_reader import StreamReader
+from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
 
 logger = logging.getLogger(__name__)
 
@@ -121,12 +121,12 @@ class LanguageModels:
                         raise ModelFailed("upstream_malformed", "the completion does not end")
         except SDK_ERRORS as error:
             raise _refused(error, started=False) from error
-        completion = completion_of(received)
-        write_completion(completion)
+        completion = parse_completion(received)
+        log_completion(completion)
         return completion
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
-        reading = Reading()
+        reading = StreamReader()
         try:
             async with self._open(request.model, _body(request)) as received:
                 while piece := await received.read():
@@ -151,8 +151,8 @@ class LanguageModels:
             )
 
     @asynccontextmanager
-    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[Body]:
-        write_request(body)
+    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
+        log_request(body)
         accepted = "text/event-stream" if body["stream"] else "application/json"
         client = self._client(model)
         # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
@@ -178,7 +178,7 @@ class LanguageModels:
                 api_key=model.api_key or NO_KEY,
                 max_retries=0,
                 timeout=None,  # the transport's
-                http_client=Client(Transport(model.base_url, self._connections, self._silence_s)),
+                http_client=HttpClient(AiohttpTransport(model.base_url, self._connections, self._silence_s)),
             )
         return self._clients[place]
 
@@ -186,7 +186,7 @@ class LanguageModels:
 def _body(request: Request) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": request.model.name,
-        "messages": wire_messages(request.messages),
+        "messages": to_api_messages(request.messages),
         _max_tokens_name(request.model): request.model.max_output_tokens,
         "stream": True,
         "stream_options": {"include_usage": True},

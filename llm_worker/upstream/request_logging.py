@@ -19,18 +19,18 @@ logger = logging.getLogger(__name__)
 logger.setLevel(logging.INFO)
 
 
-def write_request(body: Mapping[str, Any]) -> None:
+def log_request(body: Mapping[str, Any]) -> None:
     if settings.LOG_LLM_REQUESTS:
         logger.info("LLM_REQUEST %s", json.dumps(body, ensure_ascii=False))
 
 
-def write_completion(completion: Completion) -> None:
+def log_completion(completion: Completion) -> None:
     if settings.LOG_LLM_REQUESTS:
         said = asdict(completion) | {"usage": completion.usage._asdict()}
         logger.info("LLM_RESPONSE %s", json.dumps(said, ensure_ascii=False))
 
 
-class Answer:
+class ResponseLog:
     """One inference's answer, kept to be written as a whole; costs nothing when it is not wanted."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ class EventTooLong(ValueError):
     """The upstream sends something that is no event stream: give up."""
 
 
-class Splitter:
+class EventSplitter:
     """Feed it bytes as they come; get the data of each event that is complete."""
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """How far one streamed answer has been read: bytes in, deltas out, and whether more may come. Pure."""
 
-from llm_worker.upstream.chunks import deltas_of
+from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
-from llm_worker.upstream.sse import EventTooLong, Splitter
+from llm_worker.upstream.sse import EventSplitter, EventTooLong
 
 DONE = b"[DONE]"
 Said = (TextDelta, ReasoningDelta)
@@ -10,7 +10,7 @@ Said = (TextDelta, ReasoningDelta)
 ENOUGH = 4_000
 
 
-class Reading:
+class StreamReader:
     """chunks: how many were understood.  has_finished: the model gave a finish_reason, or the server said [DONE]."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Reading:
         self.has_finished = False
         self.is_done = False
         self.failure: ModelFailed | None = None
-        self._splitter = Splitter()
+        self._splitter = EventSplitter()
 
     def take(self, received: bytes) -> list[Delta]:
         """What these bytes say, up to the first that cannot be understood: that one is left in `failure`.
@@ -32,7 +32,7 @@ class Reading:
                 if event == DONE:
                     self.is_done = self.has_finished = True
                     break
-                for delta in deltas_of(event):
+                for delta in parse_chunk(event):
                     self._add(deltas, delta)
                 self.chunks += 1
         except EventTooLong as error:

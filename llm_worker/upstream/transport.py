@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 
-from llm_worker.upstream.windowed_reads import Gathering
+from llm_worker.upstream.windowed_reads import WindowedReads
 
 CONNECT_TIMEOUT_S: Final = 10.0
 # As long as the SDK's own transports keep one.
@@ -25,7 +25,7 @@ BODY: Final = "body"
 DECODED: Final = frozenset({b"content-encoding", b"content-length"})
 
 
-class Transport(httpx2.AsyncBaseTransport):
+class AiohttpTransport(httpx2.AsyncBaseTransport):
     """Lives on one event loop. Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte.
 
     Making it raises httpx2.InvalidURL.
@@ -58,7 +58,7 @@ class Transport(httpx2.AsyncBaseTransport):
                 )
         except TimeoutError as error:
             raise httpx2.ReadTimeout("no answer") from error
-        body = Body(answered, self._silence_s)
+        body = ResponseBody(answered, self._silence_s)
         return httpx2.Response(
             answered.status,
             headers=[(name, value) for name, value in answered.raw_headers if name.lower() not in DECODED],
@@ -70,11 +70,11 @@ class Transport(httpx2.AsyncBaseTransport):
         await self._session.close()
 
 
-class Body(httpx2.AsyncByteStream):
+class ResponseBody(httpx2.AsyncByteStream):
     def __init__(self, answered: aiohttp.ClientResponse, silence_s: float) -> None:
         self._answered = answered
         self._content = answered.content
-        self._gathering = Gathering.of(answered)
+        self._gathering = WindowedReads.for_response(answered)
         self._silence_s = silence_s
         self._waiting: asyncio.Future[None] | None = None
         self._content.on_eof(self._wake)
@@ -135,6 +135,6 @@ def _proxy(base_url: str) -> str | None:
     return proxies.get(place.scheme) or proxies.get("all")
 
 
-def body_of(response: httpx2.Response) -> Body:
+def body_of(response: httpx2.Response) -> ResponseBody:
     """Of a response that came through a Transport."""
-    return cast("Body", response.extensions[BODY])
+    return cast("ResponseBody", response.extensions[BODY])

@@ -13,7 +13,7 @@ class _CompletionDetails(msgspec.Struct):
     reasoning_tokens: int | None = None
 
 
-class Reported(msgspec.Struct):
+class ReportedUsage(msgspec.Struct):
     """`usage` as it travels."""
 
     prompt_tokens: int | None = None
@@ -21,7 +21,7 @@ class Reported(msgspec.Struct):
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
 
-    def seen(self) -> Usage:
+    def to_usage(self) -> Usage:
         prompt, completion = self.prompt_tokens_details, self.completion_tokens_details
         return Usage(
             prompt_tokens=self.prompt_tokens,

@@ -15,7 +15,7 @@ import aiohttp
 PIECE_BYTES: Final = 64 * 1024
 
 
-class Gathering:
+class WindowedReads:
     """Of one response, on its event loop; to be used only until the response is at its end."""
 
     def __init__(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
@@ -26,7 +26,7 @@ class Gathering:
         self._comes_fast = False
 
     @classmethod
-    def of(cls, answered: aiohttp.ClientResponse) -> "Gathering | None":
+    def for_response(cls, answered: aiohttp.ClientResponse) -> "WindowedReads | None":
         """None: its bytes are not those of the socket, but decrypted; or all of it has come."""
         connection = answered.connection
         if connection is None or connection.transport is None or connection.protocol is None:

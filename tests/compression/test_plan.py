@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Round, TextFile
 from compression.plan import Row, get_compression_params, get_messages_to_summarize, measured
-from llm_worker.request.message import total
-from llm_worker.request.message_renderer import Replay
+from llm_worker.request.message import total_tokens
+from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
 
-REPLAY = Replay(tokens_of)
+RENDERER = MessageRenderer(tokens_of)
 
 
 def rows(notation: str) -> list[Row]:
@@ -79,7 +79,7 @@ def test_the_summary_counts_among_what_a_fifth_is_taken_of() -> None:
 @given(branches(), st.integers(0, 500), st.floats(0.05, 0.95))
 @settings(max_examples=200, deadline=None)
 def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
-    history = measured(branch, REPLAY)
+    history = measured(branch, RENDERER)
     tokens = summary + sum(row.tokens for row in history)
     split = get_messages_to_summarize(history, tokens, ratio)
     if split is None:
@@ -97,7 +97,7 @@ def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
 @given(branches(), st.floats(0.05, 0.95))
 @settings(max_examples=100, deadline=None)
 def test_no_later_question_would_have_kept_more(branch: list[Entry], ratio: float) -> None:
-    history = measured(branch, REPLAY)
+    history = measured(branch, RENDERER)
     tokens = sum(row.tokens for row in history)
     split = get_messages_to_summarize(history, tokens, ratio)
     if split is None:
@@ -118,20 +118,22 @@ def test_a_row_costs_what_a_later_request_shows_of_it() -> None:
     )
     answer = Entry("a", "assistant", "look first then this", SENT_AT, rounds=(Round((call,), "look first "),))
     alone = [replay_of(question), replay_of(answer)]
-    assert [row.tokens for row in measured([question, answer], REPLAY)] == alone
+    assert [row.tokens for row in measured([question, answer], RENDERER)] == alone
     assert alone[1] < 99
 
 
 def replay_of(entry: Entry) -> int:
     if entry.role == "assistant":
-        return sum(total(group) for group in REPLAY.answer(entry))
-    return total([*REPLAY.blocks(entry), REPLAY.files(entry), REPLAY.user(entry)])
+        return sum(total_tokens(group) for group in RENDERER.render_answer(entry))
+    return total_tokens(
+        [*RENDERER.render_blocks(entry), RENDERER.render_files(entry), RENDERER.render_user(entry)]
+    )
 
 
 @given(branches())
 @settings(max_examples=50, deadline=None)
 def test_roles_alternate_on_both_sides_of_every_cut(branch: list[Entry]) -> None:
-    history = measured(branch, REPLAY)
+    history = measured(branch, RENDERER)
     split = get_messages_to_summarize(history, sum(row.tokens for row in history), 0.2)
     for part in (split.older, split.recent) if split else ():
         assert all(len(list(group)) == 1 for _, group in groupby(part, key=lambda row: row.is_users))

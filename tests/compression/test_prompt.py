@@ -8,10 +8,10 @@ from compression.chunking import NoRoom, next_pass
 from compression.plan import get_messages_to_summarize, measured
 from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
-from llm_worker.request.message_renderer import Replay
+from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
 
-REPLAY = Replay(tokens_of)
+RENDERER = MessageRenderer(tokens_of)
 FRAME = Frame(words=100)
 
 
@@ -26,7 +26,7 @@ def answer(text: str, *tools: str) -> Entry:
 
 def asked(older: list[Entry], recent: list[Entry], previous: str = "") -> list[tuple[str, str]]:
     frame = Frame(words=100, previous=previous)
-    messages = frame.around(said(older, REPLAY), said(recent, REPLAY))
+    messages = frame.around(said(older, RENDERER), said(recent, RENDERER))
     return [(message.role, message.text) for message in messages]
 
 
@@ -47,13 +47,13 @@ def test_a_progressive_request_holds_the_previous_summary_with_the_instructions(
 
 
 def test_an_answer_with_tools_is_shown_with_their_names_alone() -> None:
-    (message,) = said([answer("Found it", "web_search", "current_time", "web_search")], REPLAY)
+    (message,) = said([answer("Found it", "web_search", "current_time", "web_search")], RENDERER)
     assert message.text == "[Tools used for this answer: web_search, current_time]\n\nFound it"
     assert not message.calls
 
 
 def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_out() -> None:
-    assert [message.text for message in said([answer("", "act"), answer("")], REPLAY)] == [
+    assert [message.text for message in said([answer("", "act"), answer("")], RENDERER)] == [
         "[Tools used for this answer: act]"
     ]
 
@@ -61,7 +61,7 @@ def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_o
 def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
     file = TextFile("f", "notes.txt", 9, Document(1, "d", "notes.txt", "the contents"))
     picture = Image("i", "i.png", "data:picture", 16, 16)
-    shown = said([Entry("u", "user", "See", SENT_AT, files=(file,), images=(picture,))], REPLAY)
+    shown = said([Entry("u", "user", "See", SENT_AT, files=(file,), images=(picture,))], RENDERER)
     assert ["the contents" in message.text for message in shown] == [True, False]
     assert not any(message.images for message in shown)
 
@@ -69,12 +69,12 @@ def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
 @given(branches(), st.integers(150, 2000), st.sampled_from(["", "what was before " * 20]))
 @settings(max_examples=150, deadline=None)
 def test_every_request(branch: list[Entry], room: int, previous: str) -> None:
-    rows = measured(branch, REPLAY)
+    rows = measured(branch, RENDERER)
     split = get_messages_to_summarize(rows, sum(row.tokens for row in rows), 0.2)
     if split is None:
         return
-    older = said([row.entry for row in split.older], REPLAY)
-    recent = said([row.entry for row in split.recent if row.entry.id[0] == "u"][:1], REPLAY)
+    older = said([row.entry for row in split.older], RENDERER)
+    recent = said([row.entry for row in split.recent if row.entry.id[0] == "u"][:1], RENDERER)
     frame = Frame(words=100, previous=previous)
     budget = sum(tokens_of(message.text) + TOKENS_PER_MESSAGE for message in frame.around((), ())) + room
     passes = all_passes(frame, older, recent, budget)
@@ -115,7 +115,7 @@ def all_passes(
 
 
 def test_a_single_message_longer_than_the_window_is_read_in_parts() -> None:
-    older = said([user("word " * 5000)], REPLAY)
+    older = said([user("word " * 5000)], RENDERER)
     passes = all_passes(FRAME, older, [], budget=1200)
     assert passes is not None
     assert len(passes) > 4

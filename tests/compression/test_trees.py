@@ -18,8 +18,8 @@ from compression.runner import begin, of
 from compression.summarise import Refused, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.prompt_parts import Framing
-from llm_worker.request.tokens import estimate
+from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.request.tokens import estimate_tokens
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.model_request import Request
 from tests.compression.conftest import Talk
@@ -153,8 +153,10 @@ class Tree:
             assert loaded.entries[0].role == "user", "the cutoff stands right before a user row"
             assert verbatim.index(self.talk.name_of(stored.parent_id)) >= 0, "the parent stays verbatim"
             if name[0] == "u":
-                framing = Framing(summary=summary.text)
-                context = build_context(loaded.entries, framing, budget=Budget(10**6), tokens_of=estimate)
+                prompt_parts = PromptParts(summary=summary.text)
+                context = build_context(
+                    loaded.entries, prompt_parts, budget=Budget(10**6), tokens_of=estimate_tokens
+                )
                 assert paired(list(context.messages)), "never a call without its response"
         assert ChatMessage.objects.filter(session=self.talk.session, role="root").count() == 1
         assert not ChatMessage.objects.filter(latest_child__role="summary").exists()

@@ -11,7 +11,7 @@ from celery.__main__ import main
 from celery.signals import worker_init
 from django.conf import settings
 
-from llm_worker.tools.tool import Outcome, Work
+from llm_worker.tools.tool import ToolContext, ToolResult
 
 
 class Act:
@@ -30,14 +30,14 @@ class Act:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
-    async def run(self, arguments: Mapping[str, Any], _work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         asked = {"q": f"act {arguments.get('what', '')}", "format": "json"}
         async with (
             aiohttp.ClientSession() as client,
             client.get(f"{settings.WEB_SEARCH_URL}/search", params=asked) as answer,
         ):
             await answer.read()
-        return Outcome("Done.")
+        return ToolResult("Done.")
 
 
 @worker_init.connect

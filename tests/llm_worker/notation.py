@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, build_context
-from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
-from llm_worker.request.message_renderer import GONE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.prompt_parts import PromptParts
 
 # Of a response in history; this alone has no price of its own.
-GONE_COSTS = GONE_TOKENS + TOKENS_PER_MESSAGE
+GONE_COSTS = OMITTED_RESPONSE_TOKENS + TOKENS_PER_MESSAGE
 SENT_AT = datetime(2026, 11, 21, 14, 5, 59, tzinfo=UTC)
 WORD = re.compile(r"(?P<name>(?P<letter>[A-Z]+)(?P<turn>\d*))(?P<mark>[-+]?)(?::(?P<tokens>\d+))?")
 FRAMING = {
@@ -28,7 +28,7 @@ TITLE = re.compile(r'"title": "(F\d)"')
 
 @dataclass
 class Given:
-    framing: Framing
+    prompt_parts: PromptParts
     entries: list[Entry]
     rounds: list[Round]
     costs: dict[str, int]
@@ -48,7 +48,7 @@ class Given:
 
 @dataclass
 class Reader:
-    framing: dict[str, str] = field(default_factory=dict)
+    prompt_parts: dict[str, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     costs: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
@@ -79,19 +79,21 @@ class Reader:
         elif turn:
             self.blocks.append(Block(letter, name))
         else:
-            self.framing[FRAMING[letter]] = name
+            self.prompt_parts[FRAMING[letter]] = name
 
     def finished(self) -> list[Round]:
         return [Round(tuple(calls), before, "thoughts") for before, calls in self.rounds]
 
 
-def given(notation: str, **framing: object) -> Given:
+def given(notation: str, **prompt_parts: object) -> Given:
     reader = Reader()
     for word in notation.split():
         match = WORD.fullmatch(word)
         reader.read(match["name"], match["letter"], match["turn"], match["mark"])
         reader.costs[match["name"]] = int(match["tokens"] or 1)
-    return Given(Framing(**reader.framing, **framing), reader.entries, reader.finished(), reader.costs)
+    return Given(
+        PromptParts(**reader.prompt_parts, **prompt_parts), reader.entries, reader.finished(), reader.costs
+    )
 
 
 def text_file(name: str) -> TextFile:
@@ -99,11 +101,11 @@ def text_file(name: str) -> TextFile:
     return TextFile(f"id-{name}", f"{name}.txt", 1234, document)
 
 
-def built(notation: str, budget: int = 10**6, for_rounds: int = 0, **framing: object) -> Context:
-    branch = given(notation, **framing)
+def built(notation: str, budget: int = 10**6, for_rounds: int = 0, **prompt_parts: object) -> Context:
+    branch = given(notation, **prompt_parts)
     return build_context(
         branch.entries,
-        branch.framing,
+        branch.prompt_parts,
         rounds=branch.rounds,
         budget=Budget(budget, for_rounds),
         tokens_of=branch.tokens_of,

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from llm_worker.tools.tool import Outcome, Work
+from llm_worker.tools.tool import ToolContext, ToolResult
 
 
 class ScriptedTool:
@@ -36,7 +36,7 @@ class ScriptedTool:
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
-    async def run(self, arguments: Mapping[str, Any], _work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         self.ran.append(arguments)
         try:
             if len(self.ran) <= self.hangs:
@@ -46,7 +46,7 @@ class ScriptedTool:
         except asyncio.CancelledError:
             self.left += 1
             raise
-        return Outcome(self.says(arguments))
+        return ToolResult(self.says(arguments))
 
     async def _release(self) -> None:
         while not self.released.is_set():  # noqa: ASYNC110  set by another thread

@@ -15,10 +15,10 @@ from chat.transcript.entries import Entry
 from compression.loss_probe import Answered, Probe, probe, share_of_equal
 from compression.prompt import said
 from llm_worker.request.context import request_budget
-from llm_worker.request.message_renderer import Replay
-from llm_worker.request.tokens import estimate, exactly
+from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.tokens import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.endpoint import model_of
+from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.llm import LanguageModels
 
 
@@ -66,13 +66,13 @@ def _model(name: str) -> ModelConfig:
 
 
 def _probe(compression: Compression, config: ModelConfig) -> Probe:
-    model, summary = model_of(config), compression.summary
+    model, summary = resolve_model(config), compression.summary
     if model is None or summary is None or summary.last_summarized_message_id is None:
         raise CommandError("That model has no address, or the messages are gone.")
-    tokens_of = exactly(config.tokenizer) or estimate
+    tokens_of = exact_counter(config.tokenizer) or estimate_tokens
     return Probe(
         model=model,
-        said=said(_covered(summary.last_summarized_message_id), Replay(tokens_of)),
+        said=said(_covered(summary.last_summarized_message_id), MessageRenderer(tokens_of)),
         summary=summary.text,
         budget=request_budget(config.context_window, model.max_output_tokens).tokens,
         tokens_of=tokens_of,

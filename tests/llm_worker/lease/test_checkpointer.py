@@ -8,7 +8,7 @@ from chat.models import ModelConfig, Run
 from chat.protocol.states import Status
 from chat.protocol.wire import Packet, Snapshot, decode_log_entry
 from chat.transcript.packets import fold
-from llm_worker.lease.fenced_writes import Held, save
+from llm_worker.lease.fenced_writes import Checkpoint, save_checkpoints
 from tests.llm_worker.outcomes import ended, overall_stops, wait_for_text
 
 
@@ -42,11 +42,11 @@ def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, u
 def test_a_checkpoint_of_an_old_attempt_or_another_owner_is_refused(ask):
     [run] = ask()
     run = Run.objects.claim(run.pk, owner=7)
-    held = Held(run, 3, "mine", "", 1)
-    assert save(7, [held]) == {run.pk}
-    assert save(9, [Held(run, 4, "another's", "", 1)]) == set()
+    held = Checkpoint(run, 3, "mine", "", 1)
+    assert save_checkpoints(7, [held]) == {run.pk}
+    assert save_checkpoints(9, [Checkpoint(run, 4, "another's", "", 1)]) == set()
     run.attempt = 2
-    assert save(7, [Held(run, 5, "of a later attempt", "", 1)]) == set()
+    assert save_checkpoints(7, [Checkpoint(run, 5, "of a later attempt", "", 1)]) == set()
     assert saved(run) == "mine"
     assert run.saved_seq == 3
 

@@ -12,9 +12,9 @@ from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import Memory
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest, ToolCall
-from llm_worker.post_run.request_log import SentBy, save_sent_requests
-from llm_worker.post_run.request_recorder import Recorder
-from llm_worker.request.api_messages import wire_messages
+from llm_worker.post_run.request_log import AttemptRequests, save_sent_requests
+from llm_worker.post_run.request_recorder import RequestRecorder
+from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message import LanguageModelInput, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,12 +26,12 @@ def request(*texts: str) -> LanguageModelInput:
     return [Message("S", "Be brief.", tokens=10), *(Message("U", text, tokens=10) for text in texts)]
 
 
-def save(run: Run, *requests: LanguageModelInput, **fields: Any) -> Recorder:
-    recorder = Recorder()
+def save(run: Run, *requests: LanguageModelInput, **fields: Any) -> RequestRecorder:
+    recorder = RequestRecorder()
     for messages in requests:
         recorder.record(messages, timezone.now(), **fields)
     run.attempt = run.attempt or 1
-    save_sent_requests([SentBy(run, recorder.take())])
+    save_sent_requests([AttemptRequests(run, recorder.take())])
     return recorder
 
 
@@ -48,7 +48,7 @@ def test_each_cycle_is_read_back_as_it_was_sent(ask: Ask) -> None:
     cycles = [request("Why?"), request("Why?", "T1"), request("Why?", "T1", "T2"), request("Why?", "shorter")]
     save(run, *cycles)
     rows = kept(run)
-    assert [row.whole() for row in rows] == [wire_messages(messages) for messages in cycles]
+    assert [row.whole() for row in rows] == [to_api_messages(messages) for messages in cycles]
     assert [len(row.messages) for row in rows] == [2, 1, 1, 1]
     assert [row.tokens for row in rows] == [20, 30, 40, 30]
 

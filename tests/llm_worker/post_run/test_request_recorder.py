@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from chat.transcript.entries import Call, Image
-from llm_worker.post_run.request_recorder import Recorder
+from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.request import prefix
-from llm_worker.request.api_messages import wire_messages
+from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message import LanguageModelInput, Message
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -22,8 +22,8 @@ def request(notation: str) -> LanguageModelInput:
     return [Message(letters[word[0]], word, tokens=10) for word in notation.split()]  # type: ignore[arg-type]
 
 
-def recorded(*requests: str) -> Recorder:
-    recorder = Recorder()
+def recorded(*requests: str) -> RequestRecorder:
+    recorder = RequestRecorder()
     for one in requests:
         recorder.record(request(one), NOW)
     return recorder
@@ -41,7 +41,7 @@ def recorded(*requests: str) -> Recorder:
 def test_each_request_is_kept_as_what_it_adds(
     requests: list[str], common: list[int], shares: list[float]
 ) -> None:
-    rows = [one.row() for one in recorded(*requests).take()]
+    rows = [one.to_row() for one in recorded(*requests).take()]
     assert [row.cycle for row in rows] == list(range(1, len(rows) + 1))
     assert [row.common for row in rows] == common
     assert [row.prefix_share for row in rows] == pytest.approx(shares)
@@ -54,7 +54,7 @@ def test_what_was_taken_is_not_taken_again_but_gone_on_from() -> None:
     recorder = recorded("S U")
     assert len(recorder.take()) == 1
     recorder.record(request("S U T1"), NOW)
-    [row] = [one.row() for one in recorder.take()]
+    [row] = [one.to_row() for one in recorder.take()]
     assert (row.cycle, row.common) == (2, 2)
     assert recorder.take() == []
 
@@ -64,18 +64,18 @@ def test_the_loop_inside_a_tool_is_numbered_and_compared_by_itself() -> None:
     recorder.record(request("S U7"), NOW, tool_call=TOOL)
     recorder.record(request("S U T1"), NOW)
     recorder.record(request("S U7 T7"), NOW, tool_call=TOOL)
-    rows = [one.row(known=["nothing"]) for one in recorder.take()]
+    rows = [one.to_row(known=["nothing"]) for one in recorder.take()]
     assert [(row.tool_call, row.cycle, row.common) for row in rows] == [
         (None, 1, 0), (TOOL, 1, 0), (None, 2, 2), (TOOL, 2, 2)
     ]  # fmt: skip
 
 
 def test_the_first_request_of_a_turn_is_compared_with_the_last_of_the_turn_before() -> None:
-    known = prefix.digests(request("S U1 T1"))
+    known = prefix.message_digests(request("S U1 T1"))
     first, second = recorded("S U1 A1 U2", "S U1 A1 U2 T2").take()
-    assert first.row(known).prefix_share == pytest.approx(2 / 4)
-    assert first.row(known).common == 0, "what is kept can be read without the turn before"
-    assert second.row(known).prefix_share == pytest.approx(4 / 5)
+    assert first.to_row(known).prefix_share == pytest.approx(2 / 4)
+    assert first.to_row(known).common == 0, "what is kept can be read without the turn before"
+    assert second.to_row(known).prefix_share == pytest.approx(4 / 5)
 
 
 def test_messages_are_kept_as_they_are_sent() -> None:
@@ -85,24 +85,24 @@ def test_messages_are_kept_as_they_are_sent() -> None:
         Message("TC", "", calls=(call,)),
         Message("TR", "Noon", tool_call_id="c1"),
     ]
-    recorder = Recorder()
+    recorder = RequestRecorder()
     recorder.record(messages, NOW)
     [one] = recorder.take()
-    assert json.loads(one.row().messages) == wire_messages(messages)
+    assert json.loads(one.to_row().messages) == to_api_messages(messages)
 
 
 def test_pictures_are_left_out() -> None:
     picture = Image("i", "moon.png", "data:image/png;base64," + "A" * 100_000, 10, 10)
-    recorder = Recorder()
+    recorder = RequestRecorder()
     recorder.record([Message("U", "What is this?", images=(picture,))], NOW)
-    stored = recorder.take()[0].row().messages
+    stored = recorder.take()[0].to_row().messages
     assert len(stored) < 300
     assert "data:image/png;base64,(100022 characters left out)" in stored
 
 
 @pytest.mark.parametrize("text", ["NUL \x00", "half an emoji \ud83d", 'said "\\u0000"'])
 def test_what_postgres_cannot_take_is_replaced(text: str) -> None:
-    recorder = Recorder()
+    recorder = RequestRecorder()
     recorder.record([Message("TR", text)], NOW)
-    [message] = json.loads(recorder.take()[0].row().messages)
+    [message] = json.loads(recorder.take()[0].to_row().messages)
     assert message["content"] == text.replace("\x00", "\ufffd").replace("\ud83d", "\ufffd")

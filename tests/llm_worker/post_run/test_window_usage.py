@@ -11,13 +11,13 @@ from chat.protocol.states import Status
 from chat.transcript.entries import Block, Entry
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle
-from llm_worker.post_run.window_usage import SLACK_SHARE, SLACK_TOKENS, Fullness
-from llm_worker.request.prompt_parts import Framing
+from llm_worker.post_run.window_usage import SLACK_SHARE, SLACK_TOKENS, WindowUsage
+from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.upstream.model_request import Model
 from tests.llm_worker.outcomes import ended
 
 THEN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
-FRAMING = Framing(system="s " * 100, project="p " * 400, project_tokens=400, dynamic_context="d " * 50)
+FRAMING = PromptParts(system="s " * 100, project="p " * 400, project_tokens=400, dynamic_context="d " * 50)
 
 
 def brief(*tokens: int, window: int = 10_000) -> Brief:
@@ -32,13 +32,13 @@ def brief(*tokens: int, window: int = 10_000) -> Brief:
 
 
 def due(given: Brief, answer: str = "") -> int | None:
-    fullness = Fullness(0.75, given, build_cycle(given, []).request.messages)
-    return fullness.reserved_if_due(answer)
+    fullness = WindowUsage(0.75, given, build_cycle(given, []).request.messages)
+    return fullness.reserved_tokens_if_due(answer)
 
 
 def test_a_short_history_asks_for_nothing() -> None:
     assert due(brief(100), "A short answer.") is None
-    assert Fullness(0.75).reserved_if_due("No request was made.") is None
+    assert WindowUsage(0.75).reserved_tokens_if_due("No request was made.") is None
 
 
 def test_what_is_not_history_is_reserved_and_does_not_count_as_history() -> None:

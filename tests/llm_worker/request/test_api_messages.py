@@ -3,10 +3,10 @@
 import pytest
 
 from chat.transcript.entries import Call, Entry, Image
-from llm_worker.request.api_messages import wire_messages
+from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.images import image_tokens
 from llm_worker.request.message import Message
-from llm_worker.request.message_renderer import SENT_AT_TOKENS, Replay
+from llm_worker.request.message_renderer import SENT_AT_TOKENS, MessageRenderer
 from tests.llm_worker.notation import SENT_AT
 
 PHOTO = Image("i", "photo\n1.png", "data:image/png;base64,AAAA", 640, 480)
@@ -18,7 +18,7 @@ def words(text: str, stored: int) -> int:
 
 
 def test_content_is_a_plain_string():
-    assert wire_messages([Message("S", "Be brief."), Message("R", "Now.")]) == [
+    assert to_api_messages([Message("S", "Be brief."), Message("R", "Now.")]) == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Now."},
     ]
@@ -27,7 +27,7 @@ def test_content_is_a_plain_string():
 def test_calls_and_their_responses():
     calls = (Call("1", "search", {"q": "ä"}, "never sent"), Call("2", "clock", {}))
     messages = [Message("TC", "Let me see.", calls), Message("TR", "Noon.", tool_call_id="2")]
-    assert wire_messages(messages) == [
+    assert to_api_messages(messages) == [
         {
             "role": "assistant",
             "content": "Let me see.",
@@ -41,13 +41,13 @@ def test_calls_and_their_responses():
 
 
 def test_calls_without_text_have_null_content():
-    [wire] = wire_messages([Message("TC", "", (Call("1", "clock", {}),))])
+    [wire] = to_api_messages([Message("TC", "", (Call("1", "clock", {}),))])
     assert wire["content"] is None
 
 
 def test_images_are_parts_behind_the_text():
-    seen = Replay(words).user(Entry("1", "user", "Look", SENT_AT, images=(PHOTO,)))
-    [wire] = wire_messages([seen])
+    seen = MessageRenderer(words).render_user(Entry("1", "user", "Look", SENT_AT, images=(PHOTO,)))
+    [wire] = to_api_messages([seen])
     assert wire == {
         "role": "user",
         "content": [
@@ -59,8 +59,10 @@ def test_images_are_parts_behind_the_text():
 
 @pytest.mark.parametrize("text", ["Look", ""])
 def test_a_model_without_vision_gets_one_line_for_each_image(text):
-    seen = Replay(words, sees_images=False).user(Entry("1", "user", text, SENT_AT, images=(PHOTO, PHOTO)))
-    [wire] = wire_messages([seen])
+    seen = MessageRenderer(words, sees_images=False).render_user(
+        Entry("1", "user", text, SENT_AT, images=(PHOTO, PHOTO))
+    )
+    [wire] = to_api_messages([seen])
     line = "[Image left out, this model cannot see images: photo 1.png]"
     assert wire["content"].lstrip() == f"{text}\n\n{line}\n{line}\n\n{DATE}".lstrip()
     assert not wire["content"].startswith("\n")
@@ -81,5 +83,5 @@ def test_a_model_without_vision_gets_one_line_for_each_image(text):
 def test_an_image_costs_by_its_patches(width, height, tokens):
     image = Image("i", "i", "data:", width, height)
     assert image_tokens(image) == tokens
-    message = Replay(words).user(Entry("1", "user", "", SENT_AT, images=(image, image)))
+    message = MessageRenderer(words).render_user(Entry("1", "user", "", SENT_AT, images=(image, image)))
     assert message.tokens == 2 * tokens + SENT_AT_TOKENS + 4

@@ -7,10 +7,10 @@ import pytest
 from chat.transcript.entries import Block, Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, ContextTooLong, build_context, request_budget
-from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.history import MOST_LISTED
 from llm_worker.request.message import arguments_json
-from llm_worker.request.message_renderer import GONE, dated
+from llm_worker.request.message_renderer import OMITTED_RESPONSE, with_sent_at
+from llm_worker.request.prompt_parts import PromptParts
 from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 
 
@@ -116,7 +116,7 @@ def test_rounds_that_need_more_than_was_left_push_out_history_and_not_the_questi
 
 
 def test_a_user_message_ends_with_its_minute_in_utc():
-    assert dated("Hi", SENT_AT) == "Hi\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
+    assert with_sent_at("Hi", SENT_AT) == "Hi\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
 
 
 def test_an_earlier_message_is_the_same_bytes_in_every_later_turn():
@@ -136,7 +136,10 @@ def test_responses_are_there_within_the_turn_and_gone_after_it():
     now = built("S U1 TC TR TR").messages
     later = built("S U1 TC TR TR A1 U2").messages
     assert [message.text for message in now if message.letter == "TR"] == ["TR", "TR"]
-    assert [message.text for message in later if message.letter == "TR"] == [GONE, GONE]
+    assert [message.text for message in later if message.letter == "TR"] == [
+        OMITTED_RESPONSE,
+        OMITTED_RESPONSE,
+    ]
     assert list(later[:3]) == list(now[:3]), "the calls and their arguments stay as they were"
     assert (
         [message.tool_call_id for message in later[3:5]] == ["c1", "c2"] == [call.id for call in now[2].calls]
@@ -167,7 +170,7 @@ def test_text_that_does_not_begin_with_its_narration_is_said_once_and_whole():
         Entry("3", "user", "Q", SENT_AT),
     ]
     context = build_context(
-        entries, Framing(), budget=Budget(10**6), tokens_of=lambda text, _stored: len(text)
+        entries, PromptParts(), budget=Budget(10**6), tokens_of=lambda text, _stored: len(text)
     )
     assert [m.text for m in context.messages if m.role == "assistant"] == ["", "The answer."]
 
@@ -181,7 +184,7 @@ def test_an_emptied_block_ends_what_it_replaced():
     first, *rest = branch.entries
     rest[1] = replace(rest[1], blocks=(Block("D", ""),))
     context = build_context(
-        [first, *rest], branch.framing, budget=Budget(5), tokens_of=branch.tokens_of
+        [first, *rest], branch.prompt_parts, budget=Budget(5), tokens_of=branch.tokens_of
     )  # fmt: skip
     assert shown(context.messages) == "S A1 U2 A2 U3"
 
@@ -205,9 +208,9 @@ def test_forgotten_files_are_listed_where_they_can_be_read(stored, budget, seen,
     def tokens_of(text: str, tokens: int) -> int:
         return len(text) if text.startswith(("These", "- ")) else branch.tokens_of(text, tokens)
 
-    context = build_context(branch.entries, branch.framing, budget=Budget(budget), tokens_of=tokens_of)
+    context = build_context(branch.entries, branch.prompt_parts, budget=Budget(budget), tokens_of=tokens_of)
     assert shown(context.messages) == seen
-    assert [file.id for file in context.forgotten] == forgotten
+    assert [file.id for file in context.omitted_files] == forgotten
     assert context.tokens <= budget
 
 
@@ -224,27 +227,29 @@ def test_stored_counts_of_files_are_used_and_allow_for_what_json_adds(contents):
     file = replace(text_file("F1"), token_count=count_tokens(contents))
     file = replace(file, document=replace(file.document, contents=contents))
     entries = [Entry("1", "user", "Q", SENT_AT, files=(file,))]
-    [shown_file, _] = build_context(entries, Framing(), budget=Budget(10**6), tokens_of=tokens_of).messages
+    [shown_file, _] = build_context(
+        entries, PromptParts(), budget=Budget(10**6), tokens_of=tokens_of
+    ).messages
     assert counted == ["Q"]
     assert count_tokens(shown_file.text) <= shown_file.tokens <= 1.5 * count_tokens(shown_file.text) + 150
 
 
 def test_the_list_names_id_and_size_of_each_file_and_ends_somewhere():
     files = tuple(replace(text_file(f"F{n}"), name=f"a\nb {n}.txt") for n in range(50))
-    framing = Framing(reads_files=True, summarised_files=files)
+    prompt_parts = PromptParts(reads_files=True, summarised_files=files)
     entries = [Entry("1", "user", "Q", SENT_AT)]
-    context = build_context(entries, framing, budget=Budget(10**6), tokens_of=lambda text, _: len(text))
+    context = build_context(entries, prompt_parts, budget=Budget(10**6), tokens_of=lambda text, _: len(text))
     heading, first, *rest = context.messages[0].text.splitlines()
     assert heading.endswith("by their id:")
     assert first == "- a b 0.txt (id id-F0, 1234 bytes)"
     assert len(rest) == MOST_LISTED - 1
-    assert len(context.forgotten) == 50
+    assert len(context.omitted_files) == 50
 
 
 def test_without_a_tool_that_reads_files_none_is_listed():
     context = built("S F1:900 U1 A1 U2", 400)
     assert shown(context.messages) == "S U1 A1 U2"
-    assert [file.name for file in context.forgotten] == ["F1.txt"]
+    assert [file.name for file in context.omitted_files] == ["F1.txt"]
 
 
 def test_arguments_are_the_same_bytes_whatever_order_they_were_stored_in():

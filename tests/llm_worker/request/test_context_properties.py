@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
-from llm_worker.request.prompt_parts import Framing
-from llm_worker.request.message import Message, total
+from llm_worker.request.message import Message, total_tokens
+from llm_worker.request.prompt_parts import PromptParts
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 # Current blocks may come from the branch and from the framing.
@@ -64,7 +64,7 @@ def branches(draw: st.DrawFn) -> list[Entry]:
 
 
 framings = st.builds(
-    Framing,
+    PromptParts,
     system=maybe, summary=maybe, agent_prompt=maybe, project=maybe, dynamic_context=maybe, reminder=maybe,
     reads_files=st.booleans(), sees_images=st.booleans(),
 )  # fmt: skip
@@ -73,32 +73,32 @@ turns = rounds(long_words, 4)
 
 
 def attempt(
-    entries: list[Entry], framing: Framing, turn: tuple[Round, ...], budget: Budget
+    entries: list[Entry], prompt_parts: PromptParts, turn: tuple[Round, ...], budget: Budget
 ) -> Context | None:
     try:
-        return build_context(entries, framing, rounds=turn, budget=budget, tokens_of=tokens_of)
+        return build_context(entries, prompt_parts, rounds=turn, budget=budget, tokens_of=tokens_of)
     except ContextTooLong:
         return None
 
 
 @given(branches(), framings, turns, budgets)
 @settings(max_examples=100, deadline=None)
-def test_every_request(entries, framing, turn, budget):
-    context = attempt(entries, framing, turn, budget)
+def test_every_request(entries, prompt_parts, turn, budget):
+    context = attempt(entries, prompt_parts, turn, budget)
     if context is None:
         return
     messages = list(context.messages)
     assert ORDER.fullmatch("".join(f"{message.letter} " for message in messages))
-    assert total(messages) == context.tokens <= budget.tokens
+    assert total_tokens(messages) == context.tokens <= budget.tokens
     assert all(tokens_of(message.text) <= message.tokens for message in messages)
     assert paired(messages)
     question = messages[at(messages, "U")]
     assert question.text.startswith(entries[-1].text)
-    assert [message.text for message in messages if message.letter == "SUM"] == [framing.summary] * bool(
-        framing.summary
+    assert [message.text for message in messages if message.letter == "SUM"] == [prompt_parts.summary] * bool(
+        prompt_parts.summary
     )
-    assert [message.text for message in messages if message.letter == "R"] == [framing.reminder] * bool(
-        framing.reminder
+    assert [message.text for message in messages if message.letter == "R"] == [prompt_parts.reminder] * bool(
+        prompt_parts.reminder
     )
     assert "secret thoughts" not in repr(messages)
     assert all(message.text or message.calls or message.tool_call_id for message in messages)
@@ -127,50 +127,50 @@ def paired(messages: list[Message]) -> bool:
 
 @given(branches(), framings, turns, budgets)
 @settings(max_examples=100, deadline=None)
-def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, framing, turn, budget):
-    requests = [attempt(entries, framing, turn[:cycle], budget) for cycle in range(len(turn) + 1)]
+def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, prompt_parts, turn, budget):
+    requests = [attempt(entries, prompt_parts, turn[:cycle], budget) for cycle in range(len(turn) + 1)]
     for before, after in pairwise(requests):
         if before is None or after is None:
             continue
         said = [message for message in before.messages if message.letter != "R"]
         reminder = [message for message in after.messages if message.letter == "R"]
         round_ = list(after.messages[at(list(after.messages), "TC") : len(after.messages) - len(reminder)])
-        if total(said) + total(round_) + total(reminder) <= budget.tokens:
+        if total_tokens(said) + total_tokens(round_) + total_tokens(reminder) <= budget.tokens:
             assert list(after.messages) == [*said, *round_, *reminder]
 
 
 @given(branches(), framings, turns, st.integers(0, 500))
 @settings(max_examples=60, deadline=None)
 def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_the_last_round(
-    entries, framing, turn, for_rounds
+    entries, prompt_parts, turn, for_rounds
 ):
     budget = Budget(200_000, for_rounds)
-    bare = build_context(entries, replace(framing, reminder=""), budget=budget, tokens_of=tokens_of)
-    full = build_context(entries, framing, rounds=turn, budget=budget, tokens_of=tokens_of)
+    bare = build_context(entries, replace(prompt_parts, reminder=""), budget=budget, tokens_of=tokens_of)
+    full = build_context(entries, prompt_parts, rounds=turn, budget=budget, tokens_of=tokens_of)
     assert list(full.messages[: len(bare.messages)]) == list(bare.messages)
-    assert not full.shortened
-    assert not full.forgotten
+    assert not full.truncated
+    assert not full.omitted_files
     responses = [message.text for message in full.messages[len(bare.messages) :] if message.letter == "TR"]
     assert responses == [call.response for each in turn for call in each.calls]
 
 
 @given(branches(), framings, budgets)
 @settings(max_examples=100, deadline=None)
-def test_what_is_kept_of_history_is_its_end(entries, framing, budget):
-    framing = replace(framing, reads_files=False)
-    cut = attempt(entries, framing, (), budget)
+def test_what_is_kept_of_history_is_its_end(entries, prompt_parts, budget):
+    prompt_parts = replace(prompt_parts, reads_files=False)
+    cut = attempt(entries, prompt_parts, (), budget)
     if cut is None:
         return
-    everything = history(attempt(entries, framing, (), Budget(10**6)), entries, framing)
-    kept = history(cut, entries, framing)
+    everything = history(attempt(entries, prompt_parts, (), Budget(10**6)), entries, prompt_parts)
+    kept = history(cut, entries, prompt_parts)
     assert kept == everything[len(everything) - len(kept) :]
 
 
-def history(context: Context | None, entries: list[Entry], framing: Framing) -> list[str]:
+def history(context: Context | None, entries: list[Entry], prompt_parts: PromptParts) -> list[str]:
     """Without what stands in front of the question: a block there may have come from the history."""
     assert context is not None
     question = [*entries[:-1], replace(entries[-1])][-1:]
-    alone = build_context(question, framing, budget=Budget(10**6), tokens_of=tokens_of).messages
+    alone = build_context(question, prompt_parts, budget=Budget(10**6), tokens_of=tokens_of).messages
     head = sum(message.letter in ("S", "SUM") for message in alone)
     texts = [message for message in context.messages[head:] if message.letter not in ("CA", "P", "D")]
     tail = sum(message.letter not in ("S", "SUM", "CA", "P", "D") for message in alone)
@@ -179,7 +179,7 @@ def history(context: Context | None, entries: list[Entry], framing: Framing) -> 
 
 @given(branches(), framings, turns, budgets)
 @settings(max_examples=60, deadline=None)
-def test_no_text_is_counted_twice(entries, framing, turn, budget):
+def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
     counted: list[str] = []
 
     def count(text: str, _stored: int) -> int:
@@ -187,7 +187,7 @@ def test_no_text_is_counted_twice(entries, framing, turn, budget):
         return tokens_of(text)
 
     try:
-        build_context(entries, framing, rounds=turn, budget=budget, tokens_of=count)
+        build_context(entries, prompt_parts, rounds=turn, budget=budget, tokens_of=count)
     except ContextTooLong:
         return
     assert len(counted) == len(set(counted))
@@ -195,14 +195,14 @@ def test_no_text_is_counted_twice(entries, framing, turn, budget):
 
 @given(branches(), framings, budgets)
 @settings(max_examples=60, deadline=None)
-def test_only_what_is_fixed_can_be_too_long(entries, framing, budget):
-    if attempt(entries, framing, (), budget) is not None:
+def test_only_what_is_fixed_can_be_too_long(entries, prompt_parts, budget):
+    if attempt(entries, prompt_parts, (), budget) is not None:
         return
     latest = {block.kind: block for entry in entries[:-1] for block in entry.blocks}
     own = {block.kind: block for block in entries[-1].blocks}
     fixed = [replace(entries[-1], blocks=tuple((latest | own).values()))]
     alone = build_context(
-        fixed, replace(framing, reads_files=False), budget=Budget(10**6), tokens_of=tokens_of
+        fixed, replace(prompt_parts, reads_files=False), budget=Budget(10**6), tokens_of=tokens_of
     )
     assert alone.tokens > budget.tokens
 
@@ -219,5 +219,5 @@ def test_a_long_branch_is_counted_no_further_back_than_it_is_sent(length):
         Entry(str(n), "assistant" if n % 2 else "user", f"text {n}", SENT_AT, token_count=100)
         for n in range(length + 1)
     ]
-    context = build_context(entries, Framing(), budget=Budget(700), tokens_of=count)
+    context = build_context(entries, PromptParts(), budget=Budget(700), tokens_of=count)
     assert len(counted) <= len(context.messages) + 1

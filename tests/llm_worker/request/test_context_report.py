@@ -9,8 +9,8 @@ import pytest
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle
-from llm_worker.post_run.request_recorder import Recorder
-from llm_worker.request.prompt_parts import Framing
+from llm_worker.post_run.request_recorder import RequestRecorder
+from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.upstream.model_request import Model
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -29,12 +29,12 @@ def turns(number: int, words: int = 100) -> list[Entry]:
 
 def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
     model = Model("quick", "http://127.0.0.1:9", "KEY", max_output_tokens=50)
-    framing = given.pop("framing", Framing(system="Be brief."))
-    return Brief(model, entries, framing, context_window=window, max_cycles=3, **given)
+    prompt_parts = given.pop("framing", PromptParts(system="Be brief."))
+    return Brief(model, entries, prompt_parts, context_window=window, max_cycles=3, **given)
 
 
 def told(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
-    return build_cycle(given, rounds).account.told()
+    return build_cycle(given, rounds).report.as_json()
 
 
 def test_a_request_that_holds_all_leaves_out_nothing() -> None:
@@ -69,19 +69,19 @@ def test_an_answer_of_which_only_the_end_is_kept() -> None:
     [
         pytest.param(
             turns(1),
-            {"framing": Framing(summary="They greeted.", summary_id="s")},
+            {"framing": PromptParts(summary="They greeted.", summary_id="s")},
             [{"why": "summary", "what": ["s"]}],
             id="what a summary stands for",
         ),
         pytest.param(
             turns(0),
-            {"framing": Framing(summary="word " * 900, summary_id="s"), "window": 500},
+            {"framing": PromptParts(summary="word " * 900, summary_id="s"), "window": 500},
             [{"why": "summary_too_long", "what": ["s"]}],
             id="a summary that is too long itself",
         ),
         pytest.param(
             [replace(turns(1)[0], images=(PICTURE,)), *turns(1)[1:]],
-            {"framing": Framing(sees_images=False)},
+            {"framing": PromptParts(sees_images=False)},
             [{"why": "image", "count": 1}],
             id="a picture for a model that does not see",
         ),
@@ -119,9 +119,9 @@ def test_a_response_that_is_too_long() -> None:
 
 def test_it_is_kept_beside_the_request_with_each_messages_tokens() -> None:
     cycle = build_cycle(brief(turns(1)), ())
-    recorder = Recorder()
-    recorder.record(cycle.request.messages, NOW, account=cycle.account)
-    [row] = [one.row() for one in recorder.take()]
+    recorder = RequestRecorder()
+    recorder.record(cycle.request.messages, NOW, report=cycle.report)
+    [row] = [one.to_row() for one in recorder.take()]
     assert '"budget":94950' in row.account
     assert row.parts.startswith('[["S",')
     assert row.parts.count('"U"') == 2

@@ -8,10 +8,10 @@ import pytest
 from chat.transcript.entries import Block, Call, Entry
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.prompt_parts import Framing
-from llm_worker.request.message import LanguageModelInput, Message, total
-from llm_worker.request.prefix import common, digests, share, share_of
-from llm_worker.request.tokens import estimate
+from llm_worker.request.message import LanguageModelInput, Message, total_tokens
+from llm_worker.request.prefix import common_length, message_digests, prefix_share, share_of_first
+from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.request.tokens import estimate_tokens
 from tests.llm_worker.notation import SENT_AT, built
 
 TURNS = 20
@@ -29,7 +29,7 @@ def text(tokens: int, name: str) -> str:
 def requests(layout: str) -> list[LanguageModelInput]:
     """The requests of a session without tools, one for each turn."""
     dynamic = text(DYNAMIC_TOKENS, "dynamic")
-    framing = Framing(
+    prompt_parts = PromptParts(
         system=text(SYSTEM_TOKENS, "system"), dynamic_context=dynamic if layout == "moving" else ""
     )
     stored = (Block("D", dynamic),) if layout == "append_only" else ()
@@ -40,7 +40,7 @@ def requests(layout: str) -> list[LanguageModelInput]:
         question = text(QUESTION_TOKENS, f"question {turn}")
         blocks = stored if turn == 1 else ()
         entries.append(Entry(f"u{turn}", "user", question, sent_at, QUESTION_TOKENS, blocks=blocks))
-        context = build_context(entries, framing, budget=Budget(100_000), tokens_of=estimate)
+        context = build_context(entries, prompt_parts, budget=Budget(100_000), tokens_of=estimate_tokens)
         made.append(context.messages)
         entries.append(
             Entry(f"a{turn}", "assistant", text(ANSWER_TOKENS, f"answer {turn}"), sent_at, ANSWER_TOKENS)
@@ -51,8 +51,8 @@ def requests(layout: str) -> list[LanguageModelInput]:
 @pytest.mark.parametrize(("layout", "least"), [("moving", 0.88), ("append_only", 0.93)])
 def test_most_of_a_long_session_is_a_repeated_prefix(layout, least):
     sent = requests(layout)
-    tokens = [total(request) for request in sent[1:]]
-    shares = [share(before, after) for before, after in pairwise(sent)]
+    tokens = [total_tokens(request) for request in sent[1:]]
+    shares = [prefix_share(before, after) for before, after in pairwise(sent)]
     repeated = sum(part * whole for part, whole in zip(shares, tokens, strict=True)) / sum(tokens)
     assert repeated >= least
     assert shares == sorted(shares), "and ever more of it"
@@ -79,13 +79,15 @@ def test_the_share_is_that_of_the_tokens_in_the_common_prefix(before, after, par
     one, other = (
         [message(letter, tokens[letter]) for letter in letters.split()] for letters in (before, after)
     )
-    assert share(one, other) == pytest.approx(part)
-    assert share_of(common(digests(one), digests(other)), other) == pytest.approx(part)
+    assert prefix_share(one, other) == pytest.approx(part)
+    assert share_of_first(
+        common_length(message_digests(one), message_digests(other)), other
+    ) == pytest.approx(part)
 
 
 def test_a_turns_requests_extend_each_other_to_the_last_token_but_for_the_reminder():
     first, second = built("S U1 A1 U2").messages, built("S U1 A1 U2 TC TR").messages
-    assert common(first, second) == len(first)
+    assert common_length(first, second) == len(first)
 
 
 def test_messages_are_the_same_where_the_wire_is():
@@ -96,5 +98,5 @@ def test_messages_are_the_same_where_the_wire_is():
         Message("TC", "x", (call,)),
     ]
     assert messages[0] == messages[1] != messages[2]
-    one, two, three = digests(messages)
+    one, two, three = message_digests(messages)
     assert one == two != three

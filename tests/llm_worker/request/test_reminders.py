@@ -3,7 +3,7 @@
 import pytest
 
 from llm_worker.prompts import prompt
-from llm_worker.request.reminders import reminder
+from llm_worker.request.reminders import build_reminder
 
 OUT = prompt("out_of_cycles")
 CITE = prompt("cite")
@@ -24,7 +24,7 @@ OPEN = prompt("open_pages")
     ],
 )
 def test_reminder(own, state, text):
-    said = reminder(
+    said = build_reminder(
         own,
         is_last_cycle="last" in state,
         has_searched="searched" in state,

@@ -10,7 +10,7 @@ import pytest
 from chat.prompts import default_system_prompt
 from chat.transcript.tokens import count_tokens
 from llm_worker.prompts import prompt
-from llm_worker.request.system_prompt import AgentPrompt, system_prompts
+from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
 from llm_worker.tools import TOOLS
 
 BEGAN_AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
@@ -38,7 +38,7 @@ ON_CLOCK, ON_SEARCH = "## clock\n\nHow to clock.", "## search\n\nHow to search."
 def prompts(
     base: str = "Base.", agent: AgentPrompt | None = None, tools: Any = (), documents: bool = False
 ) -> tuple[str, str]:
-    return system_prompts(
+    return build_system_prompts(
         base, agent or AgentPrompt(), tools, has_documents=documents, session_began_at=BEGAN_AT
     )
 
@@ -107,7 +107,7 @@ def test_the_day_is_the_sessions_and_not_todays() -> None:
     later = BEGAN_AT + timedelta(seconds=30)
     agent = AgentPrompt()
     first, second = (
-        system_prompts("{{CURRENT_DATE}}", agent, [], has_documents=False, session_began_at=at)
+        build_system_prompts("{{CURRENT_DATE}}", agent, [], has_documents=False, session_began_at=at)
         for at in (BEGAN_AT, later)
     )
     assert first == second

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import REMINDER_TOKENS, Budget, ContextTooLong, build_context
-from llm_worker.request.prompt_parts import Framing
 from llm_worker.request.message import Message
-from llm_worker.request.truncation import LATER_TOKENS, SHORTEST_TOKENS, allowances, shorten
+from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.request.truncation import LATER_TOKENS, SHORTEST_TOKENS, token_limits, truncate
 from tests.llm_worker.notation import SENT_AT
 
 NOTE = re.compile(r"\n\n\[… (\d+) tokens left out here …\]\n\n")
@@ -23,12 +23,12 @@ def words(text: str, _stored: int = 0) -> int:
 
 
 def test_what_fits_stays_as_it_is():
-    assert shorten("a b c", 3, words) == ("a b c", 3)
+    assert truncate("a b c", 3, words) == ("a b c", 3)
 
 
 def test_head_and_tail_stay_and_the_rest_is_counted():
     text = " ".join(f"{n:04}" for n in range(1000))
-    short, tokens = shorten(text, 100, words)
+    short, tokens = truncate(text, 100, words)
     head, left_out, tail = NOTE.split(short)
     assert head.startswith("0000 0001")
     assert tail.endswith("0998 0999")
@@ -43,14 +43,14 @@ def test_head_and_tail_stay_and_the_rest_is_counted():
 )
 @settings(deadline=None)
 def test_never_more_than_allowed_in_the_default_encoding(text, limit):
-    short, tokens = shorten(text, limit, lambda given, _stored: count_tokens(given))
+    short, tokens = truncate(text, limit, lambda given, _stored: count_tokens(given))
     assert count_tokens(short) <= tokens <= limit
-    assert shorten(text, limit, lambda given, _stored: count_tokens(given)) == (short, tokens)
+    assert truncate(text, limit, lambda given, _stored: count_tokens(given)) == (short, tokens)
 
 
 def test_dense_ends_are_cut_further():
     text = "x " * 200 + "y" * 4000 + " z" * 200
-    short, tokens = shorten(text, SHORTEST_TOKENS, words)
+    short, tokens = truncate(text, SHORTEST_TOKENS, words)
     assert words(short) <= tokens <= SHORTEST_TOKENS
 
 
@@ -70,7 +70,7 @@ def test_dense_ends_are_cut_further():
     ],
 )
 def test_responses_share_the_room(sizes, room, granted):
-    assert allowances(sizes, room) == granted
+    assert token_limits(sizes, room) == granted
 
 
 def cycles(sizes: list[int], budget: int, history: int = 0) -> list[list[Message]]:
@@ -82,7 +82,7 @@ def cycles(sizes: list[int], budget: int, history: int = 0) -> list[list[Message
     return [
         list(
             build_context(
-                entries, Framing(), rounds=rounds[:cycle], budget=Budget(budget, 500), tokens_of=words
+                entries, PromptParts(), rounds=rounds[:cycle], budget=Budget(budget, 500), tokens_of=words
             ).messages
         )
         for cycle in range(len(rounds) + 1)
@@ -110,8 +110,8 @@ def test_no_number_of_oversize_responses_ends_a_turn():
 def test_whose_responses_are_shortened_is_told():
     rounds = [Round((Call("a", "t", {}, "x " * 5000), Call("b", "t", {}, "short")))]
     entries = [Entry("q", "user", "q", SENT_AT)]
-    context = build_context(entries, Framing(), rounds=rounds, budget=Budget(2000), tokens_of=words)
-    assert context.shortened == ("a",)
+    context = build_context(entries, PromptParts(), rounds=rounds, budget=Budget(2000), tokens_of=words)
+    assert context.truncated == ("a",)
 
 
 def test_a_reminder_finds_room_behind_shortened_responses():
@@ -119,6 +119,6 @@ def test_a_reminder_finds_room_behind_shortened_responses():
     rounds = [Round((Call("a", "t", {}, "x " * 50_000),))]
     entries = [Entry("q", "user", "q", SENT_AT)]
     context = build_context(
-        entries, Framing(reminder=reminder), rounds=rounds, budget=Budget(1000), tokens_of=words
+        entries, PromptParts(reminder=reminder), rounds=rounds, budget=Budget(1000), tokens_of=words
     )
     assert [message.letter for message in context.messages] == ["U", "TC", "TR", "R"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from llm_worker.stream.call_assembler import CallAssembler, RequestedCall
 from llm_worker.tool_calls.arguments import parse_arguments
-from llm_worker.upstream.chunks import deltas_of
+from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 from tests.upstream_steps import numbered, pieces
 
@@ -148,7 +148,7 @@ def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
              for i, (n, a) in enumerate(asked)]  # fmt: skip
     body = {"messages": [], "model": "scripted"}
     events = [event for step in numbered(steps) for event in pieces(step, body)]
-    deltas = [delta for event in events for delta in deltas_of(event.removeprefix(b"data: "))]
+    deltas = [delta for event in events for delta in parse_chunk(event.removeprefix(b"data: "))]
     assert assembled(deltas) == [
         RequestedCall(f"call_{i}", name, parse_arguments(json.dumps(arguments)), json.dumps(arguments))
         for i, (name, arguments) in enumerate(asked)
@@ -181,4 +181,4 @@ def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
     ],
 )
 def test_the_calls_of_a_chunk(delta, said):
-    assert list(deltas_of(json.dumps({"choices": [{"delta": delta}]}).encode())) == said
+    assert list(parse_chunk(json.dumps({"choices": [{"delta": delta}]}).encode())) == said

@@ -9,7 +9,7 @@ import pytest
 from chat.transcript.entries import Document
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tool_calls.calls import MAX_CALLS, CallResult, PlannedCall, plan_after_loss, plan_calls
-from llm_worker.tools.tool import Outcome, Work
+from llm_worker.tools.tool import ToolContext, ToolResult
 
 
 @dataclass
@@ -38,8 +38,8 @@ class Stub:
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         return {"for": "+".join(one["for"] for one in arguments)} if self.merges else None
 
-    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
-        return Outcome()
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        return ToolResult()
 
 
 LOOK = Stub()

@@ -14,7 +14,7 @@ from chat.transcript.entries import Document
 from llm_worker.tool_calls import tool_round
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
-from llm_worker.tools.tool import Outcome, Tool, ToolFailed, Work
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Generous: only a test that fails waits for it.
 LIMIT_S = 60.0
@@ -25,7 +25,7 @@ PAGE = Document(0, "p", "Page", "Text.", "http://localhost/p")
 class Doing:
     """A tool that does what it is told."""
 
-    do: Callable[[], Awaitable[Outcome]]
+    do: Callable[[], Awaitable[ToolResult]]
     name: str = "doing"
     is_idempotent: bool = True
     time_limit_s: float | None = None
@@ -40,7 +40,7 @@ class Doing:
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
-    async def run(self, arguments: Mapping[str, Any], work: Work) -> Outcome:
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         return await self.do()
 
 
@@ -57,7 +57,7 @@ class RecordingHost:
         await asyncio.sleep(0)
         self.begun += [call.id for call in calls]
 
-    def work(self, tab: int) -> Work:
+    def work(self, tab: int) -> ToolContext:
         return self
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
@@ -77,21 +77,21 @@ def calls_of(*tools: Doing) -> list[PlannedCall]:
     return [PlannedCall(str(number), tool.name, {}, tool) for number, tool in enumerate(tools)]
 
 
-def saying(outcome: Outcome) -> Doing:
-    async def do() -> Outcome:
+def saying(outcome: ToolResult) -> Doing:
+    async def do() -> ToolResult:
         return outcome
 
     return Doing(do)
 
 
 def raising(error: BaseException) -> Doing:
-    async def do() -> Outcome:
+    async def do() -> ToolResult:
         raise error
 
     return Doing(do)
 
 
-async def for_ever() -> Outcome:
+async def for_ever() -> ToolResult:
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -99,9 +99,9 @@ async def for_ever() -> Outcome:
 @pytest.mark.parametrize(
     ("tool", "expected"),
     [
-        pytest.param(saying(Outcome("Noon.")), CallResult("completed", "Noon."), id="an answer"),
-        pytest.param(saying(Outcome()), CallResult("completed", "doing returned nothing."), id="no answer"),
-        pytest.param(saying(Outcome("a\x00")), CallResult("completed", "a\ufffd"), id="what no database takes"),
+        pytest.param(saying(ToolResult("Noon.")), CallResult("completed", "Noon."), id="an answer"),
+        pytest.param(saying(ToolResult()), CallResult("completed", "doing returned nothing."), id="no answer"),
+        pytest.param(saying(ToolResult("a\x00")), CallResult("completed", "a\ufffd"), id="what no database takes"),
         pytest.param(raising(ToolFailed("No.")), CallResult("failed", "No."), id="a reason"),
         pytest.param(raising(ToolFailed()), CallResult("failed", "doing failed."), id="no reason"),
         pytest.param(
@@ -142,7 +142,7 @@ async def test_the_general_limit_is_for_tools_without_their_own() -> None:
 
 
 async def test_documents_are_numbered_and_rendered() -> None:
-    found = saying(Outcome(documents=(PAGE, replace(PAGE, document_id="q", contents="More.\x00"))))
+    found = saying(ToolResult(documents=(PAGE, replace(PAGE, document_id="q", contents="More.\x00"))))
     [result] = await execute(calls_of(found), RecordingHost(numbered=4), LIMIT_S)
     assert [(document.number, document.contents) for document in result.documents] == [
         (5, "Text."),
@@ -155,13 +155,13 @@ async def test_documents_are_numbered_and_rendered() -> None:
 async def test_calls_run_side_by_side_and_end_in_their_own_order() -> None:
     second_has_ended = asyncio.Event()
 
-    async def first() -> Outcome:
+    async def first() -> ToolResult:
         await second_has_ended.wait()
-        return Outcome("first")
+        return ToolResult("first")
 
-    async def second() -> Outcome:
+    async def second() -> ToolResult:
         second_has_ended.set()
-        return Outcome("second")
+        return ToolResult("second")
 
     host = RecordingHost()
     result = await execute(calls_of(Doing(first), Doing(second)), host, LIMIT_S)
@@ -173,9 +173,9 @@ async def test_nothing_runs_before_all_calls_are_stored() -> None:
     host = RecordingHost()
     seen: list[list[str]] = []
 
-    async def do() -> Outcome:
+    async def do() -> ToolResult:
         seen.append(list(host.begun))
-        return Outcome("x")
+        return ToolResult("x")
 
     await execute(calls_of(Doing(do), Doing(do)), host, LIMIT_S)
     assert seen == [["0", "1"], ["0", "1"]]
@@ -195,7 +195,7 @@ async def test_what_is_decided_does_not_run() -> None:
 async def test_a_stop_cancels_every_tool_and_waits_until_they_have_let_go() -> None:
     begun, let_go = asyncio.Semaphore(0), []
 
-    async def do() -> Outcome:
+    async def do() -> ToolResult:
         begun.release()
         try:
             return await for_ever()
@@ -217,7 +217,7 @@ async def test_a_tool_that_does_not_heed_a_stop_is_left_behind(monkeypatch: pyte
     monkeypatch.setattr(tool_round, "LETTING_GO_S", 0.01)
     begun, finish = asyncio.Event(), asyncio.Event()
 
-    async def do() -> Outcome:
+    async def do() -> ToolResult:
         begun.set()
         with suppress(asyncio.CancelledError):
             await finish.wait()
@@ -247,12 +247,12 @@ async def test_what_the_host_raises_ends_the_round_and_the_other_calls() -> None
 
     cancelled = asyncio.Event()
 
-    async def slow() -> Outcome:
+    async def slow() -> ToolResult:
         try:
             return await for_ever()
         finally:
             cancelled.set()
 
     with pytest.raises(Full):
-        await execute(calls_of(Doing(slow), saying(Outcome("quick"))), Refusing(), LIMIT_S)
+        await execute(calls_of(Doing(slow), saying(ToolResult("quick"))), Refusing(), LIMIT_S)
     assert cancelled.is_set()

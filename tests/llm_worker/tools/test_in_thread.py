@@ -5,12 +5,12 @@ import threading
 
 import pytest
 
-from llm_worker.tools.in_thread import in_thread
+from llm_worker.tools.in_thread import run_in_thread
 
 
 async def test_it_returns_what_the_work_returns_while_the_loop_goes_on() -> None:
     go_on = threading.Event()
-    waiting = asyncio.create_task(in_thread(lambda: go_on.wait(60) and threading.current_thread().name))
+    waiting = asyncio.create_task(run_in_thread(lambda: go_on.wait(60) and threading.current_thread().name))
     await asyncio.sleep(0)
     go_on.set()
     assert await waiting == "tool"
@@ -21,7 +21,7 @@ async def test_it_raises_what_the_work_raises() -> None:
         raise KeyError("x")
 
     with pytest.raises(KeyError):
-        await in_thread(broken)
+        await run_in_thread(broken)
 
 
 class Slow:
@@ -48,7 +48,7 @@ class Slow:
 @pytest.mark.parametrize("fails", [False, True])
 async def test_cancelled_it_ends_at_once_and_what_comes_later_is_thrown_away(fails: bool) -> None:
     slow = Slow(fails=fails)
-    waiting = asyncio.create_task(in_thread(slow))
+    waiting = asyncio.create_task(run_in_thread(slow))
     await asyncio.to_thread(slow.begun.wait, 60)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -63,7 +63,7 @@ def test_work_that_outlives_its_loop_ends_quietly() -> None:
     slow = Slow()
 
     async def leave() -> None:
-        waiting = asyncio.create_task(in_thread(slow))
+        waiting = asyncio.create_task(run_in_thread(slow))
         await asyncio.to_thread(slow.begun.wait, 60)
         waiting.cancel()
 

@@ -10,7 +10,7 @@ import pytest
 from llm_worker.tools import TOOLS
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import CYCLES, ResearchAgent
-from llm_worker.tools.tool import Outcome, Tool, ToolFailed
+from llm_worker.tools.tool import Tool, ToolFailed, ToolResult
 from llm_worker.tools.web_search import WebSearch
 from llm_worker.upstream.deltas import ModelFailed
 
@@ -42,7 +42,7 @@ def agent(settings: Any) -> ResearchAgent:
 
 async def test_the_report_is_what_the_model_reads(agent: ResearchAgent) -> None:
     work = Reporting()
-    assert await agent.run({"question": "How far is the moon?"}, work) == Outcome("The moon is far [3].")
+    assert await agent.run({"question": "How far is the moon?"}, work) == ToolResult("The moon is far [3].")
     [(instructions, question, tools, cycles)] = work.asked
     assert (question, tools, cycles) == ("How far is the moon?", ["web_search", "current_time"], CYCLES)
     assert (

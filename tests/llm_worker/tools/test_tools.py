@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from chat.protocol.tasks import TOOL_NAMES
-from llm_worker.tools import TOOLS, offered
+from llm_worker.tools import TOOLS, select_tools
 from llm_worker.tools.current_time import CurrentTime
-from llm_worker.tools.schemas import schema_tokens, schemas
+from llm_worker.tools.schemas import schema_tokens, tool_schemas
 from llm_worker.tools.tool import ToolFailed
 
 
@@ -46,8 +46,10 @@ def test_the_web_knows_the_tools_by_name() -> None:
 
 
 def test_tools_are_offered_by_name_and_only_those_that_are_there() -> None:
-    assert [tool.name for tool in offered(["nothing", "current_time", "current_time"])] == ["current_time"]
-    assert offered([]) == []
+    assert [tool.name for tool in select_tools(["nothing", "current_time", "current_time"])] == [
+        "current_time"
+    ]
+    assert select_tools([]) == []
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
@@ -60,7 +62,7 @@ def test_a_tool_tells_the_model_what_it_needs_to_know(tool: Any) -> None:
 
 def test_schemas_are_sorted_and_counted() -> None:
     tools = list(TOOLS.values())
-    names = [schema["function"]["name"] for schema in schemas(tools[::-1])]
+    names = [schema["function"]["name"] for schema in tool_schemas(tools[::-1])]
     assert names == sorted(TOOLS)
     assert schema_tokens([]) == 0
     assert 20 < schema_tokens(tools) < 1000

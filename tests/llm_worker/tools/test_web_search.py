@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from chat.transcript.entries import Document
-from llm_worker.tools import offered, searxng
-from llm_worker.tools.tool import Outcome, ToolFailed
+from llm_worker.tools import searxng, select_tools
+from llm_worker.tools.tool import ToolFailed, ToolResult
 from llm_worker.tools.web_search import MAX_DOCUMENTS, MAX_QUERIES, WebSearch
 from tests.search_server import SearchServer
 
@@ -42,19 +42,19 @@ def page(name: str, **more: Any) -> dict[str, Any]:
     }
 
 
-async def search(**arguments: Any) -> Outcome:
+async def search(**arguments: Any) -> ToolResult:
     return await WebSearch().run(arguments, Nobody())
 
 
-def titles(outcome: Outcome) -> str:
+def titles(outcome: ToolResult) -> str:
     return " ".join(document.title for document in outcome.documents)
 
 
 def test_it_is_offered_where_there_is_a_server(settings: Any) -> None:
     settings.WEB_SEARCH_URL = ""
-    assert offered(["web_search"]) == []
+    assert select_tools(["web_search"]) == []
     settings.WEB_SEARCH_URL = "http://127.0.0.1:9"
-    assert [tool.name for tool in offered(["web_search"])] == ["web_search"]
+    assert [tool.name for tool in select_tools(["web_search"])] == ["web_search"]
 
 
 async def test_results_are_documents(searching: SearchServer) -> None:
@@ -97,7 +97,7 @@ async def test_what_is_asked_twice_is_asked_once(searching: SearchServer) -> Non
 
 
 async def test_nothing_found_is_said(searching: SearchServer) -> None:
-    assert await search(query="moon") == Outcome("The web search found nothing.")
+    assert await search(query="moon") == ToolResult("The web search found nothing.")
 
 
 async def test_no_query_is_not_asked(searching: SearchServer) -> None:

@@ -17,7 +17,7 @@ from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
 from llm_worker.emitter import Emitter
-from llm_worker.lease.checkpoint import Checkpoint
+from llm_worker.lease.checkpoint import CheckpointTracker
 from llm_worker.state import RunState
 from llm_worker.stream.call_assembler import CallFragment
 from llm_worker.tool_calls.arguments import parse_partial_arguments
@@ -77,7 +77,7 @@ class Stage:
         self.state = RunState()
         self.emitter = Emitter(self.producer, self.state, Blocks(), clock=lambda: 7.0)
         self.run = Run(message_id=uuid4())
-        self.checkpoint = Checkpoint(self.run, self.state, self.producer, 0.0)
+        self.checkpoint = CheckpointTracker(self.run, self.state, self.producer, 0.0)
         self.hearer: Any = self.emitter
         self.calls = 0
         self.emitter.run_start("model")

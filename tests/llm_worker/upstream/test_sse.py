@@ -31,7 +31,7 @@ def test_events_survive_any_cut(payloads, ends, noise, space, data):
         )
         stream += ends.encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=12)))
-    splitter = sse.Splitter()
+    splitter = sse.EventSplitter()
     got = []
     for start, stop in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         got += splitter.feed(stream[start:stop])
@@ -39,14 +39,14 @@ def test_events_survive_any_cut(payloads, ends, noise, space, data):
 
 
 def test_an_event_without_its_blank_line_is_not_an_event():
-    assert sse.Splitter().feed(b'data: {"choices"') == []
-    assert sse.Splitter().feed(b"data: [DONE]\n") == []
+    assert sse.EventSplitter().feed(b'data: {"choices"') == []
+    assert sse.EventSplitter().feed(b"data: [DONE]\n") == []
 
 
 @pytest.mark.parametrize(
     "piece", [b"x" * 16_384, b"data: " + b"x" * 16_000 + b"\n"], ids=["one line", "many lines"]
 )
 def test_an_endless_event_is_refused(piece):
-    splitter = sse.Splitter()
+    splitter = sse.EventSplitter()
     with pytest.raises(sse.EventTooLong):
         sum(len(splitter.feed(piece)) for _ in range(10 * 1024 * 1024 // len(piece)))
