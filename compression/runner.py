@@ -26,7 +26,6 @@ from compression.cost import spent
 from compression.measurement import Case, case_of
 from compression.summarise import Metered, Refused, Summarised, compress_chat_history
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import patiently
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 
@@ -61,7 +60,7 @@ class Carrier:
     async def _carry_out(self, compression_id: str) -> None:
         if self._leaving.is_set():
             return  # the sweeper sends it again
-        held = await patiently(self._database, Compression.objects.claim, compression_id, self.owner)
+        held = await self._database.call_with_retry(Compression.objects.claim, compression_id, self.owner)
         if held is None:
             logger.debug("compression %s is not ours to take", compression_id)
             return
@@ -80,7 +79,7 @@ class Carrier:
             self._cuts.discard(cut)
             beat.cancel()
         if work.cancelled() and self._leaving.is_set():
-            await patiently(self._database, put_back, held)
+            await self._database.call_with_retry(put_back, held)
 
     async def _keep_beating(self, held: Compression, work: asyncio.Task[None]) -> None:
         """Lets go of what is not ours any more; while Postgres is away the end is tried until it is refused."""
@@ -98,7 +97,7 @@ class Carrier:
         used: list[Any] = []
         case: Case | None = None
         try:
-            case = await patiently(self._database, begin, held)
+            case = await self._database.call_with_retry(begin, held)
             if case and await self._summarised(held, case, used):
                 return
         except Refused as refusal:
@@ -114,7 +113,9 @@ class Carrier:
             logger.exception("%s failed", held)
             status, code = CompressionStatus.FAILED, "internal_error"
         costs = spent(used, case.summariser if case else None)
-        await patiently(self._database, compression_requests.end_without_summary, held, status, code, costs)
+        await self._database.call_with_retry(
+            compression_requests.end_without_summary, held, status, code, costs
+        )
 
     async def _summarised(self, held: Compression, case: Case, used: list[Any]) -> bool:
         """Ask and store. False: it is not held any more."""
@@ -123,8 +124,10 @@ class Carrier:
         reach("before_summary_stored")
         costs = spent(used, case.summariser)
         if case.is_ahead:
-            return await patiently(self._database, keep, held, case, made, costs)
-        stored = await patiently(self._database, compression_requests.finish, held, of(case, made), costs)
+            return await self._database.call_with_retry(keep, held, case, made, costs)
+        stored = await self._database.call_with_retry(
+            compression_requests.finish, held, of(case, made), costs
+        )
         reach("after_summary_stored")
         return stored is not None
 

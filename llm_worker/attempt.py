@@ -23,8 +23,6 @@ from chat.transcript.rebuild import documents_of
 from llm_worker.brief import Brief
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
-from llm_worker.lease.checkpoint import CheckpointTracker
-from llm_worker.lease.fenced_writes import announce_end, finish_run, patiently, release_run
 from llm_worker.loading.build_brief import (
     build_brief,
     can_continue,
@@ -33,13 +31,15 @@ from llm_worker.loading.build_brief import (
 )
 from llm_worker.loading.claim import ClaimedRun
 from llm_worker.loop import run_llm_loop
+from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
+from llm_worker.persistence.fenced_writes import announce_end, finish_run, release_run
+from llm_worker.post_run.context_report import ContextReport
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.post_run.window_usage import WindowUsage
-from llm_worker.request.context_report import ContextReport
+from llm_worker.request.documents import Numbering
 from llm_worker.state import RunState
 from llm_worker.step import Models
-from llm_worker.stream.documents import Numbering
 from llm_worker.tool_calls.interrupted import end_interrupted_call
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
@@ -130,7 +130,7 @@ class Attempt:
         await self.check_revoked()
         brief = self._brief
         if brief is None:
-            brief = await patiently(self._services.database, build_brief, self.run)
+            brief = await self._services.database.call_with_retry(build_brief, self.run)
         if self.run.attempt > 1:
             self._emitter.run_start(self.run.model)
         self._has_begun = True
@@ -160,13 +160,13 @@ class Attempt:
 
     async def _open(self) -> None:
         """Show what an earlier attempt has said."""
-        self._opened = await patiently(self._services.database, load_opening, self.run)
+        self._opened = await self._services.database.call_with_retry(load_opening, self.run)
         if self._opened:
             self._producer.open_with_snapshot(self._opened)
 
     async def _keep_what_was_left(self) -> None:
         """An attempt that ends before it has taken up what earlier ones have left neither hides nor overwrites it."""
-        left, cited = await patiently(self._services.database, load_saved_answer_and_citations, self.run)
+        left, cited = await self._services.database.call_with_retry(load_saved_answer_and_citations, self.run)
         if not self._opened:
             self._producer.open_with_snapshot(left)
         self._state.keep(left.message["text"], self.run.message.reasoning)
@@ -201,7 +201,7 @@ class Attempt:
         self._emitter.end()
         last_seq = self._producer.settle() + (2 if error else 1)
         offered = replace(self._make_end(status, error, last_seq=last_seq), never_ran=never_ran)
-        end = await patiently(self._services.database, finish_run, self.run, offered)
+        end = await self._services.database.call_with_retry(finish_run, self.run, offered)
         if end is None:
             return
         counters.run_ended(self.run.model, end)
@@ -211,12 +211,12 @@ class Attempt:
             counters.stop_said(self._cancel_reason, self._loop.time() - self._cancelled_at)
             is_failed = end.status == Status.FAILED
             reserved = None if is_failed else self._window_usage.reserved_tokens_if_due(self._state.text)
-            await patiently(self._services.database, announce_end, self.run, reserved)
+            await self._services.database.call_with_retry(announce_end, self.run, reserved)
 
     async def _put_back(self) -> bool:
         held = self.checkpoint.take()
         self._producer.discard()
-        return await patiently(self._services.database, release_run, held)
+        return await self._services.database.call_with_retry(release_run, held)
 
     def _make_end(self, status: Status, error: Error | None, *, last_seq: int) -> End:
         state = self._state

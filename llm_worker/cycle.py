@@ -8,8 +8,8 @@ from functools import partial
 from chat.transcript.entries import Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.brief import Brief
+from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request.context import Context, ContextTooLong, build_context, request_budget
-from llm_worker.request.context_report import ContextReport
 from llm_worker.request.message import Message
 from llm_worker.request.reminders import build_reminder
 from llm_worker.request.tokens import estimate_tokens, exact_counter

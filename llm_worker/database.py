@@ -1,6 +1,7 @@
 """The ORM's threads. The event loop never touches the database, and no connection is held between calls."""
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -8,10 +9,16 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from django.db import InterfaceError, OperationalError
+
 from chat.infrastructure.threads import with_connection
+
+logger = logging.getLogger(__name__)
 
 # Each takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
 THREADS = 8
+RETRY_MIN_S = 0.1
+RETRY_MAX_S = 1.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,6 +49,17 @@ class Database:
         if thread is not None:
             thread.give(work)
         return await work.done  # type: ignore[no-any-return]
+
+    async def call_with_retry(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Like call(), repeated with back-off while Postgres is unreachable. `function` must be idempotent."""
+        retry_s = RETRY_MIN_S
+        while True:
+            try:
+                return await self.call(function, *args, **kwargs)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("Postgres is unreachable, retrying: %s", error)
+            await asyncio.sleep(retry_s)
+            retry_s = min(RETRY_MAX_S, retry_s * 2)
 
     def close(self) -> None:
         """Returns when all work is done."""

@@ -25,7 +25,6 @@ from llm_worker.attempt import Attempt, WorkerServices
 from llm_worker.database import Database
 from llm_worker.lease.checkpointer import Checkpointer
 from llm_worker.lease.drain import Drain
-from llm_worker.lease.fenced_writes import patiently
 from llm_worker.lease.heartbeat import Leases
 from llm_worker.lease.liveness_lock import LivenessLock
 from llm_worker.loading.claim import claim_run
@@ -117,7 +116,7 @@ class Runtime:
                 return False
             # Before the claim, since the lease runs from some moment after this one.
             leased_at = self._loop.time()
-            taken = await patiently(self._database, claim_run, run_id, self.owner)
+            taken = await self._database.call_with_retry(claim_run, run_id, self.owner)
             if taken is None:
                 logger.debug("run %s is not ours to take", run_id)
                 return False

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from llm_worker.attempt import Attempt
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import save_checkpoints
+from llm_worker.persistence.fenced_writes import save_checkpoints
 
 logger = logging.getLogger(__name__)
 

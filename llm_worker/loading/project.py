@@ -13,7 +13,7 @@ from chat.transcript.entries import Block, Document, TextFile
 from chat.transcript.tokens import count_tokens
 from llm_worker.loading.branch import Branch
 from llm_worker.request.context import request_budget
-from llm_worker.stream.documents import render
+from llm_worker.request.documents import render
 
 # Of a request's budget: a project whose files take less is in every request as a whole.
 PROJECT_SHARE = 0.6

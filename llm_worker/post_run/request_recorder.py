@@ -10,9 +10,9 @@ from msgspec import json
 
 from chat.models.sent_request import Sent
 from chat.transcript.entries import Image
+from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request import prefix
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.context_report import ContextReport
 from llm_worker.request.message import LanguageModelInput, Message, total_tokens
 from llm_worker.stream.sanitiser import Sanitiser
 

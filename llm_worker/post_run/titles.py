@@ -9,7 +9,6 @@ from uuid import UUID
 from chat.models import Run
 from chat.runs import titles
 from llm_worker.database import Database
-from llm_worker.lease.fenced_writes import patiently
 from llm_worker.post_run.title_prompt import title_in, title_messages
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed
@@ -43,12 +42,12 @@ class UntitledSession:
 
 async def title_session(run_id: str, database: Database, models: CompletionClient) -> None:
     """Name the session after this run's question and answer, unless it has a name. Repeating it changes nothing."""
-    untitled = await patiently(database, _load, run_id)
+    untitled = await database.call_with_retry(_load, run_id)
     if untitled is None:
         return
     title = await _asked(untitled, models) or untitled.for_now
     if title:
-        await patiently(database, titles.set_title, untitled.session_id, title)
+        await database.call_with_retry(titles.set_title, untitled.session_id, title)
 
 
 def _load(run_id: Any) -> UntitledSession | None:

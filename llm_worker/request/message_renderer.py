@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
+from llm_worker.request.documents import render
 from llm_worker.request.images import image_placeholder, image_tokens
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
@@ -17,7 +18,6 @@ from llm_worker.request.message import (
     TokenCounter,
     call_text,
 )
-from llm_worker.stream.documents import render
 
 # The date suffix in the default encoding.
 SENT_AT_TOKENS = 20

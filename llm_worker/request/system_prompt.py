@@ -4,19 +4,25 @@ Pure. Nothing of a request enters it (no user, no date of today, no count, no cy
 dynamic context are for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from llm_worker.prompts import prompt
 
-if TYPE_CHECKING:  # a tool may itself write a system prompt
-    from llm_worker.tools.tool import Tool
-
 CURRENT_DATE = "{{CURRENT_DATE}}"
+
+
+class GuidingTool(Protocol):
+    """What the prompt needs to know of a tool (llm_worker/tools/tool.py)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def guidance(self) -> str: ...
+    @property
+    def searches(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,12 @@ class SystemPrompts(NamedTuple):
 
 
 def build_system_prompts(
-    base: str, agent: AgentPrompt, tools: Sequence[Tool], *, has_documents: bool, session_began_at: datetime
+    base: str,
+    agent: AgentPrompt,
+    tools: Sequence[GuidingTool],
+    *,
+    has_documents: bool,
+    session_began_at: datetime,
 ) -> SystemPrompts:
     """base: staff's, or the default.  tools: all that the agent offers here, whatever a cycle leaves out."""
     own = agent.text.strip()
@@ -48,7 +59,7 @@ def build_system_prompts(
     )
 
 
-def add_guidance(text: str, tools: Sequence[Tool], *, cites: bool) -> str:
+def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str:
     """The text, then a section on the tools in name order and one on citations, where there are any."""
     sections = [text]
     if tools:
@@ -58,7 +69,7 @@ def add_guidance(text: str, tools: Sequence[Tool], *, cites: bool) -> str:
     return "\n\n".join(filter(None, sections))
 
 
-def _guidance(tools: Iterable[Tool]) -> list[str]:
+def _guidance(tools: Iterable[GuidingTool]) -> list[str]:
     return [f"## {tool.name}\n\n{tool.guidance}" for tool in sorted(tools, key=lambda tool: tool.name)]
 
 

@@ -9,11 +9,11 @@ from chat.transcript.entries import Call, Document, Entry, Round
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
-from llm_worker.request.context_report import ContextReport
+from llm_worker.post_run.context_report import ContextReport
+from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState
 from llm_worker.step import Models
-from llm_worker.stream.documents import Numbering
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tools.tool import Tool, ToolContext
 from llm_worker.upstream.model_request import Request

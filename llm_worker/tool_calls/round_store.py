@@ -15,8 +15,8 @@ from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
 from chat.transcript.tokens import count_tokens
 from llm_worker.database import Database
-from llm_worker.lease.checkpoint import CheckpointTracker
-from llm_worker.lease.fenced_writes import Checkpoint, patiently, save_checkpoint
+from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
+from llm_worker.persistence.fenced_writes import Checkpoint, save_checkpoint
 from llm_worker.request.message import call_text
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import AgentReport, NewRound
@@ -44,7 +44,7 @@ class DatabaseRoundStore:
         await self._write(finish_call, self._run, row, result, report)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
-        if not await to_its_end(patiently(self._database, function, *args)):
+        if not await to_its_end(self._database.call_with_retry(function, *args)):
             self._on_lost()
             await asyncio.Event().wait()  # until that has cancelled us
 

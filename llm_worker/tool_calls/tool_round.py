@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from chat.transcript.entries import Document
-from llm_worker.stream.documents import render
+from llm_worker.request.documents import render
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult

@@ -8,7 +8,7 @@ from chat.models import ModelConfig, Run
 from chat.protocol.states import Status
 from chat.protocol.wire import Packet, Snapshot, decode_log_entry
 from chat.transcript.packets import fold
-from llm_worker.lease.fenced_writes import Checkpoint, save_checkpoints
+from llm_worker.persistence.fenced_writes import Checkpoint, save_checkpoints
 from tests.llm_worker.outcomes import ended, overall_stops, wait_for_text
 
 

@@ -17,7 +17,7 @@ from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
 from llm_worker.emitter import Emitter
-from llm_worker.lease.checkpoint import CheckpointTracker
+from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.state import RunState
 from llm_worker.stream.call_assembler import CallFragment
 from llm_worker.tool_calls.arguments import parse_partial_arguments

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Document
-from llm_worker.stream.documents import LEAD, Numbering, render
+from llm_worker.request.documents import LEAD, Numbering, render
 
 
 def found(*ids, contents=""):

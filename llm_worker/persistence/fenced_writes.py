@@ -3,14 +3,12 @@
 A write that Postgres cannot take now is tried again until it is done or refused: the text in hand is not given up.
 """
 
-import asyncio
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 
 from chat.compressions import requests as compression_requests
 from chat.infrastructure.fault_points import reach
@@ -19,12 +17,6 @@ from chat.models.outcome import End
 from chat.models.sql import statements
 from chat.protocol.states import TERMINAL, Status
 from chat.runs import completion
-from llm_worker.database import Database
-
-logger = logging.getLogger(__name__)
-
-RETRY_MIN_S = 0.1
-RETRY_MAX_S = 1.0
 
 # Run and message in one statement for any number of runs: with the ORM, checkpoints cost more than the stream.
 SAVE = """
@@ -46,9 +38,6 @@ SAVE = """
 SAVE_WHAT_IS_FREE = SAVE.format(locked="SKIP LOCKED")
 SAVE_PATIENTLY = SAVE.format(locked="")
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -59,18 +48,6 @@ class Checkpoint:
     text: str
     reasoning: str
     pieces: int
-
-
-async def patiently(database: Database, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call it in a database thread, again while Postgres is away. `function` must bear to be repeated."""
-    retry_s = RETRY_MIN_S
-    while True:
-        try:
-            return await database.call(function, *args, **kwargs)
-        except (OperationalError, InterfaceError) as error:
-            logger.warning("Postgres is away, trying again: %s", error)
-        await asyncio.sleep(retry_s)
-        retry_s = min(RETRY_MAX_S, retry_s * 2)
 
 
 def save_checkpoints(owner: int, held: Sequence[Checkpoint]) -> set[UUID]:

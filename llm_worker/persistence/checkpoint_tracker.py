@@ -2,7 +2,7 @@
 
 from chat.log.producer import PacketProducer
 from chat.models import Run
-from llm_worker.lease.fenced_writes import Checkpoint
+from llm_worker.persistence.fenced_writes import Checkpoint
 from llm_worker.state import RunState
 
 # With the time a write takes, below the 2 s that Postgres may lag the stream.
