@@ -8,7 +8,7 @@ from django.conf import settings
 from chat.compressions.summaries import Summary
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
 from chat.prompts import dynamic_context
-from chat.prompts.prompt_blocks import are_stored
+from chat.prompts.prompt_blocks import stores_prompt_blocks
 from compression.plan import (
     CompressionParams,
     Row,
@@ -96,7 +96,7 @@ def case_of(held: Compression) -> Case | None:
 def measure(held: Compression, config: ModelConfig) -> Measured:
     run = _run(held)
     branch = load_branch(held.leaf_id)
-    if not are_stored(run.turn.session.agent):
+    if not stores_prompt_blocks(run.turn.session.agent):
         branch = branch.without_blocks()
     renderer = MessageRenderer(estimate_tokens, sees_images=config.supports_vision)
     rows = measured(branch.entries, renderer)
@@ -170,7 +170,7 @@ def _reserved(run: Run, config: ModelConfig, branch: Branch, renderer: MessageRe
     # What is stored in the branch counts where it stands.
     project = (
         ProjectContext(branch)
-        if are_stored(run.turn.session.agent)
+        if stores_prompt_blocks(run.turn.session.agent)
         else build_project_context(run, config, branch, in_the_branch=False)
     )
     prompt_parts = build_prompt_parts(run, tools, project)

@@ -178,4 +178,4 @@ def _latest_on(leaf: ChatMessage) -> list[Any]:
 
 def _tell(held: Compression, status: str, **tokens: int | None) -> None:
     known = {name: count for name, count in tokens.items() if count is not None}
-    session_events.tell(Session(pk=held.session_id), "compression", {"status": status, **known})
+    session_events.record(Session(pk=held.session_id), "compression", {"status": status, **known})

@@ -1,12 +1,14 @@
-"""What concerns a session and not one run: recorded with the change it tells of, published after the commit.
+"""Events that concern a session and not one run: recorded in a transaction, published after its commit.
 
-The rows are the truth; the session's log in Redis carries them to the sockets, and a lost publication is
-repaired by the next one or by the subscriber itself.
+The rows are the truth. The session's log in Redis carries them to the sockets; the next event, the sweeper or the
+subscriber itself repairs a publication that was lost.
 """
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from redis.exceptions import RedisError
@@ -19,38 +21,30 @@ from chat.protocol.wire import encode
 logger = logging.getLogger(__name__)
 
 
-def record(session: Session, kind: str, payload: dict[str, Any]) -> SessionEvent:
-    """Number and keep one event in the caller's transaction; push_on_commit publishes it."""
-    return session.record(kind, payload)
-
-
-def tell(session: Session, kind: str, payload: dict[str, Any]) -> None:
-    """Record one event and publish it once it is committed."""
-    publish_on_commit(record(session, kind, payload))
+def record(session: Session, kind: str, payload: dict[str, Any]) -> None:
+    """Number and store one event in the caller's transaction; it is published after the commit."""
+    publish_on_commit(session.record(kind, payload))
 
 
 def publish_on_commit(event: SessionEvent) -> None:
-    """push_on_commit for one event: appended without a look at the log, which mostly lacks this one alone."""
+    """publish(), after the commit of the transaction that recorded `event`."""
     transaction.on_commit(partial(publish, event))
 
 
 def publish(event: SessionEvent) -> None:
-    """publish_on_commit for one that is committed."""
+    """Append a committed event to its session's log. Without Redis it is logged, and sent with the next event.
+
+    The position of the log is not read first: usually this event alone is missing there.
+    """
     try:
         if _append(event).outcome == "gap":
-            push(event.session_id)
+            resend(event.session_id)
     except RedisError as error:
         logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
 
 
-def push_on_commit(session_id: Any) -> None:
-    """Publish what this transaction recorded once it is committed. With Redis away the rows wait for the next
-    push; a commit is never undone by it."""
-    transaction.on_commit(partial(_push_or_log, session_id))
-
-
-def push(session_id: Any) -> None:
-    """Append the events the session's log lacks. Raises RedisError.
+def resend(session_id: UUID) -> None:
+    """Append all events that the session's log lacks. Raises RedisError.
 
     A log that has expired starts again with the newest event: subscribers find the gap and read the rows.
     """
@@ -62,35 +56,29 @@ def push(session_id: Any) -> None:
         append_now(log, EVENTS_ATTEMPT, events[0].n, lines, base=events[0].n)
 
 
-def frames_after(session_id: Any, n: int, limit: int) -> list[tuple[int, bytes]]:
-    """Events after n, oldest first, as sent to sockets; at most `limit`."""
+def frames_after(session_id: UUID | str, n: int, limit: int) -> list[tuple[int, bytes]]:
+    """Events after n, oldest first, at most `limit`: the number and the JSON line that sockets send."""
     return [(event.n, frame(event)) for event in _after(session_id, n)[:limit]]
 
 
 def frame(event: SessionEvent) -> bytes:
+    """The JSON line that sockets send."""
     return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
 
 
 def _append(event: SessionEvent) -> Appended:
-    """To the session's log; with it the owner's other tabs hear what the list shows of the session now."""
+    """To the session's log and, in the same round trip, to the channel of its owner's session list."""
     line = frame(event)
     if event.kind not in session_list.LISTED_KINDS:
         return append_now(event_log(event.session_id), EVENTS_ATTEMPT, event.n, [line], base=event.n)
     session = event.session
-    heard = session_list.channel(session.owner_id), session_list.changed(session)
-    return append_event_now(session.pk, event.n, line, *heard)
+    channel = session_list.channel_name(session.owner_id)
+    return append_event_now(session.pk, event.n, line, channel, session_list.encode_changed(session))
 
 
-def _push_or_log(session_id: Any) -> None:
-    try:
-        push(session_id)
-    except RedisError as error:
-        logger.warning("session %s: events wait for the next push: %s", session_id, error)
+def _after(session_id: UUID | str, n: int) -> Sequence[SessionEvent]:
+    return SessionEvent.objects.filter(session_id=session_id, n__gt=n).order_by("n")  # type: ignore[return-value]
 
 
-def _after(session_id: Any, n: int) -> Any:
-    return SessionEvent.objects.filter(session_id=session_id, n__gt=n).order_by("n")
-
-
-def _newest(session_id: Any) -> list[SessionEvent]:
+def _newest(session_id: UUID) -> Sequence[SessionEvent]:
     return list(SessionEvent.objects.filter(session_id=session_id).order_by("-n")[:1])

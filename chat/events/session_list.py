@@ -1,11 +1,11 @@
-"""What all tabs and browsers of a user hear of the user's sessions: how each looks in the list, as it changes.
+"""Publishes changes of a user's session list to all of the user's sockets: rows created, changed and deleted.
 
-Told once, on a channel of the user's own, and kept nowhere: whoever missed something reads the list again.
+At most once, on one pub/sub channel per user, and stored nowhere: a client that missed a change reads the list again.
 """
 
 import logging
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from redis.exceptions import RedisError
@@ -17,44 +17,44 @@ from chat.protocol.wire import encode
 
 logger = logging.getLogger(__name__)
 
-# Events that change a row of the list; a compression does not.
+# Kinds of events that change a row of the list; a compression does not.
 LISTED_KINDS: Final = frozenset({"turn_started", "overall_stop", "session"})
 
 
-def channel(user_id: Any) -> str:
+def channel_name(user_id: int) -> str:
     return f"turnwire:user:{user_id}:sessions"
 
 
-def changed(session: Session) -> bytes:
-    """The session as its row in the list shows it now. is_answering must be known."""
+def encode_changed(session: Session) -> bytes:
+    """The message `session_changed`: the session's row of the list. is_answering must be set."""
     return encode({"type": "session_changed", "session": str(session.pk), **present_listed_session(session)})
 
 
-def tell_made(session: Session) -> Session:
-    """Of a new session, once it is committed; nothing answers in it yet."""
+def publish_created(session: Session) -> None:
+    """Publish a new session, which has no turns yet, after the commit."""
     session.is_answering = False
-    _tell_on_commit(session)
-    return session
+    _publish_on_commit(session)
 
 
-def tell_deleted(session: Session) -> None:
-    _tell(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
+def publish_deleted(session: Session) -> None:
+    """Publish a session that is deleted and committed."""
+    _publish(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
 
 
-def see(session: Session, n: int | None) -> None:
-    """Its owner has seen it up to event n, or all there is; the other tabs hear of it if it was unread."""
+def mark_seen(session: Session, n: int | None) -> None:
+    """Store that the owner has seen the session up to event n (None: all); publish it if it was unread."""
     seen = session.see(n)
     if seen is not None:
-        _tell_on_commit(seen)
+        _publish_on_commit(seen)
 
 
-def _tell_on_commit(session: Session) -> None:
-    transaction.on_commit(partial(_tell, session.owner_id, changed(session)))
+def _publish_on_commit(session: Session) -> None:
+    transaction.on_commit(partial(_publish, session.owner_id, encode_changed(session)))
 
 
-def _tell(user_id: Any, line: bytes) -> None:
-    """With Redis away nobody hears it; what is told of is done all the same."""
+def _publish(user_id: int, line: bytes) -> None:
+    """Without Redis the message is lost, and logged: the change itself is committed."""
     try:
-        sync_redis().publish(channel(user_id), line)
+        sync_redis().publish(channel_name(user_id), line)
     except RedisError as error:
         logger.warning("user %s: a change of the list is not told: %s", user_id, error)

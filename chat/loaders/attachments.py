@@ -1,11 +1,11 @@
-"""Files of messages and projects as models get them: values instead of rows. Reads the database and the storage."""
+"""Loads files of messages and projects as the values that models see. Reads the database and the file storage."""
 
 import logging
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.core.files.storage import default_storage
@@ -34,33 +34,33 @@ _OF_PROJECT: Final = f"""
 
 @dataclass(slots=True)
 class Attachments:
-    """Of one message, in the order in which they were named."""
+    """The files and images of one message, in the order of the request."""
 
     files: list[TextFile] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
 
 
-def of_messages(message_ids: Iterable[Any]) -> dict[UUID, Attachments]:
-    """By message; those without files are left out. A picture whose content is gone is left out and logged."""
-    found: dict[UUID, Attachments] = defaultdict(Attachments)
+def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
+    """Message id -> attachments; messages without files are left out. An unreadable image is left out and logged."""
+    by_message: dict[UUID, Attachments] = defaultdict(Attachments)
     for message, number, *file in statements.every(_OF_MESSAGES, {"messages": list(message_ids)}):
         row = _Row(*file)
         if row.kind != FileKind.IMAGE:
-            found[message].files.append(row.as_text(number))
+            by_message[message].files.append(row.as_text(number))
         else:
             image = row.as_image()
-            found[message].images += [image] if image else []
-    return dict(found)
+            by_message[message].images += [image] if image else []
+    return dict(by_message)
 
 
-def of_project(project_id: Any) -> list[TextFile]:
-    """Its readable texts, oldest first. Their documents have no numbers (0): those depend on the branch."""
+def load_project_files(project_id: UUID) -> list[TextFile]:
+    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch."""
     return [_Row(*file).as_text(0) for _, _, *file in statements.every(_OF_PROJECT, {"project": project_id})]
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The columns of _FILE."""
+    """A row with the columns of _FILE."""
 
     id: UUID
     name: str

@@ -1,4 +1,4 @@
-"""The tool rounds of one run as the database keeps them: for a replay, and for the attempt that goes on with them."""
+"""Loads the stored tool rounds and citations of one run: for replays, and for an attempt that resumes the run."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,11 @@ from chat.transcript.entries import Document
 from chat.transcript.packets import snippet
 from chat.transcript.rebuild import ShownCall, ShownRound, documents_of
 
-SHOWN = ("number", "document_id", "title", "url")
+_MEMBERS = ("number", "document_id", "title", "url")
 
 
-def rounds_of(run_id: Any) -> tuple[ShownRound, ...]:
-    """Oldest first, each call with the rounds inside it."""
+def load_rounds(run_id: UUID) -> tuple[ShownRound, ...]:
+    """All tool rounds of a run, oldest first, each call with the rounds inside it."""
     inside: dict[UUID | None, list[ToolCall]] = defaultdict(list)
     for call in ToolCall.objects.filter(run=run_id):
         inside[call.parent_tool_call_id].append(call)
@@ -28,15 +28,15 @@ def cited_in(text: str, rounds: Iterable[ShownRound]) -> list[Document]:
     return linked_documents(text, documents_of(rounds))
 
 
-def citations_of(message_id: Any) -> tuple[Document, ...]:
-    """What its text links to, by number."""
+def load_citations(message_id: UUID) -> tuple[Document, ...]:
+    """The documents that a finished message cites, by number."""
     cited = CitedDocument.objects.filter(message=message_id).order_by("number")
     return tuple(Document(one.number, one.document_id, one.title, url=one.url) for one in cited)
 
 
-def record(document: Document) -> dict[str, Any]:
-    """How a document is kept beside the call that found it; what it says stands in the response."""
-    return {name: getattr(document, name) for name in SHOWN} | {"snippet": snippet(document)}
+def document_record(document: Document) -> dict[str, Any]:
+    """The JSON object stored with the tool call that found a document; its text is part of the call's response."""
+    return {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
 
 
 def _rounds(inside: Mapping[UUID | None, list[ToolCall]], parent: UUID | None) -> tuple[ShownRound, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from redis.exceptions import RedisError
 
-from chat.loaders.rounds import cited_in, rounds_of
+from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.cursor import Cursor
 from chat.log.stream import LogSlice, read_now, run_log
 from chat.models import ChatMessage, Run
@@ -116,7 +116,7 @@ def _saved(run: Run) -> packets.Shown:
     if run.saved_seq == 0:
         return packets.Shown()
     message = run.message
-    cited = [citation_record(document) for document in cited_in(message.text, rounds_of(run.pk))]
+    cited = [citation_record(document) for document in cited_in(message.text, load_rounds(run.pk))]
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 

@@ -4,7 +4,7 @@ For a reader from the beginning all its packets, by the same builders as the liv
 blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
 """
 
-from chat.loaders.rounds import citations_of, rounds_of
+from chat.loaders.rounds import load_citations, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import ChatMessage, Run
 from chat.protocol import wire as p
@@ -24,8 +24,8 @@ def rebuild_packets(run: Run) -> list[bytes]:
         text=message.text,
         stop_reason=STOP_REASONS[Status(run.status)],
         error=error,
-        rounds=rounds_of(run.pk),
-        citations=citations_of(message.pk),
+        rounds=load_rounds(run.pk),
+        citations=load_citations(message.pk),
         reasoning_ms=run.reasoning_ms,
     )
     session = str(message.session_id)

@@ -1,4 +1,4 @@
-"""Values as they stand in the JSON that clients receive: ids and times as strings."""
+"""Ids and times as strings, as they stand in the JSON that clients receive."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,6 +1,6 @@
-"""Messages as clients see them: with their run, files, tool calls, citations and siblings; and as nodes of the tree.
+"""Messages as clients see them: with run, files, tool calls, citations and siblings, or as nodes of the tree.
 
-Built with a constant number of queries, however long the branch.
+The number of queries does not depend on the number of messages.
 """
 
 from collections import defaultdict
@@ -9,31 +9,32 @@ from uuid import UUID
 
 from chat.models import ChatMessage, Role, Run
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
-from chat.presenters.related import related_members
+from chat.presenters.related import present_related
 from chat.presenters.runs import present_error
 from chat.protocol.states import Status
 
-# From a live run and the number of its tool calls that are already presented: the members that describe its text so
-# far. A parameter, because only the packet log knows them, and it stands above this folder (chat/log/progress.py).
-LiveMembers = Callable[[Run, int], JSONObject]
+# The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
+# and the number of its tool calls that are presented. A parameter, because the packet log has the text, and chat/log
+# (progress.py) imports this folder.
+PresentLiveRun = Callable[[Run, int], JSONObject]
 
 
-def present_messages(messages: Iterable[ChatMessage], live_members: LiveMembers) -> list[JSONObject]:
-    """messages: user messages and answers, with `run` and `feedback` joined where there are many."""
-    wanted = list(messages)
-    siblings = _siblings(wanted)
-    others = related_members(wanted)
+def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
+    """messages: user messages and answers; `run` and `feedback` should be joined."""
+    rows = list(messages)
+    siblings = _siblings(rows)
+    related = present_related(rows)
     return [
-        _message(message, others[message.pk], live_members)
-        | {"siblings": siblings[message.parent_id, message.role]}
-        for message in wanted
+        _present_message(row, related[row.pk], present_live_run)
+        | {"siblings": siblings[row.parent_id, row.role]}
+        for row in rows
     ]
 
 
 def present_node(message: ChatMessage) -> JSONObject:
-    """One line of the tree; message.run joined."""
+    """A node of the tree. message: with `run` joined."""
     run = message.answered_by
-    shape = {
+    presented = {
         "id": str(message.pk),
         "parent": id_or_none(message.parent_id),
         "role": message.role,
@@ -43,13 +44,15 @@ def present_node(message: ChatMessage) -> JSONObject:
         "sent_at": isoformat_utc(message.sent_at),
     }
     if message.role == Role.SUMMARY:
-        shape["last_summarized_message"] = id_or_none(message.last_summarized_message_id)
-    return shape
+        presented["last_summarized_message"] = id_or_none(message.last_summarized_message_id)
+    return presented
 
 
-def _message(message: ChatMessage, others: JSONObject, live_members: LiveMembers) -> JSONObject:
-    """others: its related rows, read before; the live text is presented up to the last tool call among them."""
-    shape: JSONObject = {
+def _present_message(
+    message: ChatMessage, related: JSONObject, present_live_run: PresentLiveRun
+) -> JSONObject:
+    """related: from present_related; a live text is presented up to the last of these tool calls."""
+    presented: JSONObject = {
         "id": str(message.pk),
         "parent": id_or_none(message.parent_id),
         "role": message.role,
@@ -59,24 +62,31 @@ def _message(message: ChatMessage, others: JSONObject, live_members: LiveMembers
         "token_count": message.token_count,
     }
     if message.reasoning:
-        shape["reasoning"] = message.reasoning
+        presented["reasoning"] = message.reasoning
     run = message.answered_by
     if run:
-        shape |= _answer(message, run, live_members, len(others["tool_calls"]))
+        presented |= _present_answer(message, run, present_live_run, len(related["tool_calls"]))
     feedback = getattr(message, "feedback", None)
     if feedback:
-        shape["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
-    return others | shape
+        presented["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
+    return related | presented
 
 
-def _answer(message: ChatMessage, run: Run, live_members: LiveMembers, calls: int) -> JSONObject:
-    shape: JSONObject = {"status": run.status, "model": run.model, "run": str(run.pk), **present_error(run)}
+def _present_answer(
+    message: ChatMessage, run: Run, present_live_run: PresentLiveRun, tool_calls: int
+) -> JSONObject:
+    presented: JSONObject = {
+        "status": run.status,
+        "model": run.model,
+        "run": str(run.pk),
+        **present_error(run),
+    }
     if run.is_live:
         run.message = message
-        shape |= live_members(run, calls)
+        presented |= present_live_run(run, tool_calls)
     elif run.reasoning_ms is not None:
-        shape["reasoning_ms"] = run.reasoning_ms
-    return shape
+        presented["reasoning_ms"] = run.reasoning_ms
+    return presented
 
 
 def _siblings(messages: Sequence[ChatMessage]) -> dict[tuple[UUID | None, str], list[str]]:

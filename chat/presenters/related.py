@@ -1,4 +1,4 @@
-"""What hangs on messages, as clients see it: files, tool calls and citations. One query each, however many messages."""
+"""Files, tool calls and citations of messages as clients see them: one query each, for any number of messages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from chat.transcript.citation_links import citation_record
 
 ByMessage = dict[UUID | None, list[JSONObject]]
 
-UNSAID: Final[tuple[object, ...]] = (None, "", [])
+_EMPTY: Final[tuple[object, ...]] = (None, "", [])
 
 
-def related_members(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
-    """By message: its members `files`, `tool_calls` and `citations`."""
-    wanted = list(messages)
-    answers = [message.pk for message in wanted if message.role == Role.ASSISTANT]
-    files = _files([message.pk for message in wanted if message.role == Role.USER])
+def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
+    """Message id -> the members `files`, `tool_calls` and `citations` of the message."""
+    rows = list(messages)
+    answers = [message.pk for message in rows if message.role == Role.ASSISTANT]
+    files = _files([message.pk for message in rows if message.role == Role.USER])
     calls = _tool_calls(answers)
     citations = _citations(answers)
     return {
@@ -27,7 +27,7 @@ def related_members(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
             "tool_calls": calls[message.pk],
             "citations": citations[message.pk],
         }
-        for message in wanted
+        for message in rows
     }
 
 
@@ -45,22 +45,22 @@ def _files(message_ids: Sequence[UUID]) -> ByMessage:
 
 
 def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
-    """Top-level calls by message, each with the calls made inside it."""
+    """Top-level calls, each with the calls made inside it as `children`."""
     by_message: ByMessage = defaultdict(list)
     children: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message
     for call in ToolCall.objects.filter(run__message__in=message_ids):
-        shape = _tool_call(call) | {"children": children[call.pk]}
+        presented = _present_tool_call(call) | {"children": children[call.pk]}
         if call.parent_tool_call_id:
-            children[call.parent_tool_call_id].append(shape)
+            children[call.parent_tool_call_id].append(presented)
         else:
-            by_message[call.message_id].append(shape)
+            by_message[call.message_id].append(presented)
     return by_message
 
 
-def _tool_call(call: ToolCall) -> JSONObject:
-    shape: JSONObject = {
+def _present_tool_call(call: ToolCall) -> JSONObject:
+    presented: JSONObject = {
         "id": str(call.pk),
         "tool_call_id": call.tool_call_id,
         "name": call.name,
@@ -71,9 +71,9 @@ def _tool_call(call: ToolCall) -> JSONObject:
         "tab_index": call.tab_index,
     }
     for name in ("documents", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
-        if getattr(call, name) not in UNSAID:
-            shape[name] = getattr(call, name)
-    return shape
+        if getattr(call, name) not in _EMPTY:
+            presented[name] = getattr(call, name)
+    return presented
 
 
 def _citations(message_ids: Sequence[UUID]) -> ByMessage:

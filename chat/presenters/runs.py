@@ -5,14 +5,14 @@ from typing import Final
 from chat.models import Run
 from chat.presenters.json_values import JSONObject, isoformat_or_none
 
-# A run's life, in order.
+# In the order in which they are usually set.
 RUN_TIMESTAMPS: Final = (
     "created_at", "queued_at", "claimed_at", "beat_at", "lease_until", "deadline", "ended_at", "announced_at",
 )  # fmt: skip
 
 
 def present_run(run: Run) -> JSONObject:
-    shape = {
+    presented = {
         "id": str(run.pk),
         "turn": str(run.turn_id),
         "message": str(run.message_id),
@@ -21,7 +21,7 @@ def present_run(run: Run) -> JSONObject:
         "status": run.status,
         "attempt": run.attempt,
         "failures": run.failures,
-        # A string: JavaScript's numbers are too small for it.
+        # A string: a 64-bit integer exceeds JavaScript's exact numbers.
         "owner": str(run.owner) if run.owner is not None else None,
         "usage": {
             "prompt_tokens": run.prompt_tokens,
@@ -35,10 +35,11 @@ def present_run(run: Run) -> JSONObject:
         "cycles": run.cycles,
         **{name: isoformat_or_none(getattr(run, name)) for name in RUN_TIMESTAMPS},
     }
-    return shape | present_error(run)
+    return presented | present_error(run)
 
 
 def present_error(run: Run) -> JSONObject:
+    """The member `error` of a run and of its message; empty without an error."""
     if not run.error_code:
         return {}
     return {

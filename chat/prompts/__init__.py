@@ -1,13 +1,13 @@
-"""Prompt texts that chat owns: the base system prompt, an agent's prompt blocks, and a turn's dynamic context.
+"""Prompt texts that chat owns: the base system prompt, the prompt blocks of agents, and the dynamic context of turns.
 
-Does not assemble requests: that is llm_worker/request.
+Does not assemble requests to models: llm_worker/request does.
 """
 
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-# The base prompt until staff edit it (chat/models/system_prompt.py).
+# The base prompt, until staff edit it (chat/models/system_prompt.py).
 SYSTEM_PROMPT_FILE: Final = Path(__file__).with_name("system.md")
 
 

@@ -1,8 +1,8 @@
-"""Agents with context_layout append_only: their prompt and dynamic context stand in the branch, where they were said.
+"""Prompt blocks of agents with context_layout append_only: their prompt and dynamic context are stored in the branch.
 
 A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
-request begins with the bytes of the one before. What is for one turn only (additional_context) is never stored.
-Project documents are stored by the worker (llm_worker/loading/project.py): its model decides whether they are shown.
+request to the model has the previous one as its prefix. The additional_context of a request is not stored. Blocks of
+project documents are stored by the worker (llm_worker/loading/project.py), because they depend on its model.
 """
 
 from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
@@ -12,26 +12,27 @@ from chat.prompts import dynamic_context
 from chat.transcript.tokens import count_tokens
 
 
-def are_stored(agent: Agent | None) -> bool:
-    """Whether what the agent's turns bring stays in the branch, here and in what models see of it."""
+def stores_prompt_blocks(agent: Agent | None) -> bool:
+    """Whether the agent's prompt and dynamic context are stored in the branch."""
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
-def run_context(agent: Agent | None, known: str, additional: str) -> str:
-    """The dynamic context that only the run carries. known: what providers say; stored in the branch or part of it."""
-    return dynamic_context.joined("" if are_stored(agent) else known, dynamic_context.additional(additional))
+def run_context(agent: Agent | None, provided: str, additional: str) -> str:
+    """The dynamic context of a run. provided: the providers' text, left out where it is stored in the branch."""
+    own = "" if stores_prompt_blocks(agent) else provided
+    return dynamic_context.join_blocks(own, dynamic_context.additional_block(additional))
 
 
-def store(question: ChatMessage, session: Session, known: str) -> None:
-    """Put what changed since the branch's latest blocks above `question`, a stored user message.
+def store(question: ChatMessage, session: Session, provided: str) -> None:
+    """Store the blocks that have changed since the latest ones of the branch above `question`, a stored user message.
 
-    An empty text says that the kind's earlier block does not hold any more. In the caller's transaction.
+    An empty text revokes the earlier block of its kind. In the caller's transaction.
     """
-    if not are_stored(session.agent):
+    if not stores_prompt_blocks(session.agent):
         return
-    wanted = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: known}
+    current = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: provided}
     latest = PromptBlock.objects.latest_on_branch(question)
-    changed = {kind: text for kind, text in wanted.items() if text != latest.get(kind, "")}
+    changed = {kind: text for kind, text in current.items() if text != latest.get(kind, "")}
     PromptBlock.objects.put(
         [
             PromptBlock(message=question, kind=kind, text=text, token_count=count_tokens(text))
@@ -41,8 +42,8 @@ def store(question: ChatMessage, session: Session, known: str) -> None:
 
 
 def _agent_prompt(session: Session) -> str:
-    """Empty where it is the system prompt: because it replaces that, or because there is no other."""
+    """The agent's own prompt; empty if it is the system prompt, as a replacement or because the base prompt is empty."""
     edited = SystemPrompt.edited()
     has_base = edited is None or bool(edited.strip())
-    is_moving = has_base and not (session.agent and session.agent.replaces_system_prompt)
-    return session.own_prompt() if is_moving else ""
+    stands_beside_base = has_base and not (session.agent and session.agent.replaces_system_prompt)
+    return session.own_prompt() if stands_beside_base else ""

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
-from chat.loaders.rounds import cited_in, rounds_of
+from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, forget, run_log
 from chat.metrics import counters
@@ -38,7 +38,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
         time_to_first_token_ms=run.time_to_first_token_ms,
         reasoning_ms=run.reasoning_ms,
         cycles=run.cycles,
-        citations=cited_in(run.message.text, rounds_of(run.pk)),
+        citations=cited_in(run.message.text, load_rounds(run.pk)),
     )
     with transaction.atomic():
         same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)

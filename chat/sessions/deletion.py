@@ -1,8 +1,9 @@
-"""Deleting a session: its runs are stopped first, its keys in Redis go with it."""
+"""Deletes a session: stops its runs, deletes its rows, then deletes its keys in Redis."""
 
 import logging
 import time
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 from django.db import transaction
 from redis.exceptions import RedisError
@@ -17,40 +18,41 @@ from chat.runs.cancellation import stop_run
 
 logger = logging.getLogger(__name__)
 
-# Long enough for workers that are alive to end their runs (they need milliseconds); the rest is fenced by the
-# missing rows, and what they may still append expires by itself.
-PATIENCE_S: Final = 1.0
+# Live workers end their runs within milliseconds. Later writes are fenced by the missing rows, and what a worker still
+# appends to Redis expires.
+STOP_TIMEOUT_S: Final = 1.0
 POLL_S: Final = 0.02
 
 
 def delete_session(session: Session) -> None:
+    """Raises ApiError if it is deleted already."""
     _stop_runs(session.pk)
     with transaction.atomic():
-        # Locked first, so that a send that is being committed is either deleted too or finds no session.
+        # Locked before its runs are read: a concurrent send is deleted too, or finds no session.
         locked = Session.objects.select_for_update().filter(pk=session.pk).first()
         if locked is None:
             raise ApiError("session_not_found")
         runs = list(Run.objects.filter(turn__session=locked))
         locked.delete()
-    _forget(session.pk, runs)
-    session_list.tell_deleted(session)
+    _delete_keys(session.pk, runs)
+    session_list.publish_deleted(session)
 
 
-def _stop_runs(session_id: Any) -> None:
-    """Ask all runs to stop and give their workers a moment to say so to everybody who is watching."""
+def _stop_runs(session_id: UUID) -> None:
+    """Stop all runs, and wait up to STOP_TIMEOUT_S for their workers to publish the end."""
     live = Run.objects.live().filter(turn__session=session_id)
     for run_id in live.values_list("pk", flat=True):
         stop_run(run_id)
-    limit = time.monotonic() + PATIENCE_S
+    limit = time.monotonic() + STOP_TIMEOUT_S
     while live.exists() and time.monotonic() < limit:
         time.sleep(POLL_S)
 
 
-def _forget(session_id: Any, runs: list[Run]) -> None:
+def _delete_keys(session_id: UUID, runs: list[Run]) -> None:
     logs = [event_log(session_id), *(run_log(session_id, run.pk) for run in runs)]
     keys = [key for log in logs for key in (log.meta, log.entries)]
     keys.append(prefix_cache.key(session_id))
-    # A worker that did not end its run in time still needs to be told: that key expires by itself.
+    # A worker that has not ended its run yet still needs the revocation key, which expires.
     keys += [revocation.key(session_id, run.pk) for run in runs if not run.is_live]
     try:
         sync_redis().delete(*keys)

@@ -1,4 +1,4 @@
-"""What the owner changes of a session itself, and telling the other tabs of it."""
+"""Changes the settings of a session and records the event `session`, which reaches the owner's other tabs."""
 
 from typing import Any
 
@@ -10,12 +10,13 @@ from chat.protocol.errors import ApiError
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent and project; nothing happens without a field. Raises ApiError if it is gone."""
+    """Set title, while_answering, agent or project. Without fields nothing is recorded. Raises ApiError if it is gone."""
     if not fields:
         return
     with transaction.atomic():
-        changed = Session.objects.select_for_update(no_key=True).filter(pk=session.pk).first()
-        if changed is None:
-            raise ApiError("session_not_found")
-        changed.change(**fields)
-        record_session_changed(changed)
+        try:
+            locked = Session.objects.lock(session.pk)
+        except Session.DoesNotExist:
+            raise ApiError("session_not_found") from None
+        locked.change(**fields)
+        record_session_changed(locked)

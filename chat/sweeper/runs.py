@@ -123,5 +123,5 @@ def _push_events() -> int:
         session for session, at in zip(newest, held, strict=True) if at is None or at.seq < newest[session]
     ]
     for session in lacking:
-        session_events.push(session)
+        session_events.resend(session)
     return len(lacking)

@@ -58,7 +58,7 @@ class _Plan:
         return (
             request.parent is not DefaultParent.TIP
             or bool(request.files)
-            or prompt_blocks.are_stored(session.agent)
+            or prompt_blocks.stores_prompt_blocks(session.agent)
             or snapshot.blocker_id is not None
             or snapshot.tip is None
             or snapshot.agent_id != session.agent_id

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from chat.compressions.summaries import CHOSEN, Summary
-from chat.loaders import attachments
+from chat.loaders.attachments import load_attachments
 from chat.models import MessageFile
 from chat.models.sql import statements
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round, TextFile
@@ -119,7 +119,7 @@ def load_branch(leaf: Any, rows: list[Any] | None = None) -> Branch:
         summary = Summary(pk, text, tokens, cutoff)
     with_calls, with_files, with_blocks = ([row[0] for row in rows if row[at]] for at in (5, 6, 7))
     rounds = _rounds(with_calls) if with_calls else {}
-    attached = attachments.of_messages(with_files) if with_files else {}
+    attached = load_attachments(with_files) if with_files else {}
     blocks, project = _blocks(with_blocks) if with_blocks else ({}, ("", ()))
     entries = [
         Entry(

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from chat.loaders.rounds import cited_in, rounds_of
+from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import Agent, Run, SystemPrompt
 from chat.prompts import default_system_prompt
-from chat.prompts.prompt_blocks import are_stored
+from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.entries import BlockKind, Document
 from llm_worker.brief import Brief, EarlierProgress
@@ -43,9 +43,9 @@ def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
     branch = load_branch(run.turn.user_message_id, read.messages if read else None)
-    if not are_stored(agent):
+    if not stores_prompt_blocks(agent):
         branch = branch.without_blocks()  # stored for an agent that the session had before
-    project = build_project_context(run, config, branch, in_the_branch=are_stored(agent))
+    project = build_project_context(run, config, branch, in_the_branch=stores_prompt_blocks(agent))
     branch = project.branch
     return Brief(
         model=model,
@@ -73,7 +73,7 @@ def load_opening(run: Run) -> Snapshot | None:
     """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
     if not _goes_on(run):
         return None
-    left, rounds = load_saved_answer(run), rounds_of(run.pk)
+    left, rounds = load_saved_answer(run), load_rounds(run.pk)
     if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
         # Those are carried out again, and shown as that happens.
         calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
@@ -94,7 +94,7 @@ def load_saved_answer(run: Run) -> Snapshot:
 
 def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document]]:
     """That, and the documents that its text links to."""
-    return load_saved_answer(run), cited_in(run.message.text, rounds_of(run.pk))
+    return load_saved_answer(run), cited_in(run.message.text, load_rounds(run.pk))
 
 
 def build_prompt_parts(
@@ -134,7 +134,9 @@ def _base_prompt(read: PreloadedRows | None) -> str:
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
     """Whether it stands in the branch already, as for agents whose context only grows."""
-    return are_stored(agent) and any(block.kind == kind for entry in branch.entries for block in entry.blocks)
+    return stores_prompt_blocks(agent) and any(
+        block.kind == kind for entry in branch.entries for block in entry.blocks
+    )
 
 
 def _goes_on(run: Run) -> bool:
@@ -142,7 +144,7 @@ def _goes_on(run: Run) -> bool:
 
 
 def _earlier(run: Run) -> EarlierProgress:
-    rounds = rounds_of(run.pk)
+    rounds = load_rounds(run.pk)
     used = Run.objects.values_list(*Usage._fields, "cycles").get(pk=run.pk) if rounds else None
     counted = {"usage": Usage(*used[:-1]), "cycles": used[-1]} if used else {}
     if not _goes_on(run):

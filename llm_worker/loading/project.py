@@ -7,7 +7,7 @@ move along with the newest message.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chat.loaders.attachments import of_project
+from chat.loaders.attachments import load_project_files
 from chat.models import ModelConfig, PromptBlock, Run
 from chat.transcript.entries import Block, Document, TextFile
 from chat.transcript.tokens import count_tokens
@@ -40,7 +40,7 @@ def build_project_context(
 ) -> ProjectContext:
     """in_the_branch: whether its place there is kept, once it has one."""
     session = run.turn.session
-    files = _whole(of_project(session.project_id), config) if session.project_id else []
+    files = _whole(load_project_files(session.project_id), config) if session.project_id else []
     if not files:
         return ProjectContext(branch.without_blocks("P"))
     text, numbers = branch.project

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.db import transaction
 
 from chat.infrastructure.fault_points import reach
-from chat.loaders.rounds import record
+from chat.loaders.rounds import document_record
 from chat.models import Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
@@ -83,7 +83,7 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
         ToolCall.objects.filter(pk=row).update(
             status=result.status,
             response=result.response,
-            documents=[record(document) for document in result.documents],
+            documents=[document_record(document) for document in result.documents],
             report=report.report,
             report_reasoning=report.reasoning,
             duration_ms=result.duration_ms,

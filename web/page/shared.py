@@ -6,7 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat.models import Share
-from chat.sessions.sharing import shared_branch
+from chat.presenters.shares import present_shared_branch
 
 
 @require_safe
@@ -17,7 +17,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)
     else:
-        response = render(request, "web/shared.html", {"shown": shared_branch(share)})
+        response = render(request, "web/shared.html", {"shown": present_shared_branch(share)})
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     # The address is the secret: no link on the page may tell it.
     response["Referrer-Policy"] = "no-referrer"

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from chat.log.progress import present_live_messages
 from chat.models import ChatMessage, Role, Session
 from chat.presenters.messages import present_node
-from chat.presenters.sessions import present_session, readable_sessions
+from chat.presenters.sessions import annotate_sessions, present_session
 from chat.turns.current_branch import select_branch
 from web.rest.openapi import documented
 from web.rest.pagination import page_size
@@ -48,7 +48,7 @@ class SelectionView(Endpoint):
     @documented("selection_create", answer=SessionAnswer)
     def post(self, request: Request, message: str) -> Response:
         session = select_branch(own_message(request, message))
-        return Response(present_session(readable_sessions(Session.objects.filter(pk=session.pk)).get()))
+        return Response(present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get()))
 
 
 def own_message(request: Request, pk: str) -> ChatMessage:

@@ -12,7 +12,7 @@ from chat.events import session_list
 from chat.models import Agent, Session
 from chat.models.session import WhileAnswering
 from chat.models.sql import session_search
-from chat.presenters.sessions import present_session, readable_sessions
+from chat.presenters.sessions import annotate_sessions, present_session
 from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.settings import edit_session
@@ -51,7 +51,7 @@ class SessionsView(Endpoint):
         text = request.query_params.get("search", "")
         sessions = Session.objects.search(request.user, text)
         page = NewestFirst()
-        rows = page.paginate_queryset(readable_sessions(sessions), request, view=self) or []
+        rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
         if text.strip():
             matches = session_search.around((session.pk for session in rows), text)
@@ -61,7 +61,8 @@ class SessionsView(Endpoint):
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         session = Session.objects.start(user_of(request), **_fields(request, self.body(SessionBody)))
-        return Response(readable_shape(session_list.tell_made(session)), status.HTTP_201_CREATED)
+        session_list.publish_created(session)
+        return Response(readable_shape(session), status.HTTP_201_CREATED)
 
 
 class SessionView(Endpoint):
@@ -86,7 +87,7 @@ class SeenView(Endpoint):
     def put(self, request: Request, session: str) -> Response:
         """The owner has seen the end of it, up to event `n` or as it is now; repeating it changes nothing."""
         found = own_session(request, session)
-        session_list.see(found, self.body(SeenBody).get("n"))
+        session_list.mark_seen(found, self.body(SeenBody).get("n"))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -110,4 +111,4 @@ def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
 
 def readable_shape(session: Session) -> dict[str, Any]:
     """As clients see it now."""
-    return present_session(readable_sessions(Session.objects.filter(pk=session.pk)).get())
+    return present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get())

@@ -7,8 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import ChatMessage, Session, Share
+from chat.presenters.shares import present_share
 from chat.protocol.errors import ApiError
-from chat.sessions.sharing import change_share, create_share, present_share
+from chat.sessions.sharing import change_share, create_share
 from web.rest.fields import Boolean, Id, StrictSerializer
 from web.rest.openapi import documented
 from web.rest.schemas import ShareAnswer

@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Session
-from chat.presenters.sessions import present_session, readable_sessions
+from chat.presenters.sessions import annotate_sessions, present_session
 from chat.turns.withdrawal import withdraw_question
 from web.rest.messages import own_message
 from web.rest.openapi import documented
@@ -17,4 +17,4 @@ class WithdrawalView(Endpoint):
     def post(self, request: Request, message: str) -> Response:
         """Of the newest question, while it waits for the answer above; the branch then ends in that answer."""
         session = withdraw_question(own_message(request, message))
-        return Response(present_session(readable_sessions(Session.objects.filter(pk=session.pk)).get()))
+        return Response(present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get()))

@@ -15,7 +15,7 @@ class Listening:
     """open() once, then hear() until close()."""
 
     def __init__(self, user: Any, outbox: Outbox, hub: Hub) -> None:
-        self.channel = session_list.channel(user.pk)
+        self.channel = session_list.channel_name(user.pk)
         self.outbox = outbox
         self._hub = hub
 

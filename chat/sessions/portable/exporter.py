@@ -1,4 +1,4 @@
-"""A session written as its JSON file, piece by piece: memory does not grow with it. Reads the database."""
+"""Exports a session as a JSON file, in pieces: memory does not grow with the session. Reads the database."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ CHUNK_MESSAGES: Final = 100
 
 
 def as_json(session: Session) -> Iterator[bytes]:
-    """The file in pieces. What is being answered is written as far as it is stored."""
+    """The file in pieces. An answer in progress is exported as far as it is stored."""
     title, mode = json.encode(session.title).decode(), session.while_answering
     yield (
         f'{{"format":"{f.NAME}","version":{f.VERSION},"title":{title},"while_answering":"{mode}","messages":['
@@ -27,38 +27,39 @@ def as_json(session: Session) -> Iterator[bytes]:
 
 
 def messages_of(session: Session) -> Iterator[f.Message]:
-    """The whole tree, each after its parent; siblings in the order in which they were sent."""
+    """All messages of the tree, each after its parent, siblings oldest first."""
     order = _order(session)
     numbers = {pk: number for number, pk in enumerate(order)}
-    turns = _turns(session)
+    turns = _turn_numbers(session)
     for start in range(0, len(order), CHUNK_MESSAGES):
         yield from _Chunk(order[start : start + CHUNK_MESSAGES], numbers, turns).messages()
 
 
 def _order(session: Session) -> list[UUID]:
-    below: dict[UUID | None, list[UUID]] = defaultdict(list)
+    """Message ids in depth-first order."""
+    children: dict[UUID | None, list[UUID]] = defaultdict(list)
     for pk, parent in session.messages.order_by("sent_at", "id").values_list("id", "parent_id"):
-        below[parent].append(pk)
+        children[parent].append(pk)
     order: list[UUID] = []
-    waiting = list(below[None])
-    while waiting:
-        order.append(waiting.pop())
-        waiting += reversed(below[order[-1]])
+    stack = list(children[None])
+    while stack:
+        order.append(stack.pop())
+        stack += reversed(children[order[-1]])
     return order
 
 
-def _turns(session: Session) -> dict[UUID, int]:
-    """Turn -> which of its question's it is, from 0."""
-    seen: dict[UUID, int] = defaultdict(int)
+def _turn_numbers(session: Session) -> dict[UUID, int]:
+    """Turn id -> its number among the turns of its question, from 0."""
+    counts: dict[UUID, int] = defaultdict(int)
     numbers = {}
     for pk, question in Turn.objects.filter(session=session).values_list("id", "user_message_id"):
-        numbers[pk] = seen[question]
-        seen[question] += 1
+        numbers[pk] = counts[question]
+        counts[question] += 1
     return numbers
 
 
 class _Chunk:
-    """Some messages with what hangs on them: one query each, however many."""
+    """A batch of messages with their related rows: one query per table."""
 
     def __init__(self, ids: list[UUID], numbers: dict[UUID, int], turns: dict[UUID, int]) -> None:
         self.ids, self.numbers, self.turns = ids, numbers, turns
@@ -69,11 +70,11 @@ class _Chunk:
             self.calls[call.parent_tool_call_id or call.message_id].append(call)
 
     def messages(self) -> Iterator[f.Message]:
-        found = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
+        rows = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
         for pk in self.ids:
-            # Deleted in the meantime: then all of them are, and the file ends early.
-            if pk in found:
-                yield self._message(found[pk])
+            # A session deleted during the export: the file ends early.
+            if pk in rows:
+                yield self._message(rows[pk])
 
     def _message(self, row: ChatMessage) -> f.Message:
         return f.Message(
@@ -108,24 +109,24 @@ class _Chunk:
         error = f.Error(run.error_code, run.error_message, run.error_retryable) if run.error_code else None
         cost = None if run.cost is None else f"{run.cost.normalize():f}"
         usage = f.Usage(**{name: getattr(run, name) for name in f.TOKENS}, cost=cost)
-        told = {name: getattr(run, name) for name in f.RUN}
-        return f.Run(**told, turn=self.turns.get(run.turn_id, 0), error=error, usage=usage)
+        members = {name: getattr(run, name) for name in f.RUN}
+        return f.Run(**members, turn=self.turns.get(run.turn_id, 0), error=error, usage=usage)
 
     def _number(self, pk: UUID | None) -> int | None:
         return None if pk is None else self.numbers.get(pk)
 
 
 def _by_message(rows: Any) -> dict[UUID, list[Any]]:
-    found: dict[UUID, list[Any]] = defaultdict(list)
+    by_message: dict[UUID, list[Any]] = defaultdict(list)
     for row in rows:
-        found[row.message_id].append(row)
-    return found
+        by_message[row.message_id].append(row)
+    return by_message
 
 
 def _feedback(row: ChatMessage) -> f.Feedback | None:
-    given = getattr(row, "feedback", None)
-    return f.Feedback(given.is_positive, given.text) if given else None
+    feedback = getattr(row, "feedback", None)
+    return f.Feedback(feedback.is_positive, feedback.text) if feedback else None
 
 
-def _document(kept: dict[str, Any]) -> f.Document:
-    return f.Document(**{name: kept[name] for name in f.DOCUMENT if kept.get(name) is not None})
+def _document(stored: dict[str, Any]) -> f.Document:
+    return f.Document(**{name: stored[name] for name in f.DOCUMENT if stored.get(name) is not None})

@@ -1,7 +1,7 @@
-"""The JSON file of a session: a versioned format, strict in what it takes. Pure.
+"""The JSON format of an exported session: versioned and strict. Pure.
 
-Messages are numbered from 0, the root, each after its parent; no id of a database is in it. A reader refuses what it
-does not know, so a new member is a new version.
+Messages are numbered from 0, the root, each after its parent; the file contains no database ids. Unknown members are
+refused, so a new member requires a new version.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 NAME: Final = "turnwire.session"
 VERSION: Final = 1
 
-# Members that are called as the rows' are.
+# Members with the names of their columns.
 DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
 CALL: Final = (
     "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "report",
@@ -23,25 +23,25 @@ RUN: Final = (
     "reasoning_ms", "cycles",
 )  # fmt: skip
 TOKENS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
-# What a column holds; numbers that others are counted on from stay far below.
+# The ranges of the columns. New documents are numbered from the highest position, which therefore stays far below.
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 Position = Annotated[int, Meta(ge=1, le=1_000_000)]
 Moment = Annotated[datetime, Meta(tz=True)]
 Money = Annotated[str, Meta(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
 Role = Literal["root", "user", "assistant", "summary"]
-# Of a run; what is still running when it is written is read back as stopped.
+# A run in progress is imported as stopped.
 RunStatus = Literal["queued", "running", "stopping", "waiting", "completed", "failed", "stopped"]
-# Of a call; one that is still running is read back as unknown.
+# A tool call in progress is imported as unknown.
 CallStatus = Literal["pending", "waiting", "running", "completed", "failed", "refused", "unknown"]
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of everything in the file. Members that say nothing are left out."""
+    """Base of all objects in the file. Members with their default value are left out."""
 
 
 class File(Part, frozen=True):
-    """What came with a question: its name, not its content."""
+    """A file attached to a user message, without its content."""
 
     name: Annotated[str, Meta(min_length=1, max_length=255)]
     kind: Literal["text", "image", "tabular"] = "text"
@@ -49,7 +49,7 @@ class File(Part, frozen=True):
 
 
 class Document(Part, frozen=True):
-    """What a tool found."""
+    """A document found by a tool."""
 
     number: Position
     document_id: Annotated[str, Meta(max_length=500)]
@@ -59,7 +59,7 @@ class Document(Part, frozen=True):
 
 
 class Citation(Part, frozen=True):
-    """What an answer cites."""
+    """A document cited by an answer."""
 
     number: Position
     document_id: Annotated[str, Meta(max_length=500)]
@@ -79,7 +79,7 @@ class Error(Part, frozen=True):
 
 
 class Usage(Part, frozen=True):
-    """Tokens as the model server reported them; cost: a decimal number, as a text."""
+    """Token counts as the model server reported them. cost: a decimal number in a string."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
@@ -89,7 +89,7 @@ class Usage(Part, frozen=True):
 
 
 class Call(Part, frozen=True):
-    """One tool call. children: those an agent tool made inside it."""
+    """One tool call. children: the calls made inside it by an agent tool."""
 
     tool_call_id: Annotated[str, Meta(max_length=200)]
     name: Annotated[str, Meta(max_length=64)]
@@ -109,7 +109,7 @@ class Call(Part, frozen=True):
 
 
 class Run(Part, frozen=True):
-    """How an answer came about. turn: counts the times its question was answered, from 0."""
+    """The run of an answer. turn: the number of its turn among those of the question, from 0."""
 
     model: Annotated[str, Meta(min_length=1, max_length=200)]
     created_at: Moment

@@ -1,13 +1,13 @@
-"""A session that was read from a file, stored as a new one of its owner: whole or not at all.
+"""Imports a session from a parsed JSON file as a new session of its owner, in one transaction.
 
-Nothing in it runs: what was running when it was written has been stopped, or its outcome is unknown. What its answers
-used and cost is shown with them, and not counted as used here.
+Runs that were in progress are imported as stopped, tool calls in progress as unknown. Usage and cost of imported runs
+are shown, and not counted in the owner's usage.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -19,42 +19,45 @@ from chat.models.sql import statements
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
 from chat.sessions.portable import format as f
-from chat.sessions.portable.parser import read
+from chat.sessions.portable.parser import parse
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus
 
-# Of a file that came as a name alone.
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# The error code of a file that is imported without its content.
 CONTENT_MISSING: Final = "content_missing"
 _OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallStatus.RUNNING)
 
 
-def import_session(owner: Any, given: dict[str, Any]) -> Session:
-    """given: the parsed JSON file. Raises ApiError; then nothing was stored."""
-    portable = read(given, timezone.now())
+def import_session(owner: "User", data: dict[str, Any]) -> Session:
+    """data: the parsed JSON file. Raises ApiError; then nothing was stored."""
+    portable = parse(data, timezone.now())
     rows = _Rows(owner, portable)
     with transaction.atomic():
         rows.store()
-        session_list.tell_made(rows.session)
+        session_list.publish_created(rows.session)
     return rows.session
 
 
 class _Rows:
-    """Everything a session is, as rows that are not stored yet."""
+    """All rows of an imported session, not stored yet."""
 
-    def __init__(self, owner: Any, portable: f.Portable) -> None:
+    def __init__(self, owner: "User", portable: f.Portable) -> None:
         self.session = Session(owner=owner, title=portable.title, while_answering=portable.while_answering)
-        self.given = portable.messages
-        self.ids = [uuid4() for _ in self.given]
+        self.portable_messages = portable.messages
+        self.ids = [uuid4() for _ in self.portable_messages]
         self.turns: dict[tuple[int | None, int], Turn] = {}
         self.runs: list[Run] = []
         self.calls: list[ToolCall] = []
-        self.messages = [self._message(one) for one in self.given]
-        for one in self.given:
+        self.messages = [self._message(one) for one in self.portable_messages]
+        for one in self.portable_messages:
             if one.run and one.parent is not None:
                 self._add_run(one, one.run)
 
     def store(self) -> None:
-        """In the caller's transaction. Foreign keys are looked at when it ends."""
+        """In the caller's transaction. Foreign keys are checked when it is committed."""
         session = self.session
         session.leaf_id = self.ids[self._leaf()]
         Session.objects.bulk_create([session])
@@ -70,7 +73,7 @@ class _Rows:
             id=self.ids[one.id],
             session=self.session,
             parent_id=self._id(one.parent),
-            parent_role=None if one.parent is None else self.given[one.parent].role,
+            parent_role=None if one.parent is None else self.portable_messages[one.parent].role,
             role=one.role,
             text=one.text,
             reasoning=one.reasoning,
@@ -95,7 +98,7 @@ class _Rows:
             deadline=ended_at,
             ended_at=ended_at,
             announced_at=ended_at,
-            # A run that says nothing more has one packet, `stop`.
+            # The packet log of an ended run contains at least `stop`.
             attempt=1,
             last_seq=1,
             time_to_first_token_ms=run.time_to_first_token_ms,
@@ -108,7 +111,7 @@ class _Rows:
         self._add_calls(one.tool_calls, row, message_id=row.message_id)
 
     def _turn(self, one: f.Message, run: f.Run, ended_at: datetime) -> Turn:
-        """Its runs share it: it begins with the first and ends with the last of them."""
+        """The turn of a run, shared by its runs: from the creation of the first to the end of the last."""
         turn = self.turns.get((one.parent, run.turn))
         if turn is None:
             turn = self.turns[one.parent, run.turn] = Turn(
@@ -130,7 +133,7 @@ class _Rows:
             self._add_calls(one.children, run, parent_tool_call=row)
 
     def _citations(self) -> Iterator[CitedDocument]:
-        for one in self.given:
+        for one in self.portable_messages:
             for cited in one.citations:
                 yield CitedDocument(
                     message_id=self.ids[one.id],
@@ -141,15 +144,18 @@ class _Rows:
                 )
 
     def _feedback(self) -> Iterator[Feedback]:
-        for one in self.given:
+        for one in self.portable_messages:
             if one.feedback:
-                said = one.feedback
-                yield Feedback(message_id=self.ids[one.id], is_positive=said.is_positive, text=said.text)
+                yield Feedback(
+                    message_id=self.ids[one.id],
+                    is_positive=one.feedback.is_positive,
+                    text=one.feedback.text,
+                )
 
     def _store_files(self) -> None:
-        """Their names: what they held is not in the file, so whoever asks for it is told that it is missing."""
+        """Files without content: reading one reports CONTENT_MISSING."""
         files, places = [], []
-        for one in self.given:
+        for one in self.portable_messages:
             for position, given in enumerate(one.files):
                 file = File(
                     owner=self.session.owner,
@@ -169,7 +175,7 @@ class _Rows:
 
     def _leaf(self) -> int:
         number = 0
-        while (child := self.given[number].latest_child) is not None:
+        while (child := self.portable_messages[number].latest_child) is not None:
             number = child
         return number
 

@@ -1,4 +1,4 @@
-"""A session written for people: the current branch, or every branch, as Markdown. Pure but for the rows it is given."""
+"""Exports a session as Markdown: the current branch, or all branches. Reads the database through exporter.py."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,24 +11,24 @@ _FENCE: Final = "```"
 
 
 def as_markdown(session: Session, *, whole: bool = False) -> Iterator[bytes]:
-    """whole: every branch, each message with the number of the one above it; else the current branch alone."""
+    """whole: all branches, each message with its number and its parent's; otherwise the current branch."""
     yield f"# {_line(session.title) or 'Untitled chat'}\n".encode()
-    written = _everything(session) if whole else _current_branch(session)
-    for part in written:
+    parts = _all_branches(session) if whole else _current_branch(session)
+    for part in parts:
         yield part.encode()
 
 
 def _current_branch(session: Session) -> Iterator[str]:
     wanted: int | None = 0
     for message in messages_of(session):
-        # Each comes after its parent, so one pass is enough.
+        # Messages come after their parents, so one pass is enough.
         if message.id == wanted:
             wanted = message.latest_child
             if message.role != "root":
                 yield _message(message, "")
 
 
-def _everything(session: Session) -> Iterator[str]:
+def _all_branches(session: Session) -> Iterator[str]:
     for message in messages_of(session):
         if message.role != "root":
             below = f" after {message.parent}" if message.parent else ""
@@ -65,11 +65,11 @@ def _source(cited: Citation) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line: what is not the conversation's text makes no headings of its own."""
+    """On one line, so that titles and names cannot start headings."""
     return " ".join(text.split())
 
 
 def _closed(text: str) -> str:
-    """With a code block that was cut off closed: it would swallow every message after it."""
-    opened = sum(line.lstrip().startswith(_FENCE) for line in text.splitlines())
-    return f"{text}\n{_FENCE}" if opened % 2 else text
+    """With an unclosed code block closed: it would contain all later messages."""
+    fences = sum(line.lstrip().startswith(_FENCE) for line in text.splitlines())
+    return f"{text}\n{_FENCE}" if fences % 2 else text

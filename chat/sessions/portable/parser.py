@@ -1,4 +1,4 @@
-"""A session's JSON file as values: strict, and every refusal names its place. Pure."""
+"""Parses the JSON file of a session strictly; every error names the member's path. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -15,25 +15,25 @@ _PATH: Final = re.compile(r" - at `\$(.*)`$")
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `(.*?)`", re.DOTALL)
 _MISSING: Final = re.compile(r"^Object missing required field `(.*?)`", re.DOTALL)
-# "Expected `int`, got `str`"; what is of the right type and still refused reads "Expected `int` >= 0".
+# A wrong type reads "Expected `int`, got `str`"; a wrong value of the right type reads "Expected `int` >= 0".
 _TYPE: Final = re.compile(r"^Expected .*, got `")
 
 
-def read(given: Mapping[str, Any], now: datetime) -> Portable:
-    """given: the parsed file. What is returned can be stored. Raises ApiError."""
+def parse(data: Mapping[str, Any], now: datetime) -> Portable:
+    """data: the decoded JSON. The result fulfils all constraints of the database. Raises ApiError."""
     try:
-        portable = msgspec.convert(given, Portable)
+        portable = msgspec.convert(data, Portable)
     except msgspec.ValidationError as error:
-        raise _refusal(str(error)) from None
+        raise _api_error(str(error)) from None
     rules.check(portable.messages, now)
     return portable
 
 
-def _refusal(said: str) -> ApiError:
-    """What msgspec says, in our words."""
-    path = _PATH.search(said)
+def _api_error(message: str) -> ApiError:
+    """The ApiError for a message of msgspec."""
+    path = _PATH.search(message)
     place = _INDEX.sub(r".\1", path[1]).replace("[...]", "").strip(".") if path else ""
     for code, pattern in (("unknown_field", _UNKNOWN), ("field_required", _MISSING)):
-        if found := pattern.search(said):
+        if found := pattern.search(message):
             return ApiError(code, field=f"{place}.{found[1][:100]}".strip("."))
-    return ApiError("invalid_type" if _TYPE.search(said) else "invalid_value", field=place or None)
+    return ApiError("invalid_type" if _TYPE.search(message) else "invalid_value", field=place or None)

@@ -1,6 +1,6 @@
-"""What a session's file must be beyond its types: one tree in which roles alternate, and nothing twice. Pure.
+"""Checks what the types of a session's file cannot express: one tree, alternating roles, no duplicates. Pure.
 
-The rules are those the database keeps; here they are told with the place in the file.
+The database has the same constraints; these errors name the place in the file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,22 +11,22 @@ from chat.protocol.errors import ApiError
 from chat.sessions.portable.format import Call, Message
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# Clocks differ.
+# Tolerates clocks of other hosts that are ahead.
 LATEST_AHEAD: Final = timedelta(days=1)
 _PARENTS: Final = {"user": ("root", "assistant"), "assistant": ("user",), "summary": ("user",)}
-_OF_RUNS: Final = ("tool_calls",)
-_OF_ANSWERS: Final = (*_OF_RUNS, "citations", "feedback", "run")
+_RUN_MEMBERS: Final = ("tool_calls",)
+_ANSWER_MEMBERS: Final = (*_RUN_MEMBERS, "citations", "feedback", "run")
 
 
 def check(messages: Sequence[Message], now: datetime) -> None:
-    """Raises ApiError with the field, as `messages.7.parent`."""
+    """Raises ApiError with the path of the member, such as `messages.7.parent`."""
     if not messages or messages[0].role != "root":
         _refuse("messages.0.role", "The first message is the root.")
     places: set[tuple[int | None, int, int]] = set()
     for number, message in enumerate(messages):
         _check_place(messages, number)
         _check_moments(message, number, now)
-        _check_belongings(message, number)
+        _check_members(message, number)
         if message.run:
             place = (message.parent, message.run.turn, message.run.model_index)
             if place in places:
@@ -62,11 +62,11 @@ def _check_moments(message: Message, number: int, now: datetime) -> None:
             _refuse(f"messages.{number}.{name}", "The time is not plausible.")
 
 
-def _check_belongings(message: Message, number: int) -> None:
+def _check_members(message: Message, number: int) -> None:
     at = f"messages.{number}"
     if message.run and message.run.error and message.run.status != "failed":
         _refuse(f"{at}.run.error", "Only a failed run has an error.")
-    for name in _OF_ANSWERS if message.role != "assistant" else _OF_RUNS if not message.run else ():
+    for name in _ANSWER_MEMBERS if message.role != "assistant" else _RUN_MEMBERS if not message.run else ():
         if getattr(message, name):
             _refuse(f"{at}.{name}", "This message cannot have it.")
     if message.files and message.role != "user":
@@ -91,7 +91,7 @@ def _check_distinct(values: Iterable[object], at: str) -> None:
 
 
 def _check_pointers(messages: Sequence[Message], number: int) -> None:
-    """latest_child is a reply to the message; a summary's cutoff stands above the summary's parent."""
+    """Check that latest_child is a reply to the message, and a summary's cutoff at or above its parent."""
     message, at = messages[number], f"messages.{number}"
     child = message.latest_child
     if child is not None and not (
@@ -106,7 +106,7 @@ def _check_pointers(messages: Sequence[Message], number: int) -> None:
 
 
 def _is_above(messages: Sequence[Message], wanted: int, start: int | None) -> bool:
-    """Whether `wanted`, a question or an answer, is on the path from the root to `start`, or is it."""
+    """Whether `wanted` is a user message or answer on the path from the root to `start`, `start` included."""
     here = start
     while here is not None and here > wanted:
         here = messages[here].parent

@@ -1,4 +1,4 @@
-"""What concerns a session: numbered in the transaction, published after it, and never lost with the log."""
+"""Session events are numbered in their transaction, published after its commit, and not lost with the log."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,7 +22,6 @@ def record(session: Session, *kinds: str) -> None:
     with transaction.atomic():
         for kind in kinds:
             session_events.record(session, kind, {"about": kind})
-        session_events.push_on_commit(session.pk)
 
 
 def logged(session: Session) -> list[tuple[int, str]]:
@@ -43,15 +42,15 @@ def test_a_frame_carries_the_kind_the_session_the_number_and_the_payload(session
     }  # fmt: skip
 
 
-def test_what_a_failed_push_left_behind_goes_with_the_next(session):
+def test_an_event_that_was_not_published_is_sent_with_the_next(session):
     record(session, "first")
     with transaction.atomic():
-        session_events.record(session, "second", {})
+        session.record("second", {})
     record(session, "third")
     assert logged(session) == [(1, "first"), (2, "second"), (3, "third")]
 
 
-def test_a_log_that_was_lost_starts_again_and_the_rows_have_everything(session):
+def test_a_lost_log_starts_again_and_the_rows_have_all_events(session):
     record(session, "first")
     record(session, "second")
     log = event_log(session.pk)

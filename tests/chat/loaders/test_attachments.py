@@ -57,7 +57,7 @@ def attach(question: ChatMessage, *files: tuple[File, int | None]) -> None:
 def test_texts_come_with_their_numbers_and_pictures_with_their_bytes(alice: Any, question: Any) -> None:
     tides, moon, levels = text(alice, "tides.txt"), picture(alice), text(alice, "levels.csv", kind="tabular")
     attach(question, (levels, 3), (moon, None), (tides, 4))
-    found = attachments.of_messages([question.pk, question.parent_id])
+    found = attachments.load_attachments([question.pk, question.parent_id])
     assert list(found) == [question.pk]
     assert found[question.pk].files == [seen(levels, 3), seen(tides, 4)]
     assert found[question.pk].images == [
@@ -72,7 +72,7 @@ def test_a_picture_whose_content_is_gone_is_left_out(
     attach(question, (moon, None))
     moon.content.storage.delete(moon.content.name)
     with caplog.at_level(logging.WARNING):
-        assert attachments.of_messages([question.pk])[question.pk].images == []
+        assert attachments.load_attachments([question.pk])[question.pk].images == []
     assert str(moon.pk) in caplog.text
 
 
@@ -83,7 +83,7 @@ def test_a_project_gives_its_readable_texts_oldest_first(alice: Any) -> None:
     text(alice, "d.txt")
     moon = picture(alice)
     File.objects.filter(pk=moon.pk).update(project=project)
-    assert attachments.of_project(project.pk) == [seen(first, 0), seen(second, 0)]
+    assert attachments.load_project_files(project.pk) == [seen(first, 0), seen(second, 0)]
 
 
 def test_the_prompt_of_a_session_is_its_agents_own_or_else_its_projects(alice: Any) -> None:

@@ -11,7 +11,6 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from chat.events import session_events
 from chat.infrastructure import liveness
 from chat.infrastructure.redis_client import sync_redis
 from chat.log import stream
@@ -202,7 +201,7 @@ def test_an_end_that_nobody_announced_is_announced(run: Run, in_the_log: int, th
 
 def test_events_that_a_crash_kept_from_the_log_are_pushed(run: Run) -> None:
     session = run.turn.session
-    session_events.record(session, "session", {"title": "Tides"})
+    session.record("session", {"title": "Tides"})
     assert sweep(trust_locks=True).pushed == 1
     assert stream.position_now(stream.event_log(session.pk)) == (stream.EVENTS_ATTEMPT, 1)
     assert str(sweep(trust_locks=True)) == ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.loaders.rounds import _documents, cited_in, record
+from chat.loaders.rounds import _documents, cited_in, document_record
 from chat.protocol.wire import CitationInfo, MessageDelta
 from chat.transcript.citation_links import citation_link, citation_record, linked_documents
 from chat.transcript.entries import Document
@@ -35,7 +35,9 @@ ADDRESSES = st.builds(
 
 def stored(url: str) -> Document:
     """As a tool call's row keeps it."""
-    return _documents(json.loads(json.dumps([record(Document(1, "one", "One", "Text.", url=url))])))[0]
+    return _documents(json.loads(json.dumps([document_record(Document(1, "one", "One", "Text.", url=url))])))[
+        0
+    ]
 
 
 def streamed(document: Document) -> str:
