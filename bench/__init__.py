@@ -1,1 +1,1 @@
-"""Reproducible benchmarks of the relay path; see README.md. Not tests: nothing here decides whether a change is right."""
+"""Benchmarks of the token path, described in README.md. They measure; they do not test whether behaviour is correct."""

@@ -1,6 +1,7 @@
-"""Control: the least a relay in Python can cost. Raw bytes of the SDK's aiohttp transport, own SSE split, msgspec. Frozen.
+"""Control "lean": the cheapest relay in Python. Raw bytes of the SDK's aiohttp transport, own SSE parsing, msgspec.
 
-One uvicorn process, a Channels consumer that relays straight to its own websocket: no queue, no database, no resume.
+One uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no resumption. Frozen: a
+change would make older figures incomparable.
 """
 
 import asyncio
@@ -55,7 +56,7 @@ clients: list[AsyncOpenAI] = []
 
 
 def client() -> AsyncOpenAI:
-    """Made on first use: aiohttp wants a running loop."""
+    """Return the client. It is created on first use because aiohttp needs a running event loop."""
     if not clients:
         http = DefaultAioHttpClient(limits=httpx2.Limits(max_connections=2000, max_keepalive_connections=200))
         clients.append(AsyncOpenAI(base_url=os.environ["LLM_BASE_URL"], api_key="none", http_client=http))

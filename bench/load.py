@@ -1,4 +1,4 @@
-"""The client's side: sockets that ask, and what each token's own timestamp says about the way it took."""
+"""The benchmark client: asks over websockets and records when each token was created and received."""
 
 import asyncio
 import re
@@ -11,19 +11,22 @@ import aiohttp
 import msgspec
 
 TOKEN = re.compile(r" t([0-9a-f]{16})")
-# The run's own end, not that of the turn, which may follow in a later frame.
+# The end of the run. The end of the turn has another type and may follow in a later frame.
 STOP = re.compile(r'"type": ?"stop"')
-# Nothing a benchmark asks for takes this long; a run that does is broken.
+# No benchmark has a run that takes this long unless it is broken.
 ANSWER_TIMEOUT_S = 120.0
 
 
 class BrokenRunError(Exception):
-    """The subject lost tokens or reported an error: its figures would be worthless."""
+    """The subject lost tokens or reported an error, so its figures are invalid."""
 
 
 @dataclass
-class Answer:
-    """One run as its client saw it; nanoseconds of the wall clock, 0: not yet."""
+class AnswerTrace:
+    """What the client received of one run. Times are nanoseconds of the wall clock; 0 means not yet.
+
+    mark: identifies the question in the upstream's log.  started: set by the first token.
+    """
 
     mark: str = field(default_factory=lambda: f"bench-{uuid.uuid4().hex}")
     sent_ns: int = 0
@@ -31,39 +34,40 @@ class Answer:
     first_ns: int = 0
     ended_ns: int = 0
     run: str = ""
-    born_ns: list[int] = field(default_factory=list)
-    seen_ns: list[int] = field(default_factory=list)
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    created_ns: list[int] = field(default_factory=list)
+    received_ns: list[int] = field(default_factory=list)
+    started: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def take(self, frame: str) -> None:
+    def record_frame(self, frame: str) -> None:
         now = time.time_ns()
-        stamps = TOKEN.findall(frame)
-        if stamps:
-            self.born_ns.extend([int(stamp, 16) for stamp in stamps])
-            self.seen_ns.extend([now] * len(stamps))
+        timestamps = TOKEN.findall(frame)
+        if timestamps:
+            self.created_ns.extend([int(timestamp, 16) for timestamp in timestamps])
+            self.received_ns.extend([now] * len(timestamps))
             if not self.first_ns:
                 self.first_ns = now
-                self.begun.set()
+                self.started.set()
         if '"stop_reason"' in frame and STOP.search(frame):
             self.ended_ns = now
         if '"accepted"' in frame:
             self.accepted_ns = now
-            self.run = run_of(frame)
+            self.run = find_run_id(frame)
         if '"error"' in frame:
             raise BrokenRunError(frame[:500])
 
-    def check(self, tokens: int) -> None:
-        born = self.born_ns
-        if len(born) != tokens or born != sorted(born):
-            raise BrokenRunError(
-                f"{self.mark}: {len(born)} tokens of {tokens}, in order: {born == sorted(born)}"
-            )
+    def check_complete(self, tokens: int) -> None:
+        """Raise BrokenRunError unless exactly `tokens` tokens arrived in order."""
+        created = self.created_ns
+        in_order = created == sorted(created)
+        if len(created) != tokens or not in_order:
+            raise BrokenRunError(f"{self.mark}: {len(created)} tokens of {tokens}, in order: {in_order}")
 
-    def delays_ms(self) -> list[float]:
-        return [(seen - born) / 1e6 for born, seen in zip(self.born_ns, self.seen_ns, strict=True)]
+    def token_delays_ms(self) -> list[float]:
+        pairs = zip(self.created_ns, self.received_ns, strict=True)
+        return [(received - created) / 1e6 for created, received in pairs]
 
 
-class Accepted(msgspec.Struct):
+class AcceptedReply(msgspec.Struct):
     class Run(msgspec.Struct):
         id: str
 
@@ -71,45 +75,48 @@ class Accepted(msgspec.Struct):
     runs: list[Run] = []
 
 
-decode_accepted = msgspec.json.Decoder(Accepted).decode
+decode_accepted_reply = msgspec.json.Decoder(AcceptedReply).decode
 
 
-def run_of(frame: str) -> str:
-    """The id of the first run of an `accepted` reply, wherever in the frame it is; empty: a control's reply."""
+def find_run_id(frame: str) -> str:
+    """Return the id of the first run in an `accepted` reply, at any line of the frame. Empty for the controls, which send none."""
     for line in frame.split("\n"):
         if '"accepted"' in line:
-            runs = decode_accepted(line).runs
+            runs = decode_accepted_reply(line).runs
             return runs[0].id if runs else ""
     return ""
 
 
 @dataclass
 class Conversation:
-    """One open socket. `ask` says how its server wants a question put, `stop` how a run is stopped."""
+    """An open websocket of one subject.
+
+    format_question: (model, mark) to the command that asks.  format_stop: run id to the command that stops.
+    """
 
     socket: aiohttp.ClientWebSocketResponse
-    ask: Callable[[str, str], str]
-    stop: Callable[[str], str]
+    format_question: Callable[[str, str], str]
+    format_stop: Callable[[str], str]
 
-    async def send(self, model: str) -> Answer:
-        answer = Answer()
+    async def send(self, model: str) -> AnswerTrace:
+        answer = AnswerTrace()
         answer.sent_ns = time.time_ns()
-        await self.socket.send_str(self.ask(model, answer.mark))
+        await self.socket.send_str(self.format_question(model, answer.mark))
         return answer
 
-    async def follow(self, answer: Answer) -> Answer:
-        """Until the run has ended. Raises BrokenRunError, TimeoutError."""
+    async def follow(self, answer: AnswerTrace) -> AnswerTrace:
+        """Receive frames until the run has ended. Raises BrokenRunError or TimeoutError."""
         async with asyncio.timeout(ANSWER_TIMEOUT_S):
             while not answer.ended_ns or not answer.accepted_ns:
                 message = await self.socket.receive()
                 if message.type is not aiohttp.WSMsgType.TEXT:
                     raise BrokenRunError(f"the socket closed with {self.socket.close_code}")
-                answer.take(message.data)
+                answer.record_frame(message.data)
         return answer
 
-    async def asked(self, model: str, tokens: int) -> Answer:
+    async def ask_and_follow(self, model: str, tokens: int) -> AnswerTrace:
         answer = await self.follow(await self.send(model))
-        answer.check(tokens)
+        answer.check_complete(tokens)
         return answer
 
     async def close(self) -> None:

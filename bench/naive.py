@@ -1,6 +1,7 @@
-"""Control: what one would write first. The async SDK's stream as it comes, one JSON frame per chunk. Frozen.
+"""Control "naive": the straightforward relay. The async SDK's stream, one JSON frame per chunk.
 
-One uvicorn process, a Channels consumer that relays straight to its own websocket: no queue, no database, no resume.
+One uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no resumption. Frozen: a
+change would make older figures incomparable.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Start processes on loopback, end them by their own handle, and read the CPU time they used."""
+"""Starts and stops the processes of a benchmark and measures their processor time."""
 
 import asyncio
 import os
@@ -20,8 +20,8 @@ START_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 15.0
 
 
-def uvicorn(application: str, port: int) -> list[str]:
-    """The command of every HTTP server here, with the flags our own web process has."""
+def uvicorn_command(application: str, port: int) -> list[str]:
+    """Return the command of an HTTP server with the flags of our web process."""
     return [
         str(BIN / "uvicorn"), application, "--host", "127.0.0.1", "--port", str(port), "--loop", "uvloop",
         "--http", "httptools", "--ws", "websockets-sansio", "--ws-per-message-deflate", "false", "--log-level", "warning",
@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 class Processes:
-    """Everything one benchmark started; gone when it ends. Output goes to <directory>/<name>.log."""
+    """The processes that one benchmark started. Their output goes to <directory>/<name>.log."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -52,17 +52,17 @@ class Processes:
         self.started.append((name, process))
         return psutil.Process(process.pid)
 
-    def check(self) -> None:
-        """Raises RuntimeError if one has ended: its figures would be another's."""
+    def check_running(self) -> None:
+        """Raise RuntimeError if a process has exited, because the figures would be invalid."""
         for name, process in self.started:
             if process.poll() is not None:
                 log = (self.directory / f"{name}.log").read_text(encoding="utf-8", errors="replace")
                 raise RuntimeError(f"{name} ended with {process.returncode}:\n{log[-3000:]}")
 
-    async def listening(self, port: int) -> None:
+    async def wait_until_listening(self, port: int) -> None:
         async with asyncio.timeout(START_TIMEOUT_S):
             while True:
-                self.check()
+                self.check_running()
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", port)
                 except OSError:
@@ -72,7 +72,7 @@ class Processes:
                     return
 
     def stop(self) -> None:
-        """Last started, first ended: clients before the services they use."""
+        """Stop all processes, the last started first, so that clients stop before the services they use."""
         for name, process in reversed(self.started):
             if process.poll() is not None:
                 continue
@@ -86,12 +86,12 @@ class Processes:
         self.started.clear()
 
 
-def cpu_s(processes: Sequence[psutil.Process]) -> float:
-    """User and system time so far, of the processes and of every child they have or had."""
+def used_cpu_s(processes: Sequence[psutil.Process]) -> float:
+    """Return the user and system time of the processes and of all their current and former children, in seconds."""
     total = 0.0
     for process in processes:
-        own = process.cpu_times()
-        total += own.user + own.system + own.children_user + own.children_system
+        times = process.cpu_times()
+        total += times.user + times.system + times.children_user + times.children_system
         for child in process.children(recursive=True):
             try:
                 used = child.cpu_times()
@@ -102,19 +102,21 @@ def cpu_s(processes: Sequence[psutil.Process]) -> float:
 
 
 @dataclass(frozen=True)
-class Sample:
+class CpuSample:
+    """at_ns: wall clock.  used_s: processor time so far, by group."""
+
     at_ns: int
     used_s: dict[str, float]
 
 
-class Meter:
-    """Samples the groups' processor time while it is entered. Cheap: the processes themselves, no children."""
+class CpuMeter:
+    """Samples the processor time of groups of processes inside an `async with` block. Children are left out to keep it cheap."""
 
-    EVERY_S = 0.1
+    INTERVAL_S = 0.1
 
     def __init__(self, groups: Mapping[str, Sequence[psutil.Process]]) -> None:
         self.groups = groups
-        self.samples: list[Sample] = []
+        self.samples: list[CpuSample] = []
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._sample())
@@ -129,5 +131,5 @@ class Meter:
         while True:
             times = {name: [each.cpu_times() for each in group] for name, group in self.groups.items()}
             used_s = {name: sum(each.user + each.system for each in rows) for name, rows in times.items()}
-            self.samples.append(Sample(time.time_ns(), used_s))
-            await asyncio.sleep(self.EVERY_S)
+            self.samples.append(CpuSample(time.time_ns(), used_s))
+            await asyncio.sleep(self.INTERVAL_S)

@@ -1,4 +1,4 @@
-"""An upstream that writes Markdown as models do: prose, lists, tables, code, formulas. Raw ASGI.
+"""An OpenAI-compatible upstream that streams typical model Markdown: prose, lists, tables, code, formulas. Plain ASGI.
 
 Model `rich-<N>x<R>`: N tokens of about four characters at R tokens/s.
 """
@@ -9,7 +9,20 @@ import time
 
 import msgspec
 
-from bench.upstream import DONE, HEAD, TAIL, Receive, Scope, Send, answer, decode, part, read, start, whole
+from bench.upstream import (
+    DONE,
+    HEAD,
+    TAIL,
+    Receive,
+    Scope,
+    Send,
+    complete_response,
+    decode,
+    read_body,
+    respond,
+    send_part,
+    start_response,
+)
 
 MODEL = re.compile(r"rich-(\d+)x(\d+)")
 TOKEN = re.compile(r"\s*\S{1,4}|\s+")
@@ -58,37 +71,35 @@ for hour in range(24):
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
-    asked = decode(await read(receive))
-    if asked.stream:
-        await stream(asked.model, send)
+    request = decode(await read_body(receive))
+    if request.stream:
+        await stream_answer(request.model, send)
     else:
-        await answer(send, whole(asked.model))
+        await respond(send, complete_response(request.model))
 
 
-async def stream(name: str, send: Send) -> None:
-    found = MODEL.fullmatch(name)
-    count, rate = (int(found[1]), int(found[2])) if found else (200, 200)
+async def stream_answer(name: str, send: Send) -> None:
+    match = MODEL.fullmatch(name)
+    count, rate = (int(match[1]), int(match[2])) if match else (200, 200)
     model = name.encode()
     head, tail = HEAD % model, TAIL % b"null"
-    await start(send, b"text/event-stream")
-    await part(send, head + b'{"role":"assistant","content":""}' + tail)
+    await start_response(send, b"text/event-stream")
+    await send_part(send, head + b'{"role":"assistant","content":""}' + tail)
     begin = time.monotonic()
-    for number, token in enumerate(tokens(count)):
+    for number, token in enumerate(create_tokens(count)):
         wait_s = begin + number / rate - time.monotonic()
         if wait_s > 0:
             await asyncio.sleep(wait_s)
-        await part(send, head + b'{"content":' + msgspec.json.encode(token) + b"}" + tail)
-    await part(send, head + b"{}" + TAIL % b'"stop"')
-    await part(send, DONE % (model, count, count + 10))
+        await send_part(send, head + b'{"content":' + msgspec.json.encode(token) + b"}" + tail)
+    await send_part(send, head + b"{}" + TAIL % b'"stop"')
+    await send_part(send, DONE % (model, count, count + 10))
     await send({"type": "http.response.body", "body": b""})
 
 
-def tokens(count: int) -> list[str]:
-    text = ""
-    found: list[str] = []
+def create_tokens(count: int) -> list[str]:
+    tokens: list[str] = []
     for number in range(1, count):
-        if len(found) >= count:
+        if len(tokens) >= count:
             break
-        text = SECTION.format(n=number, d=number % 10)
-        found += TOKEN.findall(text)
-    return found[:count]
+        tokens += TOKEN.findall(SECTION.format(n=number, d=number % 10))
+    return tokens[:count]

@@ -1,6 +1,6 @@
-"""Rows the benchmark needs, written past the API: a user with a token, models, and long histories.
+"""Creates the rows a benchmark needs: a user with a token, models, and long histories.
 
-Run as `python -m bench.seed MODEL…` with the stack's environment; prints JSON.
+Run as `python -m bench.seed MODEL…` with the environment of the stack; prints JSON. The rows are written without the API.
 """
 
 import json
@@ -34,25 +34,25 @@ def main(models: list[str]) -> None:
         ModelConfig.objects.create(is_default=name == models[0], **ModelConfig.fields_for(name, 128_000))
     alice = User.objects.create_user("alice")
     _, token = AuthToken.objects.create(alice)
-    trees = {name: tree(alice, messages, branch) for name, messages, branch in TREES}
+    trees = {name: create_tree(alice, messages, branch) for name, messages, branch in TREES}
     sys.stdout.write(json.dumps({"token": token, "trees": trees}))
 
 
-def tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
-    """A session whose current branch has `branch` messages, the rest of the tree in branches of ten beside it."""
+def create_tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
+    """Create a session whose current branch has `branch` messages; the other messages are in branches of ten beside it."""
     from django.db import transaction
     from django.db.models import OuterRef, Subquery
 
     from chat.models import ChatMessage, Run, Session, Turn
 
-    # With a title: a name made by the model is not what is measured.
+    # With a title, so that no title is requested from the model.
     session = Session.objects.start(owner, title="Bench")
     root = session.root
     lengths = [10] * ((messages - branch) // 10) + [branch]
-    paths = [grown(root, length) for length in lengths]
+    paths = [build_branch(root, length) for length in lengths]
     with transaction.atomic():
         ChatMessage.objects.bulk_create([message for path in paths for message in path])
-        runs = [run for path in paths for run in answered(path)]
+        runs = [run for path in paths for run in build_runs(path)]
         Turn.objects.bulk_create([run.turn for run in runs])
         Run.objects.bulk_create(runs)
         child = ChatMessage.objects.filter(parent=OuterRef("pk")).values("pk")[:1]
@@ -62,8 +62,8 @@ def tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
     return {"session": str(session.pk), "leaf": str(paths[-1][-1].pk)}
 
 
-def grown(root: Any, length: int) -> list[Any]:
-    """A branch under the root, questions and answers in turn, not stored yet."""
+def build_branch(root: Any, length: int) -> list[Any]:
+    """Build an unsaved branch under the root, questions and answers alternating. Oldest first."""
     from chat.models import ChatMessage
 
     path: list[Any] = []
@@ -79,8 +79,8 @@ def grown(root: Any, length: int) -> list[Any]:
     return path
 
 
-def answered(path: list[Any]) -> list[Any]:
-    """A finished run for every answer of the branch, with its turn; not stored yet."""
+def build_runs(path: list[Any]) -> list[Any]:
+    """Build an unsaved completed run, with its turn, for each answer of the branch."""
     from django.utils import timezone
 
     from chat.models import Run, Turn

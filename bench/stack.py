@@ -1,6 +1,6 @@
-"""Everything a benchmark runs against, as real processes on loopback: upstream, controls, and the whole system.
+"""Starts everything a benchmark runs against as processes on loopback: upstream, controls and the whole system.
 
-The system's web and worker lines are those of the Procfile, its services the embedded ones, durable as in use.
+The system uses the commands of the Procfile and the embedded Postgres and Valkey with their normal durability.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import psutil
 
-from bench.processes import BIN, ROOT, Processes, free_port, uvicorn
+from bench.processes import BIN, ROOT, Processes, free_port, uvicorn_command
 from bench.subjects import Control, System
 from config import embedded
 
@@ -20,7 +20,7 @@ LLM_WORKERS = 2
 CONTROLS = ("naive", "lean")
 
 
-class Stack:
+class BenchStack:
     def __init__(self, directory: Path) -> None:
         self.processes = Processes(directory)
         self.directory = directory
@@ -28,38 +28,38 @@ class Stack:
 
     async def start_upstream(self) -> None:
         port = free_port()
-        self.processes.start("upstream", uvicorn("bench.upstream:application", port))
-        await self.processes.listening(port)
+        self.processes.start("upstream", uvicorn_command("bench.upstream:application", port))
+        await self.processes.wait_until_listening(port)
         self.upstream = f"http://127.0.0.1:{port}"
 
     async def start_control(self, http: aiohttp.ClientSession, name: str) -> Control:
         port = free_port()
         env = {"LLM_BASE_URL": f"{self.upstream}/v1"}
-        process = self.processes.start(name, uvicorn(f"bench.{name}:application", port), env)
-        await self.processes.listening(port)
+        process = self.processes.start(name, uvicorn_command(f"bench.{name}:application", port), env)
+        await self.processes.wait_until_listening(port)
         return Control(name, http, f"ws://127.0.0.1:{port}/ws/", {"web": [process]})
 
     async def start_system(
         self, http: aiohttp.ClientSession, models: list[str]
     ) -> tuple[System, dict[str, dict[str, str]]]:
-        """The system, and its sessions with long histories by name."""
+        """Start the system. Returns it, and the ids of its seeded sessions by name."""
         postgres = embedded.postgres(self.directory / "postgres")
         valkey = embedded.valkey(self.directory / "valkey")
-        beside = {"postgres": [self.processes.start("postgres", postgres.command, user=postgres.user)]}
+        uncounted = {"postgres": [self.processes.start("postgres", postgres.command, user=postgres.user)]}
         redis = self.processes.start("valkey", valkey.command)
         embedded.wait_for_postgres(postgres)
         embedded.wait_for_valkey(valkey)
         env = self._environment(postgres.url, valkey.url)
         self._run(env, "manage.py", "migrate", "--verbosity", "0")
         seeded = json.loads(self._run(env, "-m", "bench.seed", *models))
-        lines = procfile()
+        lines = read_procfile()
         workers = [self._start(f"llm-{n}", lines["llm"], env) for n in range(LLM_WORKERS)]
         web = self._start("web", lines["web"], env)
         for name in lines.keys() - {"web", "llm"}:
-            beside[name] = [self._start(name, lines[name], env)]
-        await self.processes.listening(int(env["PORT"]))
-        relay = {"worker": workers, "redis": [redis], "web": [web]}
-        return System(http, f"127.0.0.1:{env['PORT']}", seeded["token"], relay, beside), seeded["trees"]
+            uncounted[name] = [self._start(name, lines[name], env)]
+        await self.processes.wait_until_listening(int(env["PORT"]))
+        counted = {"worker": workers, "redis": [redis], "web": [web]}
+        return System(http, f"127.0.0.1:{env['PORT']}", seeded["token"], counted, uncounted), seeded["trees"]
 
     def _environment(self, database_url: str, redis_url: str) -> dict[str, str]:
         return {
@@ -67,7 +67,7 @@ class Stack:
             "REDIS_URL": redis_url,
             "DATA_DIR": str(self.directory / "data"),
             "SECRET_KEY": secrets.token_urlsafe(50),
-            # As in production: DEBUG would keep every query in memory.
+            # As in production; with DEBUG, Django keeps every query in memory.
             "DEBUG": "0",
             "ALLOWED_HOSTS": "127.0.0.1",
             "SECURE_SSL_REDIRECT": "0",
@@ -85,14 +85,14 @@ class Stack:
 
     def _run(self, env: dict[str, str], *arguments: str) -> str:
         command = [sys.executable, *arguments]
-        done = subprocess.run(
+        completed = subprocess.run(
             command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
         )
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stderr[-3000:]}")
-        return done.stdout
+        if completed.returncode:
+            raise RuntimeError(f"{' '.join(arguments)} failed:\n{completed.stderr[-3000:]}")
+        return completed.stdout
 
 
-def procfile() -> dict[str, str]:
+def read_procfile() -> dict[str, str]:
     lines = (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
     return {name: line.strip() for name, _, line in (line.partition(":") for line in lines) if line}

@@ -1,4 +1,4 @@
-"""What is measured: the system and its two controls, each as something one can open conversations with."""
+"""The subjects of the benchmarks, the system and its two controls, behind one interface that opens conversations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ Groups = Mapping[str, Sequence[psutil.Process]]
 
 
 class Subject(Protocol):
-    """`relay` processes carry the tokens and are counted; those `beside` are only reported."""
+    """counted: processes that carry tokens, whose processor time is compared.  uncounted: reported only."""
 
     name: str
-    relay: Groups
-    beside: Groups
+    counted: Groups
+    uncounted: Groups
 
-    async def open(self) -> Conversation: ...
+    async def open_conversation(self) -> Conversation: ...
 
 
-def frame(**fields: object) -> str:
+def encode_frame(**fields: object) -> str:
     return msgspec.json.encode(fields).decode()
 
 
@@ -36,47 +36,49 @@ class Control:
     name: str
     http: aiohttp.ClientSession
     url: str
-    relay: Groups
-    beside: Groups = field(default_factory=dict)
+    counted: Groups
+    uncounted: Groups = field(default_factory=dict)
 
-    async def open(self) -> Conversation:
+    async def open_conversation(self) -> Conversation:
         return Conversation(
             await connect(self.http, self.url),
-            ask=lambda model, mark: frame(type="send", model=model, text=mark),
-            stop=lambda _run: frame(type="stop"),
+            format_question=lambda model, mark: encode_frame(type="send", model=model, text=mark),
+            format_stop=lambda _run: encode_frame(type="stop"),
         )
 
 
 @dataclass
 class System:
-    """Turnwire itself, through its public API: a session by REST, everything else over the websocket."""
+    """Turnwire through its public API: creates a session by REST, does everything else over the websocket."""
 
     http: aiohttp.ClientSession
     address: str
     token: str
-    relay: Groups
-    beside: Groups
+    counted: Groups
+    uncounted: Groups
     name: str = "system"
 
-    async def open(self) -> Conversation:
+    async def open_conversation(self) -> Conversation:
         headers = {"Authorization": f"Token {self.token}"}
-        # With a title: a name made by the model is not what is measured.
+        # With a title, so that no title is requested from the model.
         body = {"title": "Bench"}
         async with self.http.post(
             f"http://{self.address}/api/sessions/", json=body, headers=headers
         ) as reply:
             reply.raise_for_status()
             session = str((await reply.json())["id"])
-        return await self.join(session)
+        return await self.join_session(session)
 
-    async def join(self, session: str, **also: object) -> Conversation:
-        """Converse in an existing session; `also` goes with every question."""
+    async def join_session(self, session: str, **extra: object) -> Conversation:
+        """Open a conversation in an existing session. `extra` is sent with every question."""
         socket = await connect(self.http, f"ws://{self.address}/ws/", Authorization=f"Token {self.token}")
-        await socket.send_str(frame(type="subscribe", session=session))
+        await socket.send_str(encode_frame(type="subscribe", session=session))
         while '"subscribed"' not in await socket.receive_str(timeout=30):
             pass
         return Conversation(
             socket,
-            ask=lambda model, mark: frame(type="send", session=session, text=mark, models=[model], **also),
-            stop=lambda run: frame(type="stop", run=run),
+            format_question=lambda model, mark: encode_frame(
+                type="send", session=session, text=mark, models=[model], **extra
+            ),
+            format_stop=lambda run: encode_frame(type="stop", run=run),
         )

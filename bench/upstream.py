@@ -1,8 +1,8 @@
-"""A fast OpenAI-compatible upstream that tells every token's birth time. Raw ASGI; it understands nothing.
+"""A fast OpenAI-compatible model server whose tokens contain their creation time. Plain ASGI; ignores the messages.
 
-Model `mock-<N>x<R>`: N content tokens at R tokens/s (0: as fast as possible). A token is ` t` and the 16 hex digits
-of time.time_ns(), so a client on the same machine knows how long it travelled. `GET /log` tells when each
-request came, got its first token and ended, or lost its client; `DELETE /log` forgets.
+Model `mock-<N>x<R>`: N content tokens at R tokens/s (0: as fast as possible). A token is ` t` and the 16 hexadecimal digits
+of time.time_ns(), from which a client on the same machine computes its delay. `GET /log` returns when each request arrived,
+received its first token and ended, or was disconnected; `DELETE /log` clears the log.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 MODEL = re.compile(r"mock-(\d+)x(\d+)")
-# The client's own mark in the user message; the last one wins, as history comes before the question.
+# The client's mark in the user message. The last one counts, because history precedes the question.
 MARK = re.compile(rb"bench-[0-9a-f]{32}")
-# At full speed several events share a write, or the upstream would spend the core the relays are measured on.
+# At full speed several events share a write, so that the upstream leaves the processor to the measured relays.
 EVENTS_PER_WRITE = 8
 HEAD = b'data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1,"model":"%b","choices":[{"index":0,"delta":'
 TAIL = b',"logprobs":null,"finish_reason":%b}]}\n\n'
@@ -30,13 +30,13 @@ DONE = (
 )
 
 
-class Asked(msgspec.Struct):
+class CompletionRequest(msgspec.Struct):
     model: str
     stream: bool = False
 
 
-class Seen(msgspec.Struct):
-    """What happened to one request; nanoseconds of the wall clock, 0: did not happen."""
+class RequestRecord(msgspec.Struct):
+    """Times of one request in nanoseconds of the wall clock; 0 means that it did not happen."""
 
     mark: str
     model: str
@@ -46,36 +46,36 @@ class Seen(msgspec.Struct):
     disconnected_ns: int = 0
 
 
-LOG: list[Seen] = []
-decode = msgspec.json.Decoder(Asked).decode
+LOG: list[RequestRecord] = []
+decode = msgspec.json.Decoder(CompletionRequest).decode
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     if scope["path"] == "/log":
-        await answer(send, report(scope["method"]))
+        await respond(send, handle_log_request(scope["method"]))
         return
-    body = await read(receive)
+    body = await read_body(receive)
     arrived_ns = time.time_ns()
-    asked = decode(body)
+    request = decode(body)
     marks = MARK.findall(body)
-    seen = Seen(marks[-1].decode() if marks else "", asked.model, arrived_ns)
-    LOG.append(seen)
-    if asked.stream:
-        await stream(seen, receive, send)
+    record = RequestRecord(marks[-1].decode() if marks else "", request.model, arrived_ns)
+    LOG.append(record)
+    if request.stream:
+        await stream_until_disconnect(record, receive, send)
     else:
-        await answer(send, whole(asked.model))
-        seen.ended_ns = time.time_ns()
+        await respond(send, complete_response(request.model))
+        record.ended_ns = time.time_ns()
 
 
-def report(method: str) -> bytes:
+def handle_log_request(method: str) -> bytes:
     if method == "DELETE":
         LOG.clear()
     return msgspec.json.encode(LOG)
 
 
-def whole(model: str) -> bytes:
+def complete_response(model: str) -> bytes:
     message = {"role": "assistant", "content": "Benchmark"}
     return msgspec.json.encode(
         {
@@ -86,51 +86,51 @@ def whole(model: str) -> bytes:
     )  # fmt: skip
 
 
-async def stream(seen: Seen, receive: Receive, send: Send) -> None:
-    sender = asyncio.ensure_future(tokens(seen, send))
-    watcher = asyncio.ensure_future(receive())
+async def stream_until_disconnect(record: RequestRecord, receive: Receive, send: Send) -> None:
+    sending = asyncio.ensure_future(send_tokens(record, send))
+    watching = asyncio.ensure_future(receive())
     try:
-        await asyncio.wait((sender, watcher), return_when=asyncio.FIRST_COMPLETED)
-        if not sender.done():
-            seen.disconnected_ns = time.time_ns()
+        await asyncio.wait((sending, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not sending.done():
+            record.disconnected_ns = time.time_ns()
     finally:
-        sender.cancel()
-        watcher.cancel()
+        sending.cancel()
+        watching.cancel()
 
 
-async def tokens(seen: Seen, send: Send) -> None:
-    match = MODEL.fullmatch(seen.model)
+async def send_tokens(record: RequestRecord, send: Send) -> None:
+    match = MODEL.fullmatch(record.model)
     count, rate = (int(match[1]), int(match[2])) if match else (50, 50)
-    model = seen.model.encode()
+    model = record.model.encode()
     head, tail = HEAD % model, TAIL % b"null"
-    await start(send, b"text/event-stream")
-    await part(send, head + b'{"role":"assistant","content":""}' + tail)
-    seen.first_token_ns = time.time_ns()
+    await start_response(send, b"text/event-stream")
+    await send_part(send, head + b'{"role":"assistant","content":""}' + tail)
+    record.first_token_ns = time.time_ns()
     event = head + b'{"content":" t%016x"}' + tail
-    await (paced(send, event, count, rate) if rate else unpaced(send, event, count))
-    await part(send, head + b"{}" + TAIL % b'"stop"')
-    await part(send, DONE % (model, count, count + 10))
+    await (send_paced(send, event, count, rate) if rate else send_unpaced(send, event, count))
+    await send_part(send, head + b"{}" + TAIL % b'"stop"')
+    await send_part(send, DONE % (model, count, count + 10))
     await send({"type": "http.response.body", "body": b""})
-    seen.ended_ns = time.time_ns()
+    record.ended_ns = time.time_ns()
 
 
-async def paced(send: Send, event: bytes, count: int, rate: int) -> None:
+async def send_paced(send: Send, event: bytes, count: int, rate: int) -> None:
     begin = time.monotonic()
     for number in range(count):
         wait_s = begin + number / rate - time.monotonic()
         if wait_s > 0:
             await asyncio.sleep(wait_s)
-        await part(send, event % time.time_ns())
+        await send_part(send, event % time.time_ns())
 
 
-async def unpaced(send: Send, event: bytes, count: int) -> None:
-    for done in range(0, count, EVENTS_PER_WRITE):
-        now = range(min(EVENTS_PER_WRITE, count - done))
-        await part(send, b"".join([event % time.time_ns() for _ in now]))
+async def send_unpaced(send: Send, event: bytes, count: int) -> None:
+    for sent in range(0, count, EVENTS_PER_WRITE):
+        batch = range(min(EVENTS_PER_WRITE, count - sent))
+        await send_part(send, b"".join([event % time.time_ns() for _ in batch]))
         await asyncio.sleep(0)
 
 
-async def read(receive: Receive) -> bytes:
+async def read_body(receive: Receive) -> bytes:
     parts: list[bytes] = []
     while True:
         message = await receive()
@@ -139,14 +139,14 @@ async def read(receive: Receive) -> bytes:
             return b"".join(parts)
 
 
-async def answer(send: Send, body: bytes) -> None:
-    await start(send, b"application/json")
+async def respond(send: Send, body: bytes) -> None:
+    await start_response(send, b"application/json")
     await send({"type": "http.response.body", "body": body})
 
 
-async def start(send: Send, content_type: bytes) -> None:
+async def start_response(send: Send, content_type: bytes) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", content_type)]})
 
 
-async def part(send: Send, body: bytes) -> None:
+async def send_part(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})

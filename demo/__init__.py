@@ -1,4 +1,4 @@
-"""The built-in demo model: an OpenAI-compatible server of our own, for a start without a configured LLM.
+"""The demo model: an OpenAI-compatible server that answers when no LLM is configured.
 
-Not part of the product's processes; imports nothing of them. Run by config/launcher.py.
+Started by config/launcher.py. Imports nothing of the product, whose workers use it like any other model server.
 """

@@ -1,4 +1,4 @@
-"""python -m demo PORT: serve the demo model on loopback."""
+"""Serves the demo model on loopback: `python -m demo PORT`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the demo model says. Pure."""
+"""Builds the answers of the demo model. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ NAME = "demo"
 READING_SPEED = 60.0
 MOCK = re.compile(r"mock-(\d{1,6})x(\d{1,6})", re.ASCII)
 QUOTED_CHARACTERS = 200
-# What our workers add to a message; a reader did not write it.
+# The worker appends the time of a message; it is not part of what the user wrote.
 SUFFIX = re.compile(r"\s*<sent_at>[^<]*</sent_at>\s*$")
 
 GUIDE = """\
@@ -47,8 +47,8 @@ or reload the page while I write.
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What to stream: pieces of text, and how fast (per second; 0: as fast as possible)."""
+class DemoAnswer:
+    """Pieces of text to stream and their rate; a rate of 0 means as fast as possible."""
 
     pieces: tuple[str, ...]
     pieces_per_s: float
@@ -58,30 +58,30 @@ class Answer:
         return "".join(self.pieces)
 
 
-def answer_for(model: str, question: str) -> Answer:
-    """`mock-<N>x<R>` is N pieces at R per second; any other model gives the guide."""
+def build_answer(model: str, question: str) -> DemoAnswer:
+    """Return N pieces at R per second for the model `mock-<N>x<R>`, otherwise the guide to connecting a model."""
     mock = MOCK.fullmatch(model)
     if mock:
         count, per_s = (int(number) for number in mock.groups())
-        return Answer(tuple(mock_pieces(count)), float(per_s))
-    quote = f"You wrote:\n\n> {shortened(question)}\n\n" if question.strip() else ""
-    return Answer(tuple(re.findall(r"\S*\s*", GUIDE.format(quote=quote))[:-1]), READING_SPEED)
+        return DemoAnswer(tuple(create_pieces(count)), float(per_s))
+    quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""
+    return DemoAnswer(tuple(re.findall(r"\S*\s*", GUIDE.format(quote=quote))[:-1]), READING_SPEED)
 
 
-def mock_pieces(count: int) -> Iterator[str]:
+def create_pieces(count: int) -> Iterator[str]:
     for number in range(1, count + 1):
         yield f"word{number}" + ("\n\n" if number % 50 == 0 else " ")
 
 
-def shortened(question: str) -> str:
-    """One line that Markdown shows as it is written."""
+def quote_question(question: str) -> str:
+    """Return the question as one line of at most QUOTED_CHARACTERS, escaped for Markdown."""
     line = " ".join(SUFFIX.sub("", question).split())
     ending = "…" if len(line) > QUOTED_CHARACTERS else ""
     return re.sub(r"([\\`*_{}\[\]<>#|!~&])", r"\\\1", line[:QUOTED_CHARACTERS]) + ending
 
 
-def latest_question(messages: list[dict[str, object]]) -> str:
-    """The text of the newest user message; content may be a string or a list of parts."""
+def find_latest_question(messages: list[dict[str, object]]) -> str:
+    """Return the text of the newest user message, whose content may be a string or a list of parts."""
     for message in reversed(messages):
         if message.get("role") == "user":
             content = message.get("content")

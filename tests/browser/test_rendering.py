@@ -136,8 +136,8 @@ def test_the_end_is_followed_until_the_reader_scrolls_up(reader: Reader, stack: 
 MESSAGES = 220
 LONG_CHAT = f"""
 from django.contrib.auth.models import User
-from bench.seed import tree
-print(tree(User.objects.get(username="alice"), {MESSAGES}, {MESSAGES})["session"])
+from bench.seed import create_tree
+print(create_tree(User.objects.get(username="alice"), {MESSAGES}, {MESSAGES})["session"])
 """
 
 

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 
 from config.embedded import find_suitable_port
-from demo.answers import NAME, answer_for, shortened
+from demo.answers import NAME, build_answer, quote_question
 from demo.server import application
 
 HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is *this* <b>a test</b>?"}]
@@ -45,7 +45,7 @@ def test_a_stream_has_the_same_text_and_ends_with_usage(client: openai.OpenAI) -
     texts = [
         chunk.choices[0].delta.content for chunk in chunks if chunk.choices and chunk.choices[0].delta.content
     ]
-    assert "".join(texts) == answer_for("mock-120x0", "").text
+    assert "".join(texts) == build_answer("mock-120x0", "").text
     assert len(texts) == 120
     assert chunks[-1].usage.completion_tokens == 120
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
@@ -65,12 +65,15 @@ def test_nonsense_is_refused(client: openai.OpenAI, body: dict[str, object]) -> 
 
 
 def test_a_rate_is_kept() -> None:
-    assert (len(answer_for("mock-50x20", "").pieces), answer_for("mock-50x20", "").pieces_per_s) == (50, 20)
+    assert (len(build_answer("mock-50x20", "").pieces), build_answer("mock-50x20", "").pieces_per_s) == (
+        50,
+        20,
+    )
 
 
 def test_a_long_question_is_cut_before_it_is_escaped() -> None:
-    assert shortened("*" * 500) == r"\*" * 200 + "…"
+    assert quote_question("*" * 500) == r"\*" * 200 + "…"
 
 
 def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
-    assert shortened("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
+    assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
