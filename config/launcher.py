@@ -3,7 +3,6 @@ what must be true first is preflight.py, what is started is programs.py, keeping
 """
 
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -65,7 +64,7 @@ class Launcher:
         if env.switch("DEBUG"):
             self.decide(DEBUG="1")
             if not os.environ.get("SECRET_KEY"):
-                self.decide(SECRET_KEY=kept_secret(self.directory / "secret_key"))
+                self.decide(SECRET_KEY=embedded.stored_secret(self.directory / "secret_key", 48))
         from config import settings
 
         self.settings = settings
@@ -152,13 +151,6 @@ class Launcher:
 
     def _on_signal(self, _number: int, _frame: object) -> None:
         self._requests += 1
-
-
-def kept_secret(path: Path) -> str:
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(48), encoding="utf-8")
-    return path.read_text(encoding="utf-8")
 
 
 def shown(host: str) -> str:

@@ -39,19 +39,12 @@ def environment(values: Mapping[str, str]) -> dict[str, str]:
 
 def postgres(server: Server) -> Program:
     # SIGINT is the fast shutdown: it does not wait for clients.
-    return Program(
-        "postgres",
-        server.command,
-        {**os.environ, **server.environment},
-        POSTGRES,
-        server.user,
-        signal.SIGINT,
-        30.0,
-    )
+    values = {**os.environ, **server.environment}
+    return Program("postgres", server.command, values, POSTGRES, signal.SIGINT, stop_grace_s=30.0)
 
 
 def valkey(server: Server) -> Program:
-    return Program("valkey", server.command, {**os.environ, **server.environment}, VALKEY, server.user)
+    return Program("valkey", server.command, {**os.environ, **server.environment}, VALKEY)
 
 
 def model(server: ModelServer) -> Program:

@@ -6,7 +6,6 @@ a process group of its own. See docs/decisions/0001-process-supervisor.md for wh
 
 import contextlib
 import os
-import pwd
 import selectors
 import signal
 import subprocess
@@ -36,8 +35,6 @@ class Program:
     environment: Mapping[str, str]
     # Stopped in falling order of rank: 0 is the first to start and the last to stop.
     rank: int
-    # The operating system's user to run as; None: our own.
-    user: str | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_grace_s: float = 10.0
 
@@ -158,9 +155,6 @@ class Supervisor:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            user=program.user,
-            group=program.user and pwd.getpwnam(program.user).pw_gid,
-            extra_groups=[] if program.user else None,
             process_group=0,
             preexec_fn=announce,  # noqa: PLW1509  safe: we have one thread
         )

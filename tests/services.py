@@ -18,7 +18,6 @@ class Services:
 
     def __init__(self, *, durable_valkey: bool = False) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="turnwire-tests-"))
-        self.directory.chmod(0o755)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         atexit.register(self.stop)
         self.postgres = embedded.postgres(self.directory / "postgres", durable=False)
@@ -31,7 +30,7 @@ class Services:
     def start(self, server: embedded.Server) -> None:
         with (self.directory / f"{server.name}.log").open("ab") as log:
             process = subprocess.Popen(
-                server.command, stdout=log, stderr=log, user=server.user, cwd="/", start_new_session=True
+                server.command, stdout=log, stderr=log, cwd="/", start_new_session=True
             )
         ends_with_us(process)
         self.processes[server.name] = process

