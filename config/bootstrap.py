@@ -1,5 +1,8 @@
-"""Run once by the launcher between services and workers: wait for Postgres and Redis, migrate, make the demo
-user (only when DEBUG), note the configured models. Every step may be repeated."""
+"""The step between the start of the services and that of the workers, run by the launcher.
+
+Waits for Postgres and Valkey, migrates, creates the demo user (only with DEBUG) and stores the configured models.
+Every step is idempotent.
+"""
 
 import os
 import sys
@@ -21,17 +24,17 @@ def main(arguments: list[str]) -> None:
     django.setup()
     call_command("migrate", interactive=False, verbosity=0)
     if settings.DEBUG:
-        make_demo_user()
+        create_demo_user()
     else:
         call_command("collectstatic", interactive=False, verbosity=0)
     call_command("sync_models", *(["--demo"] if "--demo" in arguments else []))
 
 
-def make_demo_user() -> None:
+def create_demo_user() -> None:
     from django.contrib.auth.models import User
 
     if not User.objects.filter(username="demo").exists():
-        User.objects.create_superuser("demo", password="demo")  # noqa: S106  known to all, only when DEBUG
+        User.objects.create_superuser("demo", password="demo")  # noqa: S106  public, and only with DEBUG
 
 
 if __name__ == "__main__":

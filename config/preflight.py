@@ -1,5 +1,7 @@
-"""What must be true before anything is started: one launcher per DATA_DIR, sane configuration, a free port,
-reachable services. Each refusal is one line and an exit status; nothing is started here."""
+"""The conditions of a start: one launcher per DATA_DIR, a valid configuration, a free port, reachable services.
+
+A condition that is not met ends the process with one line and a status. Nothing is started here.
+"""
 
 import fcntl
 import os
@@ -11,18 +13,18 @@ from typing import IO
 
 from config import environment as env
 
-# A killed launcher's guard holds the lock until the last of its children is gone.
-HANDOVER_S = 10.0
+# After a launcher is killed, its guard holds the lock until the last child has ended.
+LOCK_TIMEOUT_S = 10.0
 
 
-def lock(directory: Path) -> IO[str]:
-    """The lock of DATA_DIR, to be kept open. Ends the process if another launcher has it."""
+def acquire_lock(directory: Path) -> IO[str]:
+    """Return the locked file of DATA_DIR, to be kept open. Ends the process if another launcher holds the lock."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         file = (directory / "lock").open("a+", encoding="utf-8")
     except OSError as error:
         env.fail("DATA_DIR", f"{directory} cannot be used ({error.strerror})")
-    limit = time.monotonic() + HANDOVER_S
+    limit = time.monotonic() + LOCK_TIMEOUT_S
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,8 +41,8 @@ def lock(directory: Path) -> IO[str]:
             return file
 
 
-def sign(file: IO[str], address: str) -> None:
-    """Leave word for a second start."""
+def record_owner(file: IO[str], address: str) -> None:
+    """Write this process's id and address into the lock file, where a second start reads them."""
     file.truncate(0)
     file.write(f"{os.getpid()} {address}")
     file.flush()

@@ -1,5 +1,6 @@
-"""Which programs a start consists of. The commands of our own processes are the Procfile's; this adds rank,
-signals and patience.
+"""The programs that a start runs, each with its command, stop order, stop signal and grace period.
+
+The commands of Turnwire's own processes are the lines of the Procfile.
 """
 
 import os
@@ -13,13 +14,19 @@ from config.model_server import ModelServer
 from config.supervisor import Program
 
 ROOT = Path(__file__).resolve().parents[1]
-# Started in this order, stopped in the opposite one.
+# Programs start in the order of these ranks and stop in the opposite order.
 POSTGRES, VALKEY, MODEL, WORKERS, WEB = range(5)
-# A worker hands its runs over within 5 s of the end of its grace; the rest is room for a busy machine.
+# A worker puts its runs back within 5 s of the end of its grace period; the rest is a margin for a busy machine.
 HANDOVER_S = 10.0
-# Said by Celery and uvicorn at every start, to people who can do nothing about it.
-QUIET = {
-    "PYTHONWARNINGS": "ignore:You're running the worker,ignore:The `websockets` implementation is deprecated"
+# Warnings that Celery and uvicorn print at every start and that users can do nothing about.
+WARNING_FILTERS = {
+    "PYTHONWARNINGS": ",".join(
+        [
+            "ignore:You're running the worker",
+            "ignore:An entry for the specified gid or egid was not found",
+            "ignore:The `websockets` implementation is deprecated",
+        ]
+    )
 }
 
 
@@ -32,14 +39,14 @@ def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
 
 
 def environment(values: Mapping[str, str]) -> dict[str, str]:
-    """Of every child: ours, with `values`, and with this virtual environment's programs first."""
+    """The environment of a child: this process's and `values`; PATH begins with this virtual environment."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {**os.environ, **values, "PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def postgres(server: Server) -> Program:
-    # SIGINT is the fast shutdown: it does not wait for clients.
     values = {**os.environ, **server.environment}
+    # SIGINT asks for a fast shutdown, which does not wait for clients.
     return Program("postgres", server.command, values, POSTGRES, signal.SIGINT, stop_grace_s=30.0)
 
 
@@ -52,34 +59,31 @@ def model(server: ModelServer) -> Program:
 
 
 def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) -> list[Program]:
-    """Every line of the Procfile but web; `llm` as often as asked for."""
-    found = []
-    for name, command in procfile().items():
-        count = llm_workers if name == "llm" else 1
-        for number in range(1, count + 1 if name != "web" else 1):
-            label = f"{name}.{number}" if count > 1 else name
-            patience_s = drain_grace_s + HANDOVER_S
-            found.append(
-                Program(
-                    label,
-                    in_shell(command),
-                    environment({**QUIET, **values}),
-                    WORKERS,
-                    stop_grace_s=patience_s,
-                )
-            )
-    return found
+    """Every line of the Procfile but web; the line `llm` is run `llm_workers` times."""
+    counts = {name: llm_workers if name == "llm" else 1 for name in procfile() if name != "web"}
+    return [
+        Program(
+            f"{name}.{number}" if count > 1 else name,
+            shell_command(procfile()[name]),
+            environment({**WARNING_FILTERS, **values}),
+            WORKERS,
+            stop_grace_s=drain_grace_s + HANDOVER_S,
+        )
+        for name, count in counts.items()
+        for number in range(1, count + 1)
+    ]
 
 
 def web(values: Mapping[str, str]) -> Program:
-    return Program("web", in_shell(procfile()["web"]), environment({**QUIET, **values}), WEB)
+    return Program("web", shell_command(procfile()["web"]), environment({**WARNING_FILTERS, **values}), WEB)
 
 
-def once(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
+def one_off(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
+    """A Python module that runs to its end."""
     command = [sys.executable, "-m", module, *arguments]
     return Program(module.rpartition(".")[2], command, environment(values), WEB)
 
 
-def in_shell(command: str) -> list[str]:
-    """As any Procfile runner does it; exec, so that the shell does not stand between us and the program."""
+def shell_command(command: str) -> list[str]:
+    """A Procfile line as other Procfile runners run it. With exec, signals reach the program, not the shell."""
     return ["/bin/sh", "-c", f"exec {command}"]

@@ -1,7 +1,7 @@
-"""Keep child processes alive: start, restart after any exit, stop in order, show what they print.
+"""Keeps child processes alive: starts them, restarts them after any exit, stops them in order, forwards their output.
 
-One thread, one loop, no knowledge of what the programs are (launcher.py has that). Each child is a descendant in
-a process group of its own. See docs/decisions/0001-process-supervisor.md for why this is not a library.
+One thread, one loop, no knowledge of what the programs are (programs.py has that). Each child leads a process group of
+its own. docs/decisions/0001 says why no library is used.
 """
 
 import contextlib
@@ -16,24 +16,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.orphan_guard import send
+from config.guard import signal_group
 
-# The first restart is at once; then twice as long each time, until a child has lived STEADY_S.
+# The delay before a restart doubles with each exit, until a child has lived for STEADY_S.
 FIRST_DELAY_S = 0.1
 LONGEST_DELAY_S = 5.0
 STEADY_S = 10.0
-# Of a line without an end, the newest part is kept.
+# Of a longer unfinished line, only the end is kept.
 LONGEST_LINE_BYTES = 65_536
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to run, and how it likes to be stopped."""
+    """What to run and how to stop it."""
 
     name: str
     command: list[str]
     environment: Mapping[str, str]
-    # Stopped in falling order of rank: 0 is the first to start and the last to stop.
+    # Programs stop in falling order of rank: 0 is the first to start and the last to stop.
     rank: int
     stop_signal: signal.Signals = signal.SIGTERM
     stop_grace_s: float = 10.0
@@ -46,10 +46,10 @@ class Child:
     program: Program
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
-    # Monotonic; when to start the next process. None: not to be started again.
+    # When to start the next process, in monotonic seconds. None: never again.
     due_at: float | None = 0.0
     quick_exits: int = 0
-    # Of the latest process that ended, as in subprocess; None: none has.
+    # The return code of the latest process that ended, as in subprocess. None: none has ended.
     status: int | None = None
     unfinished_line: bytes = field(default=b"", repr=False)
 
@@ -59,39 +59,40 @@ class Child:
 
 
 class Supervisor:
-    """Call `tick` for ever; nothing happens outside it. `say(name, line)` receives what children print.
+    """Supervises programs while the caller calls `tick`; nothing happens between calls.
 
-    held: file descriptors (a lock) that stay open until the last child of a killed launcher is gone, too.
+    write_line(name, line): receives each line that the children print.
+    inherited_fds: descriptors (a lock) that the guard holds open until the last child of a killed launcher has ended.
     """
 
-    def __init__(self, say: Callable[[str, str], None], held: tuple[int, ...] = ()) -> None:
-        self._say = say
-        self._held = held
+    def __init__(self, write_line: Callable[[str, str], None], inherited_fds: tuple[int, ...] = ()) -> None:
+        self._write_line = write_line
+        self._inherited_fds = inherited_fds
         self._children: list[Child] = []
         self._selector = selectors.DefaultSelector()
         self._start_guard()
-        # A signal (SIGCHLD above all) ends the wait in tick at once.
-        self._woken, wake = os.pipe()
-        os.set_blocking(self._woken, False)
-        os.set_blocking(wake, False)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        # Any signal (above all SIGCHLD) ends the wait in tick at once.
+        self._wakeup_fd, write_fd = os.pipe()
+        os.set_blocking(self._wakeup_fd, False)
+        os.set_blocking(write_fd, False)
+        signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._selector.register(self._wakeup_fd, selectors.EVENT_READ)
 
     def start(self, program: Program) -> Child:
         child = Child(program)
         self._children.append(child)
-        self._spawn(child)
+        self._start_process(child)
         return child
 
     def start_once(self, program: Program) -> Child:
-        """Run a program that is not restarted; `status` of the child says how it ended."""
+        """Run a program that is not restarted. The child's `status` is set when it has ended."""
         child = self.start(program)
         child.due_at = None
         return child
 
     def tick(self, wait_s: float = 0.5) -> None:
-        """Pass on output, notice exits, start what is due. Returns after `wait_s` or the first event."""
+        """Forward output, handle exits, start what is due. Returns after `wait_s` or the first event."""
         due = [child.due_at for child in self._children if child.process is None and child.due_at is not None]
         if due:
             wait_s = max(0.0, min(wait_s, min(due) - time.monotonic()))
@@ -100,12 +101,12 @@ class Supervisor:
             self._start_guard()
         for child in list(self._children):
             if child.process is not None and child.process.poll() is not None:
-                self._ended(child, child.process)
+                self._handle_exit(child, child.process)
             if child.process is None and child.due_at is not None and time.monotonic() >= child.due_at:
-                self._spawn(child)
+                self._start_process(child)
 
     def stop(self, *, hurry: Callable[[], bool]) -> None:
-        """Stop everything, highest rank first; `hurry()` true cuts every grace short."""
+        """Stop everything, highest rank first. While `hurry()` is true, grace periods last at most 1 s."""
         for child in self._children:
             child.due_at = None
         for rank in sorted({child.program.rank for child in self._children}, reverse=True):
@@ -124,15 +125,15 @@ class Supervisor:
             for child in children:
                 grace_s = min(1.0, child.program.stop_grace_s) if hurry() else child.program.stop_grace_s
                 if child.process and time.monotonic() - began > grace_s:
-                    send(child.process.pid, signal.SIGKILL)
+                    signal_group(child.process.pid, signal.SIGKILL)
             self.tick(0.1)
 
-    def _spawn(self, child: Child) -> None:
+    def _start_process(self, child: Child) -> None:
         child.started_at = time.monotonic()
         try:
             child.process = self._open(child.program)
         except OSError as error:
-            self._say(child.program.name, f"cannot be started: {error}")
+            self._write_line(child.program.name, f"cannot be started: {error}")
             self._schedule(child)
             return
         stream = child.process.stdout
@@ -146,7 +147,7 @@ class Supervisor:
         assert guard_input is not None  # noqa: S101  it was opened as a pipe
         pipe = guard_input.fileno()
 
-        def announce() -> None:
+        def register_group() -> None:
             os.write(pipe, b"+ %d %d\n" % (os.getpid(), stop_signal))
 
         return subprocess.Popen(  # noqa: S603  our own commands
@@ -156,22 +157,22 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             process_group=0,
-            preexec_fn=announce,  # noqa: PLW1509  safe: we have one thread
+            preexec_fn=register_group,  # noqa: PLW1509  safe: this process has one thread
         )
 
-    def _ended(self, child: Child, process: subprocess.Popen[bytes]) -> None:
-        # Whatever it left running in its group (a prefork pool, a shell's job) goes with it.
-        send(process.pid, signal.SIGKILL)
-        self._tell_guard(b"- %d 0\n" % process.pid)
+    def _handle_exit(self, child: Child, process: subprocess.Popen[bytes]) -> None:
+        # What it left running in its process group (a prefork pool, a shell's job) ends with it.
+        signal_group(process.pid, signal.SIGKILL)
+        self._notify_guard(b"- %d 0\n" % process.pid)
         if process.stdout and not process.stdout.closed:
-            self._pass_on(child, process.stdout)
+            self._forward_output(child, process.stdout)
             self._close(process.stdout)
         child.process = None
         child.status = process.returncode
         if child.due_at is None:
             self._children.remove(child)
         else:
-            self._say(child.program.name, f"ended with {describe(child.status)}; starting it again")
+            self._write_line(child.program.name, f"ended with {describe(child.status)}; starting it again")
             self._schedule(child)
 
     def _schedule(self, child: Child) -> None:
@@ -183,11 +184,11 @@ class Supervisor:
         for key, _ in self._selector.select(wait_s):
             if isinstance(key.data, Child):
                 assert not isinstance(key.fileobj, int)  # noqa: S101  registered as a file
-                self._pass_on(key.data, key.fileobj)  # type: ignore[arg-type]
+                self._forward_output(key.data, key.fileobj)  # type: ignore[arg-type]
             else:
-                os.read(self._woken, 4096)
+                os.read(self._wakeup_fd, 4096)
 
-    def _pass_on(self, child: Child, stream: IO[bytes]) -> None:
+    def _forward_output(self, child: Child, stream: IO[bytes]) -> None:
         try:
             data = os.read(stream.fileno(), 65_536)
         except BlockingIOError:
@@ -195,7 +196,7 @@ class Supervisor:
         if data:
             *lines, child.unfinished_line = (child.unfinished_line + data).split(b"\n")
             for line in lines:
-                self._say(child.program.name, line.decode(errors="replace").rstrip())
+                self._write_line(child.program.name, line.decode(errors="replace").rstrip())
             child.unfinished_line = child.unfinished_line[-LONGEST_LINE_BYTES:]
         else:
             self._close(stream)
@@ -208,21 +209,21 @@ class Supervisor:
     def _start_guard(self) -> None:
         self._guard = subprocess.Popen(  # noqa: S603  our own program
             [sys.executable, "-I", str(Path(__file__).with_name("orphan_guard.py"))],
-            stdin=subprocess.PIPE, process_group=0, pass_fds=self._held, bufsize=0,
+            stdin=subprocess.PIPE, process_group=0, pass_fds=self._inherited_fds, bufsize=0,
         )  # fmt: skip
         for child in self._children:
             if child.process:
-                self._tell_guard(b"+ %d %d\n" % (child.process.pid, child.program.stop_signal))
+                self._notify_guard(b"+ %d %d\n" % (child.process.pid, child.program.stop_signal))
 
-    def _tell_guard(self, line: bytes) -> None:
-        # Should it have died: the next tick starts another one, which is told of all children.
+    def _notify_guard(self, line: bytes) -> None:
+        # If the guard has died, the next tick starts another, which is notified of all children.
         if self._guard.stdin:
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._guard.stdin.fileno(), line)
 
 
 def restart_delay_s(quick_exits: int) -> float:
-    """How long to wait after the nth exit in a row that came soon after the start, n from 1."""
+    """The delay after the nth exit in a row that came soon after a start. quick_exits: n, from 1."""
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0 ** (quick_exits - 1))
 
 

@@ -1,4 +1,4 @@
-"""Ends as soon as a worker consumes the llm queue. Run by the launcher before it starts web."""
+"""Waits until a worker consumes the default queue. Run by the launcher before it starts web."""
 
 import sys
 import time
@@ -6,18 +6,18 @@ import time
 from chat.protocol.tasks import DEFAULT_QUEUE
 from config.celery import app
 
-# Then web starts all the same: messages wait in the queue.
-PATIENCE_S = 120.0
+# After this time web starts in any case: messages wait in the queue.
+TIMEOUT_S = 120.0
 
 
 def main() -> None:
-    limit = time.monotonic() + PATIENCE_S
+    limit = time.monotonic() + TIMEOUT_S
     while time.monotonic() < limit:
         workers = app.control.inspect(timeout=0.5).active_queues() or {}
         if any(queue["name"] == DEFAULT_QUEUE for queues in workers.values() for queue in queues):
             return
         time.sleep(0.1)
-    sys.stdout.write(f"no worker consumes the queue {DEFAULT_QUEUE} yet; going on without\n")
+    sys.stdout.write(f"no worker consumes the queue {DEFAULT_QUEUE} yet; starting web without one\n")
 
 
 if __name__ == "__main__":

@@ -91,10 +91,10 @@ def test_a_process_that_ends_comes_back_at_the_same_address(
 
 
 def test_a_killed_guard_is_replaced(house: House) -> None:
-    guard = house.children("guard.py")[0]
+    guard = house.children("orphan_guard.py")[0]
     guard.kill()
     house.wait_until(
-        lambda: [p.pid for p in house.children("guard.py")] not in ([], [guard.pid]), "a new guard"
+        lambda: [p.pid for p in house.children("orphan_guard.py")] not in ([], [guard.pid]), "a new guard"
     )
 
 
@@ -173,9 +173,9 @@ def test_servers_left_by_a_killed_launcher_and_guard_are_stopped_by_the_next_sta
     house = House(folder).start()
     launcher, orphans = psutil.Process(house.process.pid), house.descendants()
     # Neither can act on the other's end.
-    for process in (launcher, house.children("guard.py")[0]):
+    for process in (launcher, house.children("orphan_guard.py")[0]):
         process.suspend()
-    house.children("guard.py")[0].kill()
+    house.children("orphan_guard.py")[0].kill()
     launcher.kill()
     house.process.wait()
     servers = [process for process in orphans if process.is_running()]
