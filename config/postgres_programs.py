@@ -35,11 +35,12 @@ def programs_for(account: Account | None, data_dir: Path) -> Path:
     """The folder of the programs as `account` can run them; None: this process's own. Raises RuntimeError."""
     if account is None:
         return POSTGRES_BIN_PATH
-    problem = ""
-    for programs in _candidates(data_dir):
-        problem = _failure(programs / "postgres", account)
-        if not problem:
-            return programs
+    problem = _failure(account, "/bin/sh", "-c", ":")
+    if not problem:
+        for programs in _candidates(data_dir):
+            problem = _failure(account, str(programs / "postgres"), "--version")
+            if not problem:
+                return programs
     raise RuntimeError(f"Postgres does not run as root, and cannot run as user id {account.uid} here ({problem}): {USE_ANOTHER}")  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def initdb_programs(programs: Path, account: Account | None, data_dir: Path) -> 
         for parent in (data_dir, Path(tempfile.gettempdir())):
             with tempfile.TemporaryDirectory(dir=parent, prefix="turnwire-initdb-") as folder:
                 copy = _copy_without_names(programs, Path(folder))
-                if not _failure(copy / "initdb", account):
+                if not _failure(account, str(copy / "initdb"), "--version"):
                     yield copy
                     return
     yield programs
@@ -137,13 +138,12 @@ def _copy_without_names(programs: Path, target: Path) -> Path:
     return copy
 
 
-def _failure(program: Path, account: Account | None) -> str:
-    """Why `account` cannot run `program`; empty if it can."""
-    command = [str(program), "--version"]
-    if account:
-        command = account.command(command, Path("/"))
+def _failure(account: Account | None, *command: str) -> str:
+    """Why `account` cannot run `command`; empty if it can."""
+    arguments = account.command(list(command), Path("/")) if account else command
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own program
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)  # noqa: S603  our own programs
     except OSError as error:
         return str(error)
-    return done.stderr.strip() or f"status {done.returncode}" if done.returncode else ""
+    lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+    return lines[-1] if done.returncode else ""

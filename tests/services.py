@@ -1,4 +1,4 @@
-"""Postgres and Valkey for one test session, started by the tests themselves."""
+"""Starts Postgres and Valkey for one test process."""
 
 import atexit
 import os
@@ -13,8 +13,10 @@ from tests.leaving import ends_with_us
 
 
 class Services:
-    """Both servers in a directory of their own; gone with the test process. Without durable_valkey, Valkey forgets
-    everything when it ends."""
+    """Both servers, with a temporary directory; they end with the test process.
+
+    Postgres survives a crash of its process, not of the machine. Valkey keeps its data only with durable_valkey.
+    """
 
     def __init__(self, *, durable_valkey: bool = False) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="turnwire-tests-"))
@@ -36,18 +38,18 @@ class Services:
         self.processes[server.name] = process
 
     def wait_for(self, server: embedded.Server) -> None:
-        """Until it answers."""
+        """Block until `server` answers."""
         wait = embedded.wait_for_postgres if server is self.postgres else embedded.wait_for_valkey
         wait(server)
 
     def end(self, server: embedded.Server, number: signal.Signals = signal.SIGKILL) -> None:
-        """End one of them and wait for its end: SIGKILL a crash, SIGINT Postgres' fast shutdown."""
+        """End `server` and wait for its exit. SIGKILL is a crash, SIGINT the fast shutdown of Postgres."""
         process = self.processes.pop(server.name)
         process.send_signal(number)
         process.wait(60)
 
     def restart(self, server: embedded.Server, number: signal.Signals = signal.SIGKILL) -> None:
-        """Back at the same address; returns when it answers."""
+        """End `server` and start it at the same address; return when it answers."""
         self.end(server, number)
         self.start(server)
         self.wait_for(server)
@@ -70,10 +72,10 @@ class Services:
 
 
 def start_for_this_process() -> Services:
-    """Start both and point this process's environment at them, before Django reads its settings."""
+    """Start both and set this process's environment to use them. Call it before Django reads its settings."""
     services = Services()
     (services.directory / "data" / "static").mkdir(parents=True)
-    # Titles are asked for in the tests that are about them: what others find on the queue is their own.
+    # Tests of titles switch them on; in all others, no task but their own may be on the queue.
     os.environ.update(
         services.environment(), DEBUG="1", DATA_DIR=str(services.directory / "data"), TITLES="0"
     )

@@ -1,4 +1,4 @@
-"""make run's own web process is killed in the middle of an answer: F15 as an operator meets it."""
+"""The web process of a launched instance is killed in the middle of an answer (fault F15)."""
 
 import os
 import signal
@@ -12,7 +12,6 @@ from tests.e2e.client import Client
 from tests.faults.history import History, check, load
 from tests.faults.measured import record
 from tests.faults.scene import words
-from tests.faults.test_start import open_to_others
 from tests.faults.watcher import Watcher
 from tests.house import House
 from tests.upstream import Upstream
@@ -28,7 +27,6 @@ def upstream() -> Iterator[Upstream]:
 
 @pytest.fixture
 def house(tmp_path: Path, upstream: Upstream) -> Iterator[House]:
-    open_to_others(tmp_path)
     house = House(tmp_path, LLM_BASE_URL=upstream.base_url, LLM_MODELS="alpha").start()
     yield house
     house.stop()

@@ -1,4 +1,4 @@
-"""make run as an operator meets it: start, refuse, restart, stop, be killed. Real processes."""
+"""The launcher with real processes: start, refusal, restart, stop, kill."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from tests.house import PATIENCE_S, House, answers, gone
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 
-# name -> words of its command line
+# Process name -> words of its command line
 PROCESSES = {
     "web": ("uvicorn",),
     "llm": ("celery", "-Q llm"),
@@ -30,28 +30,13 @@ PROCESSES = {
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    directory = tmp_path_factory.mktemp("house")
-    open_to_others(directory)
-    house = House(directory).start()
+    house = House(tmp_path_factory.mktemp("house")).start()
     yield house
     house.stop()
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    open_to_others(tmp_path)
-    return tmp_path
-
-
-def open_to_others(path: Path) -> None:
-    """pytest keeps its folders to its own user; the embedded Postgres has another one when that user is root."""
-    for folder in (path, *path.parents):
-        if folder.owner() == Path.home().owner() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
-
-
-def answering(house: House, name: str) -> bool:
-    """Whether the service is there, at the address that the start announced."""
+def is_answering(house: House, name: str) -> bool:
+    """Whether the service answers at the address that the start announced."""
     try:
         match name:
             case "web":
@@ -75,17 +60,17 @@ def answering(house: House, name: str) -> bool:
 def test_a_process_that_ends_comes_back_at_the_same_address(
     house: House, name: str, number: signal.Signals
 ) -> None:
-    house.wait_until(lambda: answering(house, name), f"{name} before")
+    house.wait_until(lambda: is_answering(house, name), f"{name} before")
     before = {process.pid for process in house.children(*PROCESSES[name])}
     victim = next(
         process for process in house.children(*PROCESSES[name]) if process.ppid() == house.process.pid
     )
-    # Postgres would wait for its clients at SIGTERM; SIGINT is how it is asked to stop at once.
+    # At SIGTERM, Postgres waits for its clients; at SIGINT it does not.
     victim.send_signal(signal.SIGINT if name == "postgres" and number == signal.SIGTERM else number)
 
     def replaced() -> bool:
         now = {process.pid for process in house.children(*PROCESSES[name])}
-        return victim.pid not in now and bool(now - before) and answering(house, name)
+        return victim.pid not in now and bool(now - before) and is_answering(house, name)
 
     house.wait_until(replaced, f"{name} after {number.name}")
 
@@ -94,7 +79,8 @@ def test_a_killed_guard_is_replaced(house: House) -> None:
     guard = house.children("orphan_guard.py")[0]
     guard.kill()
     house.wait_until(
-        lambda: [p.pid for p in house.children("orphan_guard.py")] not in ([], [guard.pid]), "a new guard"
+        lambda: [process.pid for process in house.children("orphan_guard.py")] not in ([], [guard.pid]),
+        "a new guard",
     )
 
 
@@ -106,10 +92,10 @@ def test_every_process_is_a_descendant_in_a_group_of_its_own(house: House) -> No
                 assert os.getsid(process.pid) == os.getsid(house.process.pid), "not daemonised"
 
 
-def test_a_second_start_says_so_in_one_line_and_leaves_the_first_alone(house: House, folder: Path) -> None:
+def test_a_second_start_says_so_in_one_line_and_leaves_the_first_alone(house: House, tmp_path: Path) -> None:
     before = {process.pid for process in house.children("-m")}
     kept = house.kept()
-    status, said = House(folder, data=house.data).run()
+    status, said = House(tmp_path, data=house.data).run()
     assert status != 0
     assert said.startswith(f"already running at {house.address} ")
     assert len(said.splitlines()) == 1
@@ -117,8 +103,8 @@ def test_a_second_start_says_so_in_one_line_and_leaves_the_first_alone(house: Ho
     assert house.kept() == kept
 
 
-def test_a_taken_port_is_one_clear_line(house: House, folder: Path) -> None:
-    status, said = House(folder, port=house.port).run()
+def test_a_taken_port_is_one_clear_line(house: House, tmp_path: Path) -> None:
+    status, said = House(tmp_path, port=house.port).run()
     assert status not in (0, None)
     assert said.startswith(f"PORT: {house.port} ")
     assert len(said.splitlines()) == 1
@@ -136,8 +122,8 @@ def test_manage_py_in_a_second_shell_uses_the_running_services(house: House) -> 
     assert len(token.split()) == 1
 
 
-def test_two_instances_stand_side_by_side_and_stop_apart(house: House, folder: Path) -> None:
-    other = House(folder).start()
+def test_two_instances_stand_side_by_side_and_stop_apart(house: House, tmp_path: Path) -> None:
+    other = House(tmp_path).start()
     processes = other.descendants()
     assert answers(other.address)
     assert answers(house.address)
@@ -147,8 +133,8 @@ def test_two_instances_stand_side_by_side_and_stop_apart(house: House, folder: P
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_nothing_is_left_however_the_launcher_ends(folder: Path, number: signal.Signals) -> None:
-    house = House(folder).start()
+def test_nothing_is_left_however_the_launcher_ends(tmp_path: Path, number: signal.Signals) -> None:
+    house = House(tmp_path).start()
     processes = house.descendants()
     house.process.send_signal(number)
     status = house.process.wait(PATIENCE_S)
@@ -157,29 +143,29 @@ def test_nothing_is_left_however_the_launcher_ends(folder: Path, number: signal.
     assert not answers(house.address)
 
 
-def test_after_kill_9_the_next_start_works_at_once(folder: Path) -> None:
-    house = House(folder).start()
+def test_after_kill_9_the_next_start_works_at_once(tmp_path: Path) -> None:
+    house = House(tmp_path).start()
     kept = house.kept()
     house.process.kill()
     house.process.wait()
     house.output.unlink()
     house.start()
     assert house.kept()["SECRET_KEY"] == kept["SECRET_KEY"]
-    assert answering(house, "postgres")
+    assert is_answering(house, "postgres")
     assert house.stop() == 0
 
 
-def test_servers_left_by_a_killed_launcher_and_guard_are_stopped_by_the_next_start(folder: Path) -> None:
-    house = House(folder).start()
+def test_servers_left_by_a_killed_launcher_and_guard_are_stopped_by_the_next_start(tmp_path: Path) -> None:
+    house = House(tmp_path).start()
     launcher, orphans = psutil.Process(house.process.pid), house.descendants()
-    # Neither can act on the other's end.
+    # While suspended, neither can react to the end of the other.
     for process in (launcher, house.children("orphan_guard.py")[0]):
         process.suspend()
     house.children("orphan_guard.py")[0].kill()
     launcher.kill()
     house.process.wait()
     servers = [process for process in orphans if process.is_running()]
-    house.port = House(folder).port
+    house.port = House(tmp_path).port
     house.output.unlink()
     house.start()
     postgres = [process for process in servers if process.is_running() and process.name() == "postgres"]
@@ -190,9 +176,9 @@ def test_servers_left_by_a_killed_launcher_and_guard_are_stopped_by_the_next_sta
             process.kill()
 
 
-def test_the_launcher_ends_with_the_make_that_started_it(folder: Path) -> None:
-    house = House(folder)
-    # Like make: it waits for its child and does nothing when the child ends.
+def test_the_launcher_ends_with_the_make_that_started_it(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    # A shell that waits for its child, as make does.
     shell = house.launch(wrapper=("/bin/sh", "-c", '"$@"; true', "sh"), arguments=("--follow-parent",))
     house.wait_until_ready()
     processes = house.descendants()
@@ -201,8 +187,8 @@ def test_the_launcher_ends_with_the_make_that_started_it(folder: Path) -> None:
     assert gone(processes)
 
 
-def test_ctrl_c_during_the_start_stops_it(folder: Path) -> None:
-    house = House(folder)
+def test_ctrl_c_during_the_start_stops_it(tmp_path: Path) -> None:
+    house = House(tmp_path)
     process = house.launch()
     house.wait_until(lambda: bool(house.children("postgres", "-D")), "the first service")
     processes = house.descendants()

@@ -11,13 +11,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.faults.foreign_machine import IS_ROOT, ForeignMachine, Instance, User, give, running
-from tests.house import ROOT, copy_of_the_code
+from tests.faults.foreign_machine import IS_ROOT, ForeignMachine, Instance, User, copy_code, give, running
+from tests.house import ROOT
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(600)]
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can start processes of other users")
@@ -39,33 +38,23 @@ def ordinary_user(machine: ForeignMachine) -> User:
 
 
 def test_a_private_home(machine: ForeignMachine) -> None:
-    """As root: the server's user id can enter neither the folders of the data nor those of the programs."""
+    """As root, the server's user id can enter neither the folders of the data nor those of the programs.
+
+    The second start finds a cluster that another version has made for another user id.
+    """
     home = machine.make_folder("private home")
-    instance = Instance(
-        machine.make_code(home / "turnwire", machine.make_venv(home / "venv")), machine.own_user
-    )
+    code = machine.make_code(home / "turnwire", machine.make_venv(home / "venv"))
+    instance = Instance(code, machine.own_user)
     with running(instance):
         server = instance.postgres()
         if IS_ROOT:
             assert 0 not in (*server.uids(), *server.gids(), *groups_of(server.pid))
             assert "turnwire-programs" in server.exe()
-
-
-@needs_root
-def test_an_existing_cluster_is_used_where_it_is_by_its_owner(machine: ForeignMachine) -> None:
-    """Root's own (a restored backup, say) is given to the account of new clusters."""
-    first = Instance(
-        machine.make_code(machine.make_folder("existing") / "turnwire", machine.venv), machine.own_user
-    )
-    with running(first):
-        account = first.postgres().uids().effective
-    made_ns = (first.cluster / "PG_VERSION").stat().st_mtime_ns
-    for owner, expected in ((NAMELESS_ID, NAMELESS_ID), (0, account)):
-        give(first.cluster, User(owner, owner, Path("/")))
-        again = replace(first)
-        with running(again):
-            assert again.postgres().uids().effective == first.cluster.stat().st_uid == expected
-            assert (first.cluster / "PG_VERSION").stat().st_mtime_ns == made_ns
+    made_ns = (instance.cluster / "PG_VERSION").stat().st_mtime_ns
+    earlier = give(instance.cluster, User(NAMELESS_ID, NAMELESS_ID, home)).stat().st_uid
+    with running(instance):
+        assert instance.postgres().uids().effective == instance.cluster.stat().st_uid == earlier
+        assert (instance.cluster / "PG_VERSION").stat().st_mtime_ns == made_ns
 
 
 def test_a_path_with_spaces(machine: ForeignMachine) -> None:
@@ -84,7 +73,7 @@ def test_an_ordinary_user(machine: ForeignMachine, ordinary_user: User) -> None:
 
 def test_read_only_code_with_its_data_elsewhere(machine: ForeignMachine, ordinary_user: User) -> None:
     """The set-up has been done by the owner of the code; make run only checks that."""
-    code = copy_of_the_code(machine.folder / "read only")
+    code = copy_code(machine.folder / "read only")
     venv = machine.make_venv(code / ".venv")
     data = give(machine.make_folder("data of a user"), ordinary_user)
     make_run = ["make", "run", f"PYTHON={venv}/bin/python"]
@@ -150,7 +139,7 @@ def test_make_run_does_all_the_set_up(machine: ForeignMachine) -> None:
     home = machine.make_folder("new home")
     cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
     instance = Instance(
-        copy_of_the_code(home / "turn wire"),
+        copy_code(home / "turn wire"),
         User(os.geteuid(), os.getegid(), home),
         umask=0o077,
         command=["make", "run", f"PYTHON={sys._base_executable}"],
