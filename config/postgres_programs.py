@@ -64,12 +64,16 @@ def initdb_programs(programs: Path, account: Account | None, data_dir: Path) -> 
 
 
 def _candidates(data_dir: Path) -> Iterator[Path]:
-    if _is_open_to_all(PACKAGE):
+    if all(_is_open_to_all(package) for package in _packages()):
         yield POSTGRES_BIN_PATH
     # A read-only or minimal system has not all of these, and one may be mounted without permission to execute.
     for folder in (COPIES, Path(tempfile.gettempdir()) / "turnwire-programs", data_dir / "programs"):
         with contextlib.suppress(OSError):
             yield _copy_in(folder)
+
+
+def _packages() -> list[Path]:
+    return [package for package in (PACKAGE, LIBRARIES) if package.exists()]
 
 
 def _is_open_to_all(package: Path) -> bool:
@@ -111,10 +115,9 @@ def _check_is_ours(folder: Path) -> None:
 
 
 def _copy_packages(target: Path) -> None:
-    for package in (PACKAGE, LIBRARIES):
-        if package.exists():
-            ignored = shutil.ignore_patterns("include", "__pycache__")
-            shutil.copytree(package, target / package.name, symlinks=True, ignore=ignored)
+    ignored = shutil.ignore_patterns("include", "__pycache__")
+    for package in _packages():
+        shutil.copytree(package, target / package.name, symlinks=True, ignore=ignored)
     for path in (target, *target.rglob("*")):
         if not path.is_symlink():
             is_executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR

@@ -1,6 +1,6 @@
-"""Instances of other users, in folders with other modes: how they are made, started and ended.
+"""Makes, starts and ends instances of other users, in folders with other modes than this checkout's.
 
-Each instance has a copy of the code of its own; most share one copy of this virtual environment.
+Each instance has its own copy of the code; most share one copy of this virtual environment.
 """
 
 import contextlib
@@ -61,14 +61,14 @@ class Instance:
     def launch(self) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  closed with the instance
         self.process = subprocess.Popen(
-            **self._start(), stdout=self._output, stderr=self._output, start_new_session=True
+            **self._popen_arguments(), stdout=self._output, stderr=self._output, start_new_session=True
         )
         ends_with_us(self.process)
 
-    def refused(self) -> tuple[int, str]:
-        """Start it when it is to end by itself: status and output."""
+    def run_to_end(self) -> tuple[int, str]:
+        """For a start that ends by itself: status and output."""
         done = subprocess.run(
-            **self._start(), check=False, capture_output=True, text=True, timeout=PATIENCE_S
+            **self._popen_arguments(), check=False, capture_output=True, text=True, timeout=PATIENCE_S
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -91,14 +91,13 @@ class Instance:
         assert not answers(self.address)
 
     def close(self) -> None:
-        """End what a failed test has left."""
+        """Kill the process if a failed test has left it running; its children end with it."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
         self._output.close()
 
-    def _start(self) -> dict[str, Any]:
-        """For Popen."""
+    def _popen_arguments(self) -> dict[str, Any]:
         values = {"PATH": os.environ["PATH"], "HOME": str(self.user.home), "PORT": str(self.port)}
         values |= {"DATA_DIR": str(self.data)} if self.data else {}
         user = {"user": self.user.uid, "group": self.user.gid, "extra_groups": []} if IS_ROOT else {}
@@ -123,17 +122,14 @@ class ForeignMachine:
         self.folder.chmod(0o755)
         self.own_user = User(os.geteuid(), os.getegid(), self.folder)
         self.venv = self.make_venv(self.folder / "venv")
-        # With an interpreter that looks for its library where other users cannot.
-        self.environment = (
-            {"LD_LIBRARY_PATH": str(self.folder / "python" / "lib")}
-            if (self.folder / "python").exists()
-            else {}
-        )
+        # A copied interpreter may look for its shared library by its old path, which other users cannot reach.
+        library = self.folder / "python" / "lib"
+        self.environment = {"LD_LIBRARY_PATH": str(library)} if library.exists() else {}
         self._names: list[str] = []
         self._copies_before = {COPIES, *COPIES.glob("*")} if COPIES.exists() else set()
 
     def make_venv(self, target: Path) -> Path:
-        """Like this virtual environment, with its packages linked or copied."""
+        """A virtual environment with the packages of this one, linked or copied."""
         interpreter = self._interpreter()
         (target / "bin").mkdir(parents=True)
         (target / "bin" / "python").symlink_to(interpreter)
@@ -171,7 +167,7 @@ class ForeignMachine:
 
     @contextlib.contextmanager
     def read_only(self, code: Path) -> Iterator[None]:
-        """Meanwhile nobody but root can write in the folders of `code`."""
+        """While the context is open, only root can write in the folders of `code`."""
         folders = [Path(folder) for folder, _, _ in os.walk(code)]
         for folder in folders:
             folder.chmod(0o555)
@@ -204,7 +200,7 @@ class ForeignMachine:
 
 
 def copy_code(target: Path) -> Path:
-    """Without what a set-up or a start makes; with Python's caches, which save seconds of each start."""
+    """The checkout without what a set-up or a start adds. Python's caches save each start some seconds."""
     ignored = shutil.ignore_patterns(
         ".venv", ".git", ".data", "node_modules", ".*_cache", ".setup.lock", "results"
     )
@@ -220,23 +216,21 @@ def give(path: Path, user: User) -> Path:
 
 @contextlib.contextmanager
 def running(*instances: Instance, timeout_s: float = PATIENCE_S) -> Iterator[None]:
-    """Launch all at once, wait for their pages, stop them afterwards; no mode or owner of a folder may change."""
-    before = {path: owner_and_mode(path) for one in instances for path in around(one)}
-    try:
+    """Launch all at once and wait for their pages; then stop them and check that no mode or owner has changed."""
+    before = {path: owner_and_mode(path) for one in instances for path in foreign_paths(one)}
+    with contextlib.ExitStack() as cleanup:
         for one in instances:
             one.launch()
+            cleanup.callback(one.close)
         for one in instances:
             one.wait_until_it_answers(timeout_s)
         yield
         for one in instances:
             one.stop()
-    finally:
-        for one in instances:
-            one.close()
     assert {path: owner_and_mode(path) for path in before} == before
 
 
-def around(instance: Instance) -> Iterator[Path]:
+def foreign_paths(instance: Instance) -> Iterator[Path]:
     """Every path of the code and of its virtual environment, and the folders above them and above the data."""
     venv = (instance.code / ".venv").resolve()
     data = instance.data or instance.code / ".data"
@@ -256,7 +250,7 @@ def is_open_to_all(folder: Path) -> bool:
 
 
 def copy_for_all(source: Path, target: Path, ignored: Any = None) -> None:
-    """A tree that every user can read. Hard links where possible, never a new mode of a linked file."""
+    """Copy a tree so that every user can read it. Files that all can read are linked, and keep their modes."""
 
     def link_or_copy(file: str, copy: str) -> None:
         with contextlib.suppress(OSError):
