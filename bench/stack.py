@@ -45,7 +45,7 @@ class BenchStack:
         """Start the system. Returns it, and the ids of its seeded sessions by name."""
         postgres = embedded.postgres(self.directory / "postgres")
         valkey = embedded.valkey(self.directory / "valkey")
-        uncounted = {"postgres": [self.processes.start("postgres", postgres.command, user=postgres.user)]}
+        uncounted = {"postgres": [self.processes.start("postgres", postgres.command)]}
         redis = self.processes.start("valkey", valkey.command)
         embedded.wait_for_postgres(postgres)
         embedded.wait_for_valkey(valkey)

@@ -41,8 +41,6 @@ class Server:
     name: str
     command: list[str]
     url: str
-    # None: the command changes its user id by itself where it must.
-    user: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 

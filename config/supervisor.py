@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.guard import signal_group
+from config.orphan_guard import signal_group
 
 # The delay before a restart doubles with each exit, until a child has lived for STEADY_S.
 FIRST_DELAY_S = 0.1
