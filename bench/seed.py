@@ -47,7 +47,7 @@ def create_tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
 
     # With a title, so that no title is requested from the model.
     session = Session.objects.start(owner, title="Bench")
-    root = session.root
+    root = ChatMessage.objects.root_of(session)
     lengths = [10] * ((messages - branch) // 10) + [branch]
     paths = [build_branch(root, length) for length in lengths]
     with transaction.atomic():

@@ -78,5 +78,5 @@ def texts(client: APIClient, session: Any, **query: Any) -> list[str]:
 
 def current_tip(session: Any) -> ChatMessage:
     """Where following latest_child from the root ends."""
-    root = Session.objects.get(pk=session).root
+    root = ChatMessage.objects.root_of(Session.objects.get(pk=session))
     return list(ChatMessage.objects.current_path_from(root))[-1]

@@ -97,7 +97,7 @@ def request_compression(
 
 def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     """Have the current branch compressed. True: it will be, or is being; False: nothing is older than what stays."""
-    leaf = session.tip()
+    leaf = ChatMessage.objects.tip_of(session)
     summary = summaries.find_summary_for_branch(leaf)
     shown = [(pk, role) for pk, role in ChatMessage.objects.branch_to(leaf).values_list("pk", "role")]
     covered = [pk for pk, _ in shown].index(summary.cutoff) + 1 if summary else 0

@@ -4,12 +4,11 @@ A summary hangs below the last user message that was known when it was written, 
 and deletes nothing. It is used wherever its parent is on the branch, and nowhere else.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from chat.models import ChatMessage, Role
-from chat.models.sql import statements
+from chat.models.sql.statements import BRANCH, Statement
 
 # Needs a table `branch` (id, depth: 0 at the leaf). The session's few summaries are looked at, not every message.
 # Nearest to the leaf first: it knows most of the branch.
@@ -20,13 +19,9 @@ CHOSEN = """
         AND made.role = 'summary' AND made.last_summarized_message_id IS NOT NULL
     ORDER BY branch.depth, made.sent_at DESC, made.id DESC LIMIT 1
 """
-_FIND = f"""{statements.BRANCH}
-    SELECT id, text, token_count, cutoff FROM ({CHOSEN}) AS chosen
-"""  # noqa: S608  constants alone
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """cutoff: the last message it stands for.  token_count: of its text, in the default encoding."""
 
     id: UUID
@@ -35,11 +30,17 @@ class Summary:
     cutoff: UUID
 
 
+# Parameters: leaf. Plan: BRANCH, summary_by_session.
+_FIND = Statement(
+    f"{BRANCH} SELECT id, text, token_count, cutoff FROM ({CHOSEN}) AS chosen",  # noqa: S608  constants alone
+    Summary,
+)
+
+
 def find_summary_for_branch(leaf: Any) -> Summary | None:
     """The newest whose parent is on the branch to `leaf` (a message or its id)."""
     pk = leaf.pk if isinstance(leaf, ChatMessage) else leaf
-    row = statements.first(_FIND, {"leaf": pk})
-    return Summary(*row) if row else None
+    return _FIND.first(leaf=pk)
 
 
 def store_summary(parent: ChatMessage, cutoff_id: Any, text: str, token_count: int) -> ChatMessage:

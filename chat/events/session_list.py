@@ -43,7 +43,7 @@ def publish_deleted(session: Session) -> None:
 
 def mark_seen(session: Session, n: int | None) -> None:
     """Store that the owner has seen the session up to event n (None: all); publish it if it was unread."""
-    seen = session.see(n)
+    seen = session.mark_seen(n)
     if seen is not None:
         _publish_on_commit(seen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
@@ -15,8 +16,7 @@ from chat.models.lease import COMPRESSION_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
-from chat.models.sql import statements
-from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
+from chat.models.sql.compressions import CLAIM
 from chat.protocol.states import Status
 
 # Doubling stops here: a branch is tried again some day.
@@ -45,24 +45,16 @@ class TriggeredBy(models.TextChoices):
 UNDER_WAY = (CompressionStatus.QUEUED, CompressionStatus.RUNNING)
 IN_VAIN = (CompressionStatus.FAILED, CompressionStatus.REFUSED)
 
-_CLAIM = f"""
-    UPDATE chat_compression SET
-        {CLAIM_ASSIGNMENTS}
-    WHERE id = %(compression)s AND {IS_CLAIMABLE}
-    RETURNING id
-"""  # noqa: S608  constants alone
-
 
 class CompressionQuerySet(LeasedQuerySet["Compression"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
-    def claim(self, compression_id: Any, owner: int) -> Compression | None:
-        """Take one that is queued, or whose lease has expired; None if somebody else has it or it has ended.
+    def claim(self, compression_id: UUID | str, owner: int) -> Compression | None:
+        """Claim one that is queued, or whose lease has expired; None if another worker has it or it has ended.
 
-        One UPDATE on the database clock, so of any number of deliveries exactly one gets it.
+        One UPDATE on the database's clock, so exactly one of any number of deliveries gets it.
         """
-        parameters = {"compression": compression_id, "owner": owner, "lease": COMPRESSION_LEASE.lease}
-        if statements.first(_CLAIM, parameters) is None:
+        if CLAIM.first(compression=compression_id, owner=owner, lease=COMPRESSION_LEASE.lease) is None:
             return None
         return self.select_related("session", "parent", "leaf", "model_config").get(pk=compression_id)
 

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django_cte import CTE, with_cte
 
+from chat.models.role import Role
 from chat.models.session import Session
-from chat.models.sql import statements
+from chat.models.sql.messages import READ_PLACE
+from chat.models.sql.statements import instance
 
 if TYPE_CHECKING:
-    from chat.models.run import Run
-
-
-class Role(models.TextChoices):
-    ROOT = "root"
-    USER = "user"
-    ASSISTANT = "assistant"
-    SUMMARY = "summary"
-
+    from django.contrib.auth.models import User
 
 REPLIES = (Role.USER, Role.ASSISTANT)
-
-_PLACED = ("id", "session_id", "parent_id", "role")
-_PLACE = "SELECT id, session_id, parent_id, role FROM chat_chatmessage WHERE id = %(message)s"
 
 
 class MessageQuerySet(models.QuerySet["ChatMessage"]):
@@ -54,21 +45,24 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
 
     # Queries
 
-    def visible_to(self, user: Any) -> Self:
+    def visible_to(self, user: User) -> Self:
         return self.filter(session__owner=user)
 
-    def place(self, pk: Any) -> ChatMessage:
-        """Where a message stands in the tree; what it says is loaded when it is asked for."""
-        row = statements.first(_PLACE, {"message": pk})
+    def place(self, pk: UUID | str) -> ChatMessage:
+        """The message with its place in the tree alone; its text is loaded when it is used."""
+        row = READ_PLACE.first(message=pk)
         if row is None:
             raise self.model.DoesNotExist
-        return self.placed(row)
+        return instance(self.model, row)
 
-    def placed(self, row: Sequence[Any]) -> ChatMessage:
-        """row: id, session, parent and role."""
-        return statements.instance(self.model, _PLACED, row)
+    def tip_of(self, session: Session) -> ChatMessage:
+        """The message that the session's current branch ends at, as place() returns it."""
+        return self.place(session.leaf_id) if session.leaf_id else self.root_of(session)
 
-    def branch_to(self, leaf: Any) -> Self:
+    def root_of(self, session: Session) -> ChatMessage:
+        return self.get(session=session, role=Role.ROOT)
+
+    def branch_to(self, leaf: ChatMessage | UUID | str) -> Self:
         """Root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.
 
         leaf: a ChatMessage or its id. Each row carries `depth`, 0 at the leaf and rising towards the root.
@@ -89,7 +83,7 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         branch: Self = rows.annotate(depth=cte.col.depth).order_by("-depth")
         return branch
 
-    def current_path_from(self, start: Any) -> Self:
+    def current_path_from(self, start: ChatMessage | UUID | str) -> Self:
         """`start` and what follows it along latest_child, oldest first. Each row carries `depth`, 0 at start."""
         first = start.pk if isinstance(start, ChatMessage) else start
 
@@ -215,10 +209,3 @@ class ChatMessage(models.Model):
     def siblings(self) -> MessageQuerySet:
         """Messages of the same role under the same parent, itself included, oldest first."""
         return type(self).objects.filter(parent_id=self.parent_id, role=self.role).order_by("sent_at", "id")
-
-    # Properties
-
-    @property
-    def answered_by(self) -> Run | None:
-        """The run that writes (or wrote) this message; None for user messages and the root."""
-        return getattr(self, "run", None)

@@ -1,48 +1,30 @@
-"""MessageFile: a file as it came with a user message; it stays above that message in every later request."""
+"""MessageFile: a file attached to a user message; models read it above that message in every later request."""
 
 from __future__ import annotations
 
-from typing import Any
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
 
 from chat.models.message import ChatMessage
-from chat.models.sql import statements
+from chat.models.sql.messages import HIGHEST_DOCUMENT_NUMBER
 from knowledge.models import File
-
-# What stands for documents so far: files of messages and stored projects, what tools found, what answers cited.
-_HIGHEST = f"""{statements.BRANCH}, taken AS (
-        SELECT file.number FROM chat_messagefile AS file JOIN branch ON branch.id = file.message_id
-        UNION ALL
-        SELECT cited.number FROM chat_citeddocument AS cited JOIN branch ON branch.id = cited.message_id
-        UNION ALL
-        SELECT (shown ->> 'number')::int
-        FROM branch JOIN chat_promptblock AS block ON block.message_id = branch.id,
-        jsonb_array_elements(block.documents) AS shown
-        UNION ALL
-        SELECT (found ->> 'number')::int
-        FROM branch JOIN chat_run AS run ON run.message_id = branch.id
-        JOIN chat_toolcall AS call ON call.run_id = run.id,
-        jsonb_array_elements(call.documents) AS found
-    )
-    SELECT COALESCE(max(number), 0) FROM taken
-"""  # noqa: S608  constants alone
 
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
-    def highest_number(self, message: Any) -> int:
+    def highest_number(self, message: ChatMessage | UUID | str) -> int:
         """The highest number that stands for a document on the branch to `message` (or its id); 0: there is none."""
         pk = message.pk if isinstance(message, ChatMessage) else message
-        highest: int = statements.first(_HIGHEST, {"leaf": pk})[0]
-        return highest
+        [highest] = HIGHEST_DOCUMENT_NUMBER.all(leaf=pk)
+        return highest.number
 
 
 class MessageFile(models.Model):
     message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="attachments")
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="messages")
     position = models.SmallIntegerField()
-    # Of its document in the prompt, fixed when the message is sent; null: a picture.
+    # Stands for the document in the prompt, fixed when the message is sent; null: a picture.
     number = models.IntegerField(null=True, blank=True)
 
     objects = MessageFileQuerySet.as_manager()

@@ -1,30 +1,31 @@
-"""ModelConfig: an LLM that may answer, and what it can do."""
+"""ModelConfig: a model that may answer, its server, limits, abilities and prices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Self
 
 from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
-from chat.models.sql import statements
+from chat.models.sql.model_configs import OFFERED_NAMED
+from chat.models.sql.statements import instance
 
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
     def offered(self) -> Self:
-        """What users may choose, the default first."""
+        """The models that users may choose, the default first."""
         return self.filter(enabled=True).order_by("-is_default", "name")
 
     def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
-        """Those of offered() that are named, in any order."""
-        return _configs(_NAMED, {"names": list(names)})
+        """Those of offered() with these names, in any order."""
+        return [instance(self.model, row) for row in OFFERED_NAMED.all(names=list(names))]
 
     def configure(self, windows: dict[str, int], *, demo: bool) -> None:
-        """Make the models named at the start: model name -> tokens, the default first. What exists stays as it is.
+        """Create the models named by the environment that do not exist. windows: name -> tokens, the default first.
 
-        demo: they are the built-in demo, which makes way for every model that has an address of its own.
+        demo: they are the built-in demo, which is offered only while no enabled model has an address.
         """
         with transaction.atomic():
             for name, window in windows.items():
@@ -118,18 +119,9 @@ class ModelConfig(models.Model):
 
     @staticmethod
     def fields_for(name: str, context_window: int) -> dict[str, Any]:
-        """What a model named by LLM_MODELS starts with."""
+        """The initial fields of a model named by LLM_MODELS."""
         return {
             "name": name,
             "context_window": context_window,
             "max_output_tokens": min(4096, context_window // 4),
         }
-
-
-_NAMES = statements.names(ModelConfig)
-_OFFERED = f"SELECT {statements.columns(ModelConfig, 'model')} FROM chat_modelconfig AS model WHERE enabled"  # noqa: S608
-_NAMED = f"{_OFFERED} AND name = ANY(%(names)s)"
-
-
-def _configs(statement: str, given: Mapping[str, Any]) -> list[ModelConfig]:
-    return [statements.instance(ModelConfig, _NAMES, row) for row in statements.every(statement, given)]

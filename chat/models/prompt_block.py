@@ -1,4 +1,4 @@
-"""PromptBlock: a text that stands at its place in the branch for good, right above a user message."""
+"""PromptBlock: a text that stays at its place in the branch, right above a user message."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from django.db import models
 
 from chat.models.message import ChatMessage
-from chat.models.sql import statements
-
-# Of each kind the one nearest to the message, itself included.
-_LATEST = f"""{statements.BRANCH}
-    SELECT DISTINCT ON (kind) kind, text
-    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id ORDER BY kind, depth
-"""  # noqa: S608  constants alone
+from chat.models.sql.messages import LATEST_BLOCKS
 
 
 class BlockKind(models.TextChoices):
@@ -26,7 +20,7 @@ class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
     # Mutators
 
     def put(self, blocks: Sequence[PromptBlock]) -> None:
-        """Above their message; what stood there of the same kind is replaced."""
+        """Store blocks above their messages, replacing those of the same kind."""
         self.bulk_create(
             blocks,
             update_conflicts=True,
@@ -37,14 +31,14 @@ class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
     # Queries
 
     def latest_on_branch(self, message: ChatMessage) -> dict[str, str]:
-        """Kind -> the text that holds at `message`."""
-        return dict(statements.every(_LATEST, {"leaf": message.pk}))
+        """Kind -> the text that is in force at `message`."""
+        return {block.kind: block.text for block in LATEST_BLOCKS.all(leaf=message.pk)}
 
 
 class PromptBlock(models.Model):
     """Only for agents with context_layout append_only: stored when the text differs from the branch's latest.
 
-    An empty text says that what stood further up is not there any more.
+    An empty text revokes the block further up.
     """
 
     message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="prompt_blocks")

@@ -1,25 +1,33 @@
-"""Run: one model's execution of a turn: its claim, its lease, its end."""
+"""Run: one model's execution of a turn, moved by the state machine of chat/protocol/states.py."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Count, Q, Sum, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, TruncDate
+from msgspec import json
 
 from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
-from chat.models.sql import runs, statements
-from chat.models.turn import STANDING, Standing, Turn
+from chat.models.session import Session, SessionEvent
+from chat.models.sql import runs
+from chat.models.sql.statements import Query, instance, together
+from chat.models.sql.turns import READ_STATE, TurnState
+from chat.models.turn import Turn
 from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
 
-# What an upstream reports of a run.
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# Token counts that a model server may report.
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 
 
@@ -27,71 +35,83 @@ class RunQuerySet(LeasedQuerySet["Run"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
     def move(self, to: Status, why: str = "", **fields: Any) -> int:
-        """Take the selected rows to `to` where the state machine allows it; returns how many moved.
+        """Move the selected rows to `to` where the state machine allows it; returns how many moved.
 
-        why: for the history; empty: nothing more to say.
+        why: for the history; may be empty.
         """
-        moved = self.filter(status__in=sources(to))
-        return moved.update(status=to, history=_noted(to, why), **fields)
+        movable = self.filter(status__in=sources(to))
+        return movable.update(status=to, history=_history_with(to, why), **fields)
 
-    def claim(self, run_id: Any, owner: int) -> Run | None:
-        """Take a queued run, or one whose lease has expired; None if somebody else has it or it has ended.
+    def claim(self, run_id: UUID | str, owner: int) -> Run | None:
+        """Claim a queued run, or one whose lease has expired; None if another worker has it or it has ended.
 
-        One UPDATE on the database clock, so of any number of deliveries exactly one gets the run.
+        One UPDATE on the database's clock, so exactly one of any number of deliveries gets the run.
         """
         return self.claim_and_read(run_id, owner)[0]
 
     def claim_and_read(
-        self, run_id: Any, owner: int, *asked: statements.Asked
+        self, run_id: UUID | str, owner: int, *queries: Query[Any]
     ) -> tuple[Run | None, list[list[Any]]]:
-        """claim(), and in the same round trip what is asked besides; its rows are no use if the run was not claimed.
+        """claim(), with the rows of further queries from the same round trip; they are of no use if no run is returned.
 
-        All of it or nothing: where the reading fails the run is not claimed.
+        All of it or nothing: if one of the queries fails the run is not claimed.
         """
-        given = {"run": run_id, "owner": owner, "lease": RUN_LEASE.lease}
-        claimed, *read = statements.together((runs.CLAIM, given), *asked)
-        return self._claimed(claimed[0]) if claimed else None, read
+        claim = runs.CLAIM.query(run=run_id, owner=owner, lease=RUN_LEASE.lease)
+        claimed, *rows = together(claim, *queries)
+        return self._claimed(claimed[0]) if claimed else None, rows
 
-    def _claimed(self, row: Any) -> Run:
-        width = len(runs.CLAIMED)
-        run = statements.instance(self.model, runs.CLAIMED, row[:width])
-        run.left = row[width]
-        run.turn, run.model_config = runs.turn_of(row)
+    def _claimed(self, row: runs.ClaimedRun) -> Run:
+        run = instance(self.model, row.run)
+        run.time_left = row.time_left
+        run.turn = instance(Turn, row.turn)
+        run.turn.session = instance(Session, row.session)
+        run.model_config = instance(ModelConfig, row.model) if row.model else None
         return run
 
-    def stop(self, run_id: Any) -> uuid.UUID | None:
-        """Ask for a stop of a run that a worker has; the session it belongs to. None: no worker has it, or it has been
-        asked for already."""
-        stopping = statements.first(runs.STOP, {"run": run_id})
-        session: uuid.UUID | None = stopping[0] if stopping else None
-        return session
+    def stop(self, run_id: UUID | str) -> UUID | None:
+        """Move a run that a worker holds to `stopping`; returns its session. None: no worker holds it, or it is
+        stopping already."""
+        stopped = runs.STOP.first(run=run_id)
+        return stopped.session_id if stopped else None
 
-    def end(self, run_id: Any, attempt: int, status: Status, **given: Any) -> bool:
+    def end(self, run_id: UUID | str, attempt: int, status: Status, **parameters: Any) -> bool:
         """Save the end and the answer of that attempt. False: the state machine forbids it, or it is another attempt.
 
-        given: every parameter of run_statements.END but the ones above.
+        parameters: all of sql.runs.END but the ones above.
         """
-        given |= {"run": run_id, "attempt": attempt, "status": status.value}
-        return statements.first(runs.END, given) is not None
+        ended = runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters)
+        return ended is not None
 
-    def announce(self, run_id: Any) -> tuple[uuid.UUID, Standing | None] | None:
-        """Mark an ended run as announced, under its session's lock; returns the session, and the run's turn as it
-        stands then, unless that has ended. None: the run is gone.
+    def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
+        """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,
+        unless the turn has ended. None: the run is gone.
 
-        In a transaction. The turn is read after the lock, so that of two runs that end together the second sees the
-        first.
+        In a transaction. The turn is read after the lock is taken, so that the second of two runs that end together
+        sees the first.
         """
-        given = {"run": run_id}
-        held, standing = statements.together((runs.ANNOUNCE, given), (STANDING, given))
-        return (held[0][0], Standing(*standing[0]) if standing else None) if held else None
+        held, states = together(runs.ANNOUNCE.query(run=run_id), READ_STATE.query(run=run_id))
+        return (held[0].session_id, states[0] if states else None) if held else None
+
+    def announce_ordinary(self, run_id: UUID | str) -> SessionEvent | None:
+        """Mark an ended run as announced, end its turn and record `overall_stop`, to be published, in one round trip.
+
+        Only for the only run of its turn, in a session that is named and where no turn waits. None: the run is
+        another kind or announced already, and nothing was changed. Not inside a transaction: the statements form one.
+        """
+        lock = runs.LOCK_SESSION.query(run=run_id)
+        _, announced = together(lock, runs.ANNOUNCE_AND_END_TURN.query(run=run_id))
+        if not announced:
+            return None
+        [turn] = announced
+        return SessionEvent.recorded(turn.event, "overall_stop", json.decode(turn.payload))
 
     # Queries
 
-    def visible_to(self, user: Any) -> Self:
+    def visible_to(self, user: User) -> Self:
         return self.filter(turn__session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:
-        """What ended in between, by UTC day and model, oldest day first: runs, and `used_` tokens and cost."""
+        """Runs that ended in this period, by UTC day and model, oldest day first: their number, `used_` tokens and cost."""
         ended = self.filter(ended_at__gte=since, ended_at__lte=until, is_imported=False)
         by_day = ended.annotate(day=TruncDate("ended_at", tzinfo=UTC)).values("day", "model")
         tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
@@ -101,10 +121,11 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.filter(status__in=LIVE)
 
     def unblocked(self) -> Self:
-        """Without those whose turn waits for another one to end."""
+        """Runs whose turn does not wait for another one to end."""
         return self.filter(Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False))
 
     def for_work(self) -> Self:
+        """With the rows that executing or ending a run needs."""
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
@@ -144,21 +165,21 @@ class Run(Leased):
     completion_tokens = models.IntegerField(null=True, blank=True)
     cached_tokens = models.IntegerField(null=True, blank=True)
     reasoning_tokens = models.IntegerField(null=True, blank=True)
-    # By the model's prices when it ended; null: some price is unknown.
+    # At the model's prices when it ended; null: a price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
-    # Executed elsewhere: shown, but not counted as used here.
+    # Executed by another installation: shown, but not counted as usage.
     is_imported = models.BooleanField(default=False, db_default=False)
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
-    # How long the message's reasoning was written.
+    # Between the first and the last token of the message's reasoning.
     reasoning_ms = models.IntegerField(null=True, blank=True)
-    # What became of it, oldest first: {at, to (a status), attempt, owner, why}, the last two only where there is one.
-    # Written by the statement that moves the run. That it was made is not in it.
+    # Its moves, oldest first: {at, to (a status), attempt, owner, why}, the last two only where there is one. Written by
+    # the statement that moves the run; its creation is not in it.
     history = models.JSONField(
         default=list, db_default=Value([], output_field=models.JSONField()), editable=False
     )
     cycles = models.SmallIntegerField(default=0)
 
-    left: timedelta  # until the deadline, on the database's clock; only of what claim() returns
+    time_left: timedelta  # until the deadline, on the database's clock; set by claim() alone
 
     objects = RunQuerySet.as_manager()
 
@@ -173,7 +194,7 @@ class Run(Leased):
                 name="run_unannounced",
                 condition=Q(ended_at__isnull=False, announced_at__isnull=True),
             ),
-            # What staff look through: the newest, what ended in between, what failed, what was taken over.
+            # For the admin: the newest runs, those that ended in a period, failed, or were taken over.
             models.Index(fields=["created_at"], name="run_by_age"),
             models.Index(fields=["ended_at"], name="run_by_end"),
             models.Index(
@@ -216,12 +237,12 @@ class Run(Leased):
 
     @property
     def expires_in_s(self) -> float:
-        """Seconds it had left when claim() returned it, not negative."""
-        return max(0.0, self.left.total_seconds())
+        """Seconds until the deadline when claim() returned the run, not negative."""
+        return max(0.0, self.time_left.total_seconds())
 
     @property
     def queue(self) -> str:
-        """Of the workers that may execute it; joins model_config."""
+        """The Celery queue of the workers that may execute it; joins model_config."""
         return self.model_config.queue if self.model_config else DEFAULT_QUEUE
 
     @property
@@ -229,6 +250,12 @@ class Run(Leased):
         return self.status in LIVE
 
 
-def _noted(to: Status, why: str) -> RawSQL:
-    entry = runs.noted("%s", "attempt", "NULLIF(%s, '')")
+def run_of(message: ChatMessage) -> Run | None:
+    """The run that writes or wrote this message; None for user messages, summaries and the root."""
+    run: Run | None = getattr(message, "run", None)
+    return run
+
+
+def _history_with(to: Status, why: str) -> RawSQL:
+    entry = runs.history_with("%s", "attempt", "NULLIF(%s, '')")
     return RawSQL(entry, [to.value, why], output_field=models.JSONField())  # noqa: S611  no values

@@ -1,4 +1,4 @@
-"""SentRequest: the messages a run sent to its model in one cycle, kept for some hours to be looked at."""
+"""SentRequest: the messages that a run sent to its model in one cycle, stored for some hours for the admin."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from chat.models.run import Run
-from chat.models.sql import statements
+from chat.models.sql.sent_requests import STORE
 from chat.models.tool_call import ToolCall
 
 
-class Sent(NamedTuple):
-    """One row before it has its run. messages, parts: JSON, of those after the first `common`; account: JSON;
-    sent_at: UTC."""
+class UnsavedRequest(NamedTuple):
+    """The columns of one row but its run and attempt. messages, parts: JSON, for the messages after the first `common`;
+    account: JSON. sent_at: UTC."""
 
     cycle: int
     tool_call: UUID | None
@@ -31,64 +31,36 @@ class Sent(NamedTuple):
     account: str
 
 
-class KeptOf(NamedTuple):
-    """A row with its run."""
-
+class RequestOfRun(NamedTuple):
     run: UUID
     attempt: int
-    sent: Sent
-
-
-# The runs are held, or the deletion of one in this moment would break the insertion. Sent again after a lost
-# connection, the rows are there already.
-_KEEP = """
-    WITH held AS (
-        SELECT id FROM chat_run WHERE id = ANY(%(run)s::uuid[]) ORDER BY id FOR KEY SHARE
-    ), kept AS (
-        INSERT INTO chat_sentrequest
-            (run_id, attempt, cycle, tool_call_id, common, messages, tokens, prefix_share, sent_at, parts, account)
-        SELECT held.id, given.attempt, given.cycle, given.tool_call, given.common, given.messages::jsonb,
-            given.tokens, given.prefix_share, given.sent_at, given.parts::jsonb, given.account::jsonb
-        FROM held JOIN unnest(
-            %(run)s::uuid[], %(attempt)s::int[], %(cycle)s::smallint[], %(tool_call)s::uuid[], %(common)s::int[],
-            %(messages)s::text[], %(tokens)s::int[], %(prefix_share)s::float8[], %(sent_at)s::timestamptz[],
-            %(parts)s::text[], %(account)s::text[]
-        ) AS given(
-            run, attempt, cycle, tool_call, common, messages, tokens, prefix_share, sent_at, parts, account
-        )
-            ON given.run = held.id
-        WHERE given.tool_call IS NULL
-            OR EXISTS (SELECT FROM chat_toolcall WHERE id = given.tool_call AND run_id = held.id)
-        ON CONFLICT DO NOTHING
-    )
-    SELECT id FROM held
-"""
+    request: UnsavedRequest
 
 
 class SentRequestQuerySet(models.QuerySet["SentRequest"]):
     # Mutators
 
-    def keep(self, rows: Sequence[KeptOf]) -> set[UUID]:
-        """Store what attempts have sent; returns the runs that are still there."""
-        columns = {name: [getattr(row.sent, name) for row in rows] for name in Sent._fields}
-        given = {"run": [row.run for row in rows], "attempt": [row.attempt for row in rows], **columns}
-        return {pk for (pk,) in statements.every(_KEEP, given)}
+    def store(self, rows: Sequence[RequestOfRun]) -> set[UUID]:
+        """Store requests of attempts; returns the runs that still exist. Idempotent."""
+        columns = {name: [getattr(row.request, name) for row in rows] for name in UnsavedRequest._fields}
+        runs = [row.run for row in rows]
+        return {row.id for row in STORE.all(run=runs, attempt=[row.attempt for row in rows], **columns)}
 
     def purge(self, older_than: timedelta, *, runs: int) -> int:
-        """Delete what at most this many runs sent that long ago; returns how many rows that were.
+        """Delete the requests of at most this many runs that are older; returns how many rows were deleted.
 
-        A run's rows go together, since each one builds on the one before.
+        A run's rows are deleted together, since each one builds on the one before.
         """
         old = self.filter(sent_at__lte=Now() - older_than).order_by().values("run").distinct()[:runs]
         return self.filter(run__in=old).delete()[0]
 
 
 class SentRequest(models.Model):
-    """Requests of one attempt are told from those of its agent tools by tool_call, and numbered by cycle from 1."""
+    """tool_call tells the requests of an agent tool from those of the attempt itself; each are numbered by cycle from 1."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sent_requests")
     attempt = models.IntegerField()
-    # The agent tool whose inner loop sent it.
+    # The agent tool whose inner loop sent it; null: the attempt itself.
     tool_call = models.ForeignKey(
         ToolCall, null=True, blank=True, on_delete=models.CASCADE, related_name="sent_requests"
     )
@@ -137,11 +109,11 @@ class SentRequest(models.Model):
     # Queries
 
     def whole(self) -> list[dict[str, Any]]:
-        """All its messages, oldest first, put together from the cycles before it."""
+        """All its messages, oldest first, joined from this cycle and those before it."""
         return [message for message, _part in self.weighed()]
 
     def weighed(self) -> list[tuple[dict[str, Any], tuple[str, int] | None]]:
-        """Those, each with its letter and tokens; None where that is not known."""
+        """The messages of whole(), each with its letter and tokens; None where these are not known."""
         chain = SentRequest.objects.filter(
             run=self.run_id, attempt=self.attempt, tool_call=self.tool_call_id, cycle__lte=self.cycle
         )

@@ -1,21 +1,17 @@
-"""SystemPrompt: staff's edit of the base prompt. No row: the default that ships with the worker."""
+"""SystemPrompt: the base prompt as staff edited it. Without a row, the worker's default is in force."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from django.db import models
 
-from chat.models.sql import statements
+from chat.models.sql.model_configs import EDITED_PROMPT
 
 
 class SystemPrompt(models.Model):
-    # One row at most: the primary key is the constant 1.
+    # The constant 1, so that there is at most one row.
     id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
     text = models.TextField(blank=True)
     updated_at = models.DateTimeField(auto_now=True)
-
-    EDITED: ClassVar[statements.Asked] = ("SELECT text FROM chat_systemprompt", {})
 
     class Meta:
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_system_prompt")]
@@ -26,12 +22,8 @@ class SystemPrompt(models.Model):
     @classmethod
     def edited(cls) -> str | None:
         """The edited text; None if staff never edited it (an empty edit is an edit)."""
-        return cls.told(statements.every(*cls.EDITED))
-
-    @staticmethod
-    def told(rows: list[Any]) -> str | None:
-        """What EDITED has found, as edited() says it."""
-        return rows[0][0] if rows else None
+        row = EDITED_PROMPT.first()
+        return row.text if row else None
 
     @classmethod
     def edit(cls, text: str) -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from chat.models import ChatMessage, Role, Run
+from chat.models import ChatMessage, Role, Run, run_of
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
 from chat.presenters.related import present_related
 from chat.presenters.runs import present_error
@@ -33,7 +33,7 @@ def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentL
 
 def present_node(message: ChatMessage) -> JSONObject:
     """A node of the tree. message: with `run` joined."""
-    run = message.answered_by
+    run = run_of(message)
     presented = {
         "id": str(message.pk),
         "parent": id_or_none(message.parent_id),
@@ -63,7 +63,7 @@ def _present_message(
     }
     if message.reasoning:
         presented["reasoning"] = message.reasoning
-    run = message.answered_by
+    run = run_of(message)
     if run:
         presented |= _present_answer(message, run, present_live_run, len(related["tool_calls"]))
     feedback = getattr(message, "feedback", None)

@@ -6,7 +6,7 @@ The shared branch has no ids and no owner; it has reasoning and tool calls only 
 from collections.abc import Iterable
 from typing import Final
 
-from chat.models import ChatMessage, Share
+from chat.models import ChatMessage, Share, run_of
 from chat.presenters.json_values import JSONObject, isoformat_utc
 from chat.presenters.related import present_related
 
@@ -41,7 +41,7 @@ def present_shared_branch(share: Share) -> JSONObject:
 
 
 def _present_message(message: ChatMessage, related: JSONObject, shows_details: bool) -> JSONObject:
-    run = message.answered_by
+    run = run_of(message)
     presented: JSONObject = {
         "role": message.role,
         "text": message.text,

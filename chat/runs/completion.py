@@ -13,8 +13,7 @@ from django.db import transaction
 from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.outcome import End, overall_stop_reason
-from chat.models.sql.announcement import announce_ordinary
-from chat.models.turn import Standing
+from chat.models.sql.turns import TurnState
 from chat.runs import titles, turn_queue
 from chat.transcript.tokens import count_tokens
 
@@ -62,7 +61,7 @@ def announce(run_id: Any) -> None:
     The last run of a turn ends the turn: `overall_stop` is recorded once and pushed after the commit. The
     session is locked first, as everywhere, so two runs that end together decide one after the other.
     """
-    event = None if transaction.get_connection().in_atomic_block else announce_ordinary(run_id)
+    event = None if transaction.get_connection().in_atomic_block else Run.objects.announce_ordinary(run_id)
     if event is None:
         _announce(run_id)
     else:
@@ -79,7 +78,7 @@ def _announce(run_id: Any) -> None:
             _end_turn(session_id, turn)
 
 
-def _end_turn(session_id: UUID, turn: Standing) -> None:
+def _end_turn(session_id: UUID, turn: TurnState) -> None:
     payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
     session_events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
     if turn.is_untitled:

@@ -13,8 +13,10 @@ from django.conf import settings
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from chat.models import ChatMessage, ModelConfig, Role, Run, Session, SessionEvent, Turn
-from chat.models.sql import statements
+from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
+from chat.models.sql.rows import SESSION
+from chat.models.sql.sessions import RecordedEvent
+from chat.models.sql.statements import Statement, insertion, rows
 from chat.presenters.json_values import JSONObject
 
 
@@ -71,32 +73,33 @@ class TurnInsert:
         latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one.
         The path to the parent of `latest_child` must be current.
         """
-        given = {
-            "session": self.turn.session_id,
-            "latest_event": latest_event,
-            "messages": statements.rows(self.messages),
-            "turns": statements.rows([self.turn]),
-            "runs": statements.rows(self.runs),
-            "latest_child": self.latest_child.pk,
-            "parent": self.latest_child.parent_id,
-            "leaf": self.runs[0].message_id,
-            "payload": Jsonb(payload),
-        }
-        stored = statements.first(_STORE, given)
-        return None if stored is None else SessionEvent.of(stored, "turn_started", payload)
+        stored = _STORE.first(
+            session=self.turn.session_id,
+            latest_event=latest_event,
+            messages=rows(self.messages),
+            turns=rows([self.turn]),
+            runs=rows(self.runs),
+            latest_child=self.latest_child.pk,
+            parent=self.latest_child.parent_id,
+            leaf=self.runs[0].message_id,
+            payload=Jsonb(payload),
+        )
+        return SessionEvent.recorded(stored, "turn_started", payload) if stored else None
 
 
 # Every change of where a branch ends, or of what a reply waits for, records an event of the session.
 _IF_UNCHANGED = "WHERE EXISTS (SELECT FROM session)"
-_STORE = f"""
+# Plan: primary keys.
+_STORE = Statement(
+    f"""
     WITH session AS (
         UPDATE chat_session
         SET leaf_id = %(leaf)s, updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1,
             seen_event = latest_event + 1 -- who sends a message has read the answers above it
         WHERE id = %(session)s AND latest_event = %(latest_event)s RETURNING *
-    ), message AS ({statements.insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
-    turn AS ({statements.insertion(Turn, "turns")} {_IF_UNCHANGED}),
-    run AS ({statements.insertion(Run, "runs")} {_IF_UNCHANGED}),
+    ), message AS ({insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
+    turn AS ({insertion(Turn, "turns")} {_IF_UNCHANGED}),
+    run AS ({insertion(Run, "runs")} {_IF_UNCHANGED}),
     shown AS (
         UPDATE chat_chatmessage SET latest_child_id = %(latest_child)s {_IF_UNCHANGED} AND id = %(parent)s
     ), event AS (
@@ -104,5 +107,7 @@ _STORE = f"""
         SELECT id, latest_event, 'turn_started', %(payload)s, STATEMENT_TIMESTAMP() FROM session
         RETURNING id, n, created_at
     )
-    SELECT event.*, {statements.columns(Session, "session")}, TRUE FROM event, session -- TRUE: it is being answered
-"""  # noqa: S608  names of tables and columns alone
+    SELECT event.*, {SESSION}, TRUE FROM event, session -- TRUE: the session is being answered
+    """,  # noqa: S608  names of tables and columns alone
+    RecordedEvent,
+)

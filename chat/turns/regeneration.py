@@ -29,7 +29,9 @@ def regenerate_turn(question: ChatMessage, model_names: tuple[str, ...] | None =
             raise ApiError("session_not_found")
         models = selection.choose_models(snapshot.models, model_names, session.agent)
         admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
-        after = apply_while_answering(session, turn_queue.blocking_turn(question.parent or session.root))
+        after = apply_while_answering(
+            session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
+        )
         context = prompt_blocks.run_context(session.agent, provided_context, "")
         insert = TurnInsert.answering(question, models, after, dynamic_context=context)
         prompt_blocks.store(question, session, provided_context)

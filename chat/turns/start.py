@@ -123,11 +123,13 @@ def _parent(plan: _Plan) -> tuple[ChatMessage, Turn | None]:
     """The message that the new one replies to, and the turn that must end before it is answered."""
     session, wanted = plan.session, plan.request.parent
     if wanted is None:
-        return session.root, None
+        return ChatMessage.objects.root_of(session), None
     if isinstance(wanted, DefaultParent):
         blocker_id = plan.snapshot.blocker_id
         blocker = Turn.objects.select_related("after").get(pk=blocker_id) if blocker_id else None
-        return plan.snapshot.tip or session.root, apply_while_answering(session, blocker)
+        return plan.snapshot.tip or ChatMessage.objects.root_of(session), apply_while_answering(
+            session, blocker
+        )
     parent = session.messages.select_related("run__turn__after").filter(pk=wanted).first()
     if parent is None:
         raise ApiError("parent_not_found", field="parent")

@@ -4,15 +4,16 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from chat.compressions.summaries import CHOSEN, Summary
 from chat.loaders.attachments import load_attachments
 from chat.models import MessageFile
-from chat.models.sql import statements
-from chat.transcript.entries import Block, BlockKind, Call, Entry, Round, TextFile
+from chat.models.sql.statements import Statement
+from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, TextFile
 from llm_worker.loading.summary_coverage import load_summary_coverage
 
 _LEAF = "%(leaf)s"
@@ -29,6 +30,52 @@ _BRANCH = """
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
     )
 """
+
+
+class MessageRow(NamedTuple):
+    """A message of the branch, or its summary (role `summary`)."""
+
+    id: UUID
+    role: str
+    text: str
+    sent_at: datetime
+    token_count: int
+    has_calls: bool
+    has_files: bool
+    has_blocks: bool
+
+
+class SummarisedRow(NamedTuple):
+    """cutoff: of the summary."""
+
+    message: MessageRow
+    cutoff: UUID | None
+    depth: int
+
+
+class CallRow(NamedTuple):
+    """arguments: JSON. response: its first character."""
+
+    message_id: UUID
+    turn_number: int
+    text_before: str
+    tool_call_id: str
+    name: str
+    arguments: str
+    response: str
+    token_count: int
+
+
+class BlockRow(NamedTuple):
+    """documents: JSON."""
+
+    message_id: UUID
+    kind: BlockKind
+    text: str
+    token_count: int
+    documents: str
+
+
 _SHOWN = """
     id, role, text, sent_at, token_count,
     EXISTS (SELECT FROM chat_toolcall WHERE message_id = branch.id),
@@ -45,13 +92,16 @@ _MESSAGES = f"""{_BRANCH}
             AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = {{leaf}})
     ) ORDER BY depth DESC
 """  # noqa: S608  constants alone
-MESSAGES = _MESSAGES.format(leaf=_LEAF)
-# The same for what a run answers.
-MESSAGES_OF_RUN = _MESSAGES.format(leaf=_OF_RUN)
+# Parameters: leaf. Plan: primary key for each message, summary_by_session, then an index look-up for each EXISTS.
+MESSAGES = Statement(_MESSAGES.format(leaf=_LEAF), MessageRow)
+# The same for the message that a run answers. Parameters: run.
+MESSAGES_OF_RUN = Statement(_MESSAGES.format(leaf=_OF_RUN), MessageRow)
 # Deeper than a branch can be.
 _MORE_THAN_ANY = 2_147_483_647
 # What the summary stands for is left out, and the summary itself comes first.
-SUMMARISED = f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
+# Parameters: leaf. Plan: as MESSAGES.
+SUMMARISED = Statement(
+    f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
     covered AS (SELECT branch.depth FROM branch JOIN summary ON branch.id = summary.cutoff)
     SELECT {_SHOWN}, NULL::uuid AS cutoff, depth FROM branch
     WHERE role IN ('user', 'assistant') AND depth < COALESCE((SELECT depth FROM covered), {_MORE_THAN_ANY})
@@ -59,16 +109,26 @@ SUMMARISED = f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
     SELECT id, 'summary', text, sent_at, token_count, FALSE, FALSE, FALSE, cutoff, {_MORE_THAN_ANY}
     FROM summary WHERE EXISTS (SELECT FROM covered)
     ORDER BY depth DESC
-"""  # noqa: S608  constants alone
+    """,  # noqa: S608  constants alone
+    SummarisedRow,
+)
 # Of a response, later turns see only that there was one.
-CALLS = """
+# Parameters: answers. Plan: one_tool_call_per_place_in_message.
+CALLS = Statement(
+    """
     SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count
     FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
-"""
-BLOCKS = """
+    """,
+    CallRow,
+)
+# Parameters: questions. Plan: one_prompt_block_per_kind.
+BLOCKS = Statement(
+    """
     SELECT message_id, kind, text, token_count, documents FROM chat_promptblock
     WHERE message_id = ANY(%(questions)s)
-"""
+    """,
+    BlockRow,
+)
 
 
 @dataclass(frozen=True)
@@ -103,42 +163,50 @@ class Branch:
         return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
 
 
-def load_branch(leaf: Any, rows: list[Any] | None = None) -> Branch:
+def load_branch(leaf: Any, rows: list[MessageRow] | None = None) -> Branch:
     """The replies from the root, or from the cutoff of the summary in force, to this message.
 
     What most messages do not have is asked for only where there is some. rows: what MESSAGES or MESSAGES_OF_RUN has
     found; None: it was not asked yet.
     """
-    given = {"leaf": leaf}
-    if rows is None:
-        rows = statements.every(MESSAGES, given)
-    rows = rows or statements.every(SUMMARISED, given)
+    rows = MESSAGES.all(leaf=leaf) if rows is None else rows
     summary = None
-    if rows and rows[0][1] == "summary":
-        pk, _, text, _, tokens, *_, cutoff, _ = rows.pop(0)
-        summary = Summary(pk, text, tokens, cutoff)
-    with_calls, with_files, with_blocks = ([row[0] for row in rows if row[at]] for at in (5, 6, 7))
+    if not rows:
+        summary, rows = _summarised(leaf)
+    with_calls = [row.id for row in rows if row.has_calls]
+    with_files = [row.id for row in rows if row.has_files]
+    with_blocks = [row.id for row in rows if row.has_blocks]
     rounds = _rounds(with_calls) if with_calls else {}
     attached = load_attachments(with_files) if with_files else {}
     blocks, project = _blocks(with_blocks) if with_blocks else ({}, ("", ()))
     entries = [
         Entry(
-            str(pk),
-            role,
-            text,
-            sent_at,
-            tokens,
-            rounds=rounds.get(pk, ()),
-            files=tuple(attached[pk].files) if pk in attached else (),
-            images=tuple(attached[pk].images) if pk in attached else (),
-            blocks=blocks.get(pk, ()),
+            str(row.id),
+            cast("EntryRole", row.role),
+            row.text,
+            row.sent_at,
+            row.token_count,
+            rounds=rounds.get(row.id, ()),
+            files=tuple(attached[row.id].files) if row.id in attached else (),
+            images=tuple(attached[row.id].images) if row.id in attached else (),
+            blocks=blocks.get(row.id, ()),
         )
-        for pk, role, text, sent_at, tokens, *_ in rows
+        for row in rows
     ]
     has_numbers = with_calls or with_files or project[1] or summary
     highest_number = MessageFile.objects.highest_number(leaf) if has_numbers else 0
     branch = Branch(entries, highest_number, project)
     return _behind(summary, branch) if summary else branch
+
+
+def _summarised(leaf: Any) -> tuple[Summary | None, list[MessageRow]]:
+    """The summary in force and the messages after its cutoff; without a summary, all messages."""
+    rows = SUMMARISED.all(leaf=leaf)
+    messages = [row.message for row in rows]
+    if not rows or rows[0].cutoff is None:
+        return None, messages
+    first = messages[0]
+    return Summary(first.id, first.text, first.token_count, rows[0].cutoff), messages[1:]
 
 
 def _behind(summary: Summary, branch: Branch) -> Branch:
@@ -159,10 +227,13 @@ def _behind(summary: Summary, branch: Branch) -> Branch:
 
 def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
     rounds: dict[UUID, list[Round]] = defaultdict(list)
-    for (message, _), calls in groupby(statements.every(CALLS, {"answers": answers}), lambda row: row[:2]):
-        rows = list(calls)
-        asked = tuple(Call(row[3], row[4], json.loads(row[5]), row[6], row[7]) for row in rows)
-        rounds[message].append(Round(asked, text_before=rows[0][2]))
+    for (message, _), group in groupby(CALLS.all(answers=answers), lambda row: row[:2]):
+        rows = list(group)
+        calls = tuple(
+            Call(row.tool_call_id, row.name, json.loads(row.arguments), row.response, row.token_count)
+            for row in rows
+        )
+        rounds[message].append(Round(calls, text_before=rows[0].text_before))
     return {message: tuple(each) for message, each in rounds.items()}
 
 
@@ -170,7 +241,7 @@ def _blocks(questions: Sequence[UUID]) -> tuple[Mapping[UUID, tuple[Block, ...]]
     """By message; and what the newest project block says. questions: oldest first."""
     blocks: dict[UUID, list[Block]] = defaultdict(list)
     projects: dict[UUID, tuple[str, list[int]]] = {}
-    for message, kind, text, tokens, documents in statements.every(BLOCKS, {"questions": questions}):
+    for message, kind, text, tokens, documents in BLOCKS.all(questions=questions):
         blocks[message].append(Block(kind, text, tokens))
         if kind == "P":
             projects[message] = text, [one["number"] for one in json.loads(documents)]

@@ -1,19 +1,20 @@
 """From rows to the brief of a run: the last place that sees rows before the loop."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 
 from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import Agent, Run, SystemPrompt
+from chat.models.sql.model_configs import EditedPrompt
 from chat.prompts import default_system_prompt
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.entries import BlockKind, Document
 from llm_worker.brief import Brief, EarlierProgress
-from llm_worker.loading.branch import Branch, load_branch
+from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.project import ProjectContext, build_project_context
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
@@ -25,10 +26,10 @@ from llm_worker.upstream.endpoint import resolve_model
 
 
 class PreloadedRows(NamedTuple):
-    """What the database was asked already: rows of MESSAGES_OF_RUN, and of SystemPrompt.EDITED."""
+    """What the database was asked already: rows of MESSAGES_OF_RUN, and of EDITED_PROMPT."""
 
-    messages: list[Any]
-    edited: list[Any]
+    messages: list[MessageRow]
+    edited: list[EditedPrompt]
 
 
 def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
@@ -128,7 +129,7 @@ def build_prompt_parts(
 
 
 def _base_prompt(read: PreloadedRows | None) -> str:
-    edited = SystemPrompt.told(read.edited) if read else SystemPrompt.edited()
+    edited = SystemPrompt.edited() if read is None else read.edited[0].text if read.edited else None
     return default_system_prompt() if edited is None else edited
 
 

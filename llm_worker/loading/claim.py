@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from chat.infrastructure.fault_points import reach
-from chat.models import Run, SystemPrompt
+from chat.models import Run
+from chat.models.sql.model_configs import EDITED_PROMPT
 from llm_worker.brief import Brief
 from llm_worker.loading.branch import MESSAGES_OF_RUN
 from llm_worker.loading.build_brief import PreloadedRows, build_brief
@@ -22,8 +23,9 @@ class ClaimedRun(NamedTuple):
 
 def claim_run(run_id: Any, owner: int) -> ClaimedRun | None:
     """Claim the run; None: it is not ours to take."""
-    asked = (MESSAGES_OF_RUN, {"run": run_id}), SystemPrompt.EDITED
-    run, read = Run.objects.claim_and_read(run_id, owner, *asked)
+    run, read = Run.objects.claim_and_read(
+        run_id, owner, MESSAGES_OF_RUN.query(run=run_id), EDITED_PROMPT.query()
+    )
     if run is None:
         return None
     reach("after_claim")

@@ -6,23 +6,49 @@ Reads the database, for branches that have a summary only.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from chat.models.sql import statements
-from chat.transcript.entries import Block, Document, TextFile
+from chat.models.sql.statements import BRANCH, Statement
+from chat.transcript.entries import Block, BlockKind, Document, TextFile
 
-BLOCKS = f"""{statements.BRANCH}
+
+class BlockInForce(NamedTuple):
+    """documents: JSON."""
+
+    kind: BlockKind
+    text: str
+    token_count: int
+    documents: str
+
+
+class CoveredFile(NamedTuple):
+    id: UUID
+    name: str
+    size_bytes: int
+    number: int
+
+
+# Parameters: leaf. Plan: BRANCH, one_prompt_block_per_kind.
+BLOCKS = Statement(
+    f"""{BRANCH}
     SELECT DISTINCT ON (block.kind) block.kind, block.text, block.token_count, block.documents
     FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
     ORDER BY block.kind, branch.depth
-"""  # noqa: S608  constants alone
+    """,  # noqa: S608  constants alone
+    BlockInForce,
+)
 # Their texts are not shown; a model that wants one reads it by its id.
-FILES = f"""{statements.BRANCH}
+# Parameters: leaf. Plan: BRANCH, one_file_per_position, primary key of knowledge_file.
+FILES = Statement(
+    f"""{BRANCH}
     SELECT file.id, file.name, file.size_bytes, attached.number
     FROM chat_messagefile AS attached JOIN branch ON branch.id = attached.message_id
     JOIN knowledge_file AS file ON file.id = attached.file_id
     WHERE attached.number IS NOT NULL ORDER BY branch.depth, attached.position DESC
-"""  # noqa: S608  constants alone
+    """,  # noqa: S608  constants alone
+    CoveredFile,
+)
 
 
 @dataclass(frozen=True)
@@ -36,11 +62,10 @@ class SummaryCoverage:
 
 def load_summary_coverage(cutoff: Any) -> SummaryCoverage:
     """Of the messages from the root to this one."""
-    given = {"leaf": cutoff}
-    rows = statements.every(BLOCKS, given)
+    blocks = BLOCKS.all(leaf=cutoff)
     files = [
         TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))
-        for pk, name, size_bytes, number in statements.every(FILES, given)
+        for pk, name, size_bytes, number in FILES.all(leaf=cutoff)
     ]
-    numbers = [one["number"] for kind, *_, documents in rows if kind == "P" for one in json.loads(documents)]
-    return SummaryCoverage([Block(kind, text, tokens) for kind, text, tokens, _ in rows], files, numbers)
+    numbers = [one["number"] for block in blocks if block.kind == "P" for one in json.loads(block.documents)]
+    return SummaryCoverage([Block(kind, text, tokens) for kind, text, tokens, _ in blocks], files, numbers)

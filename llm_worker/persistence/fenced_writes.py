@@ -5,7 +5,7 @@ A write that Postgres cannot take now is tried again until it is done or refused
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -14,19 +14,27 @@ from chat.compressions import requests as compression_requests
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
 from chat.models.outcome import End
-from chat.models.sql import statements
+from chat.models.sql.statements import Statement, literals
+from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
 from chat.runs import completion
 
-# Run and message in one statement for any number of runs: with the ORM, checkpoints cost more than the stream.
-SAVE = """
+
+class SavedRun(NamedTuple):
+    id: UUID
+
+
+# Run and message of any number of runs in one statement: with the ORM, checkpoints cost more than the stream.
+# Parameters: owner, and the arrays run, attempt, seq, text, reasoning. Plan: primary keys alone.
+_SAVE = """
     WITH given AS (
-        SELECT * FROM unnest(%s::uuid[], %s::int[], %s::int[], %s::text[], %s::text[])
-            AS g(run, attempt, seq, text, reasoning)
+        SELECT * FROM unnest(
+            %(run)s::uuid[], %(attempt)s::int[], %(seq)s::int[], %(text)s::text[], %(reasoning)s::text[]
+        ) AS g(run, attempt, seq, text, reasoning)
     ), held AS (
         SELECT run.id, run.message_id, given.seq, given.text, given.reasoning
         FROM chat_run AS run JOIN given ON run.id = given.run AND run.attempt = given.attempt
-        WHERE run.owner = %s AND run.status IN ('running', 'stopping') AND run.saved_seq <= given.seq
+        WHERE run.owner = %(owner)s AND run.status IN ({held}) AND run.saved_seq <= given.seq
         ORDER BY run.id FOR NO KEY UPDATE OF run {locked}
     ), marked AS (
         UPDATE chat_run AS run SET saved_seq = held.seq FROM held WHERE run.id = held.id
@@ -34,9 +42,9 @@ SAVE = """
     UPDATE chat_chatmessage AS message SET text = held.text, reasoning = held.reasoning
     FROM held WHERE message.id = held.message_id RETURNING held.id
 """
-# Many runs at once do not wait for one that somebody ends or beats for at this moment; they come again.
-SAVE_WHAT_IS_FREE = SAVE.format(locked="SKIP LOCKED")
-SAVE_PATIENTLY = SAVE.format(locked="")
+# A checkpoint of many runs does not wait for one that is being ended or extended at this moment: it is saved next time.
+SAVE_WHAT_IS_FREE = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun)
+SAVE_PATIENTLY = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked=""), SavedRun)
 
 
 @dataclass(frozen=True)
@@ -104,15 +112,15 @@ def release_run(held: Checkpoint) -> bool:
         return run.release("handed_over")
 
 
-def _save(statement: str, owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
+def _save(statement: Statement[SavedRun], owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
-    columns: list[list[Any]] = [
-        [one.run.pk for one in held],
-        [one.run.attempt for one in held],
-        [one.seq for one in held],
-        [one.text for one in held],
-        [one.reasoning for one in held],
-    ]
-    saved = {pk for (pk,) in statements.every(statement, [*columns, owner])}
+    saved = statement.all(
+        owner=owner,
+        run=[one.run.pk for one in held],
+        attempt=[one.run.attempt for one in held],
+        seq=[one.seq for one in held],
+        text=[one.text for one in held],
+        reasoning=[one.reasoning for one in held],
+    )
     reach("after_checkpoint")
-    return saved
+    return {run.id for run in saved}

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import Memory
 from chat.models import Run, SentRequest
-from chat.models.sent_request import KeptOf
+from chat.models.sent_request import RequestOfRun
 from llm_worker.database import Database
 from llm_worker.post_run.request_recorder import RecordedRequest
 from llm_worker.request import prefix
@@ -73,19 +73,19 @@ def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
         return
     known = prefix_cache.recall({one.memory for one in batch})
     latest: dict[Memory, list[str]] = {}
-    kept: list[KeptOf] = []
+    kept: list[RequestOfRun] = []
     for one in batch:
         kept += _rows(one, latest.get(one.memory) or known.get(one.memory, []))
         own = [request for request in one.recorded if request.tool_call is None]
         if own:
             latest[one.memory] = prefix.message_digests(own[-1].messages)
-    stored: set[UUID] = SentRequest.objects.keep(kept) if _are_kept() else {one.run.pk for one in batch}
+    stored: set[UUID] = SentRequest.objects.store(kept) if _are_kept() else {one.run.pk for one in batch}
     # Sessions that were deleted meanwhile leave nothing behind.
     there = {one.memory for one in batch if one.run.pk in stored}
     prefix_cache.remember({memory: digests for memory, digests in latest.items() if memory in there})
 
 
-def _rows(one: AttemptRequests, known: Sequence[str]) -> list[KeptOf]:
+def _rows(one: AttemptRequests, known: Sequence[str]) -> list[RequestOfRun]:
     rows = [request.to_row(known) for request in one.recorded]
     for row in rows:
         logger.info(
@@ -95,7 +95,7 @@ def _rows(one: AttemptRequests, known: Sequence[str]) -> list[KeptOf]:
             row.tokens,
             row.prefix_share,
         )
-    return [KeptOf(one.run.pk, one.run.attempt, row) for row in rows]
+    return [RequestOfRun(one.run.pk, one.run.attempt, row) for row in rows]
 
 
 def _are_wanted() -> bool:

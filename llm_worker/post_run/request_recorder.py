@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec import json
 
-from chat.models.sent_request import Sent
+from chat.models.sent_request import UnsavedRequest
 from chat.transcript.entries import Image
 from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request import prefix
@@ -32,7 +32,7 @@ class RecordedRequest:
     sent_at: datetime
     report: ContextReport | None = None
 
-    def to_row(self, known: Sequence[str] = ()) -> Sent:
+    def to_row(self, known: Sequence[str] = ()) -> UnsavedRequest:
         """known: digests of what the server was sent before this attempt."""
         common = prefix.common_length(self.previous, self.messages)
         share = prefix.share_of_first(common, self.messages)
@@ -40,7 +40,7 @@ class RecordedRequest:
             share = prefix.share_of_first(
                 prefix.common_length(known, prefix.message_digests(self.messages)), self.messages
             )
-        return Sent(
+        return UnsavedRequest(
             self.cycle,
             self.tool_call,
             common,

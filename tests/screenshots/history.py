@@ -39,7 +39,9 @@ def invent() -> None:
 
 
 def _answered(dice: random.Random, session: Session, ended: datetime) -> None:
-    question = ChatMessage.objects.append(session.root, role=Role.USER, text="And then?")
+    question = ChatMessage.objects.append(
+        ChatMessage.objects.root_of(session), role=Role.USER, text="And then?"
+    )
     answer = ChatMessage.objects.append(question, role=Role.ASSISTANT, text="Then the water falls again.")
     turn = Turn.objects.create(session=session, user_message=question, ended_at=ended)
     name = dice.choices(list(MODELS), weights=[share for share, *_ in MODELS.values()])[0]

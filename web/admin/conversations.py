@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn
+from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn, run_of
 from web.admin.compressions import MadeBy, covered_by
 from web.admin.read_only import Rows, ToRead, dash, link
 from web.admin.search import Found
@@ -50,7 +50,7 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
 
     @admin.display(description=_("run"))
     def answered_by_run(self, message: ChatMessage) -> SafeString | str:
-        run = message.answered_by
+        run = run_of(message)
         return link(run.status if run else "", run)
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models.functions import Left, Length
 
-from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall
+from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall, run_of
 from web.admin.tree_shape import Folded, Page, Place, Shape, Shown
 
 # Of each text; the rest is on the message's own page.
@@ -108,7 +108,7 @@ class _Dressed:
         messages = ChatMessage.objects.filter(pk__in=ids).select_related("run").defer("text", "reasoning")
         shown = messages.annotate(shown_text=Left("text", MOST_CHARACTERS), length=Length("text"))
         self._messages = {message.pk: message for message in shown.order_by()}
-        self._calls = _calls([one.run.pk for one in self._messages.values() if one.answered_by])
+        self._calls = _calls([one.run.pk for one in self._messages.values() if run_of(one)])
         self._files: Mapping[UUID, list[str]] = _grouped(
             MessageFile.objects.filter(message__in=ids).values_list("message", "file__name")
         )
@@ -121,7 +121,7 @@ class _Dressed:
         message = self._messages[shown.id]
         return Node(
             message,
-            message.answered_by,
+            run_of(message),
             self._calls.get(shown.id, []),
             self._files.get(shown.id, []),
             self._feedback.get(shown.id),

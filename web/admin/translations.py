@@ -15,7 +15,7 @@ NAMES: Final = (
     _("compression"), _("compressions"), _("context layout"), _("context window"), _("cost"),
     _("created at"), _("cycle"), _("cycles"), _("deadline"), _("digest"), _("document id"), _("documents"),
     _("duration ms"), _("dynamic context"), _("enabled"), _("ended at"), _("error code"),
-    _("error message"), _("error retryable"), _("failures"), _("feedback"), _("forced tool"), _("has makeshift title"), _("history"),
+    _("error message"), _("error retryable"), _("failures"), _("feedback"), _("forced tool"), _("has provisional title"), _("history"),
     _("history window"), _("id"), _("in vain"), _("is default"), _("is demo"), _("is imported"),
     _("is positive"), _("kind"), _("last seq"), _("last summarized message"), _("latest child"),
     _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("message"), _("messages"),

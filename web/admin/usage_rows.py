@@ -4,24 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from chat.models.sql import statements
-
-# Imported runs were not answered here. Days are UTC's.
-_USED: Final = """
-    SELECT (ended_at AT TIME ZONE 'UTC')::date AS day, model, count(*),
-        count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'stopped'),
-        COALESCE(sum(prompt_tokens), 0), COALESCE(sum(cached_tokens), 0), COALESCE(sum(completion_tokens), 0),
-        sum(cost), percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY time_to_first_token_ms)
-    FROM chat_run WHERE ended_at >= %(since)s AND NOT is_imported
-    GROUP BY GROUPING SETS ((day, model), (model), (day)) ORDER BY day, model
-"""
-_FAILED: Final = """
-    SELECT error_code, model, count(*) FROM chat_run
-    WHERE error_code <> '' AND ended_at >= %(since)s AND NOT is_imported
-    GROUP BY error_code, model ORDER BY count(*) DESC, error_code, model LIMIT 50
-"""
+from chat.models.sql.statements import Statement
 
 
 class Used(NamedTuple):
@@ -40,6 +25,38 @@ class Used(NamedTuple):
     p95: float | None
 
 
+class Failure(NamedTuple):
+    code: str
+    model: str
+    runs: int
+
+
+# Imported runs were not answered here. Days are UTC's.
+# Parameters: since. Plan: run_by_end.
+_USED: Final = Statement(
+    """
+    SELECT (ended_at AT TIME ZONE 'UTC')::date AS day, model, count(*),
+        count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'stopped'),
+        COALESCE(sum(prompt_tokens), 0), COALESCE(sum(cached_tokens), 0), COALESCE(sum(completion_tokens), 0),
+        sum(cost),
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms),
+        percentile_cont(0.95) WITHIN GROUP (ORDER BY time_to_first_token_ms)
+    FROM chat_run WHERE ended_at >= %(since)s AND NOT is_imported
+    GROUP BY GROUPING SETS ((day, model), (model), (day)) ORDER BY day, model
+    """,
+    Used,
+)
+# Parameters: since. Plan: run_by_end or run_by_error.
+_FAILED: Final = Statement(
+    """
+    SELECT error_code, model, count(*) FROM chat_run
+    WHERE error_code <> '' AND ended_at >= %(since)s AND NOT is_imported
+    GROUP BY error_code, model ORDER BY count(*) DESC, error_code, model LIMIT 50
+    """,
+    Failure,
+)
+
+
 @dataclass(frozen=True)
 class Usage:
     """by_day_and_model, by_day: oldest first; by_model: the busiest first; failures: (code, model, runs)."""
@@ -47,21 +64,15 @@ class Usage:
     by_day_and_model: Sequence[Used]
     by_model: Sequence[Used]
     by_day: Sequence[Used]
-    failures: Sequence[tuple[str, str, int]]
+    failures: Sequence[Failure]
 
 
 def usage_since(since: datetime) -> Usage:
-    given = {"since": since}
-    rows = [_used(row) for row in statements.every(_USED, given)]
+    rows = _USED.all(since=since)
     by_model = [row for row in rows if row.day is None]
     return Usage(
         [row for row in rows if row.day and row.model is not None],
         sorted(by_model, key=lambda row: (-row.runs, row.model)),
         [row for row in rows if row.model is None],
-        statements.every(_FAILED, given),
+        _FAILED.all(since=since),
     )
-
-
-def _used(row: Any) -> Used:
-    *numbers, waits = row
-    return Used(*numbers, *(waits or (None, None)))

@@ -3,25 +3,46 @@
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from chat.models import Run
-from chat.models.sql import statements
+from chat.models.sql.statements import Statement
 from chat.protocol.states import HELD
 from chat.sweeper.process import LEADER
 
 # Of each worker, the longest at work first.
 MOST_RUNS: Final = 20
+
+
+class _LockRow(NamedTuple):
+    owner: int
+
+
+class _BusyRow(NamedTuple):
+    owner: int | None
+    runs: int
+    beat_at: datetime | None
+    silent_s: float | None
+
+
 # The advisory locks that are held in this database (chat/infrastructure/liveness.py says how they look there).
-_LOCKS: Final = """
+# Plan: pg_locks is read whole.
+_LOCKS: Final = Statement(
+    """
     SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
-_BUSY: Final = """
+    """,
+    _LockRow,
+)
+# Parameters: held (statuses). Plan: run_live.
+_BUSY: Final = Statement(
+    """
     SELECT owner, count(*), max(beat_at), EXTRACT(EPOCH FROM now() - max(beat_at))::float8
     FROM chat_run WHERE status = ANY(%(held)s) GROUP BY owner
-"""
+    """,
+    _BusyRow,
+)
 
 
 @dataclass
@@ -38,11 +59,11 @@ class Worker:
 
 def workers() -> list[Worker]:
     """The busiest first. An idle one is known by its lock alone, and does not beat."""
-    alive = {number for (number,) in statements.every(_LOCKS, {}) if number != LEADER}
+    alive = {lock.owner for lock in _LOCKS.all() if lock.owner != LEADER}
     held = sorted(status.value for status in HELD)
     busy = [
         Worker(owner, owner in alive, runs, beat_at, silent_s)
-        for owner, runs, beat_at, silent_s in statements.every(_BUSY, {"held": held})
+        for owner, runs, beat_at, silent_s in _BUSY.all(held=held)
     ]
     idle = [Worker(owner, has_lock=True) for owner in sorted(alive - {worker.owner for worker in busy})]
     shown = _shown()

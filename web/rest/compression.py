@@ -21,7 +21,7 @@ class CompressionView(Endpoint):
     @documented("compression_read", answer=CompressionAnswer)
     def get(self, request: Request, session: str) -> Response:
         found = own_session(request, session)
-        summary = find_summary_for_branch(found.tip())
+        summary = find_summary_for_branch(ChatMessage.objects.tip_of(found))
         under_way = Compression.objects.under_way().filter(session=found)
         shape = summary_shape(ChatMessage.objects.get(pk=summary.id)) if summary else None
         return Response({"summary": shape, "is_under_way": under_way.exists()})

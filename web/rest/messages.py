@@ -14,7 +14,7 @@ from web.rest.openapi import documented
 from web.rest.pagination import page_size
 from web.rest.schemas import MessageAnswer, NodeAnswer, SessionAnswer
 from web.rest.sessions import own_session
-from web.rest.view import Endpoint, find
+from web.rest.view import Endpoint, find, user_of
 
 
 class MessagesView(Endpoint):
@@ -52,7 +52,7 @@ class SelectionView(Endpoint):
 
 
 def own_message(request: Request, pk: str) -> ChatMessage:
-    messages = ChatMessage.objects.visible_to(request.user).select_related("session", "run")
+    messages = ChatMessage.objects.visible_to(user_of(request)).select_related("session", "run")
     return find(messages, pk, "message")
 
 
@@ -62,7 +62,7 @@ def _branch(session: Session, parameters: Any) -> Any:
     if "leaf" in parameters:
         leaf = find(nodes, parameters["leaf"], "message", field="leaf").pk
     else:
-        leaf = session.leaf_id or session.root.pk
+        leaf = session.leaf_id or ChatMessage.objects.root_of(session).pk
     if "before" not in parameters:
         return ChatMessage.objects.branch_to(leaf)
     before = find(nodes, parameters["before"], "message", field="before")

@@ -14,7 +14,7 @@ from chat.runs import cancellation
 from web.rest.openapi import documented
 from web.rest.schemas import PacketsAnswer, RunAnswer, StatusAnswer
 from web.rest.turns import stop_response
-from web.rest.view import Endpoint, find
+from web.rest.view import Endpoint, find, user_of
 
 
 class RunView(Endpoint):
@@ -44,7 +44,7 @@ class RunCancellationView(Endpoint):
 
 
 def _own_run(request: Request, pk: str) -> Run:
-    return find(Run.objects.visible_to(request.user).for_work(), pk, "run")
+    return find(Run.objects.visible_to(user_of(request)).for_work(), pk, "run")
 
 
 def _after(parameters: Any) -> int:

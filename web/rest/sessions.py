@@ -49,7 +49,7 @@ class SessionsView(Endpoint):
     def get(self, request: Request) -> Response:
         """The newest first. What is searched for is shown with some words around it, in `match`."""
         text = request.query_params.get("search", "")
-        sessions = Session.objects.search(request.user, text)
+        sessions = Session.objects.search(user_of(request), text)
         page = NewestFirst()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
@@ -92,14 +92,14 @@ class SeenView(Endpoint):
 
 
 def own_session(request: Request, pk: str) -> Session:
-    return find(Session.objects.visible_to(request.user), pk, "session")
+    return find(Session.objects.visible_to(user_of(request)), pk, "session")
 
 
 def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
     """What a session stores of the body: the user's own rows instead of their ids. Raises ApiError."""
     owned: dict[str, QuerySet[Any]] = {
-        "agent": Agent.objects.visible_to(request.user),
-        "project": Project.objects.visible_to(request.user),
+        "agent": Agent.objects.visible_to(user_of(request)),
+        "project": Project.objects.visible_to(user_of(request)),
     }
     for noun, rows in owned.items():
         if body.get(noun) is not None:

@@ -14,7 +14,7 @@ from chat.models.run import USAGE
 from chat.protocol.errors import ApiError
 from web.rest.openapi import documented
 from web.rest.schemas import UsedAnswer
-from web.rest.view import Endpoint
+from web.rest.view import Endpoint, user_of
 
 DEFAULT_DAYS: Final = 30
 
@@ -34,7 +34,7 @@ class UsageView(Endpoint):
         since = _moment(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
         if since > until:
             raise ApiError("invalid_value", "`from` is later than `to`.", field="from")
-        used = Run.objects.visible_to(request.user).used(since, until)
+        used = Run.objects.visible_to(user_of(request)).used(since, until)
         return Response([_shape(row) for row in used])
 
 

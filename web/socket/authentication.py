@@ -16,14 +16,23 @@ from knox.auth import TokenAuthentication
 from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
 
-from chat.models.sql import statements
+from chat.models.sql.statements import Statement
+
+
+class _ValidToken(NamedTuple):
+    digest: str
+
 
 # What knox looks at, without its search by prefix: the whole token was compared when the socket opened.
-_HOLDS: Final = """
-    SELECT 1 FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
+# Parameters: digest, user. Plan: knox's index of digest, primary key of auth_user.
+_HOLDS: Final = Statement(
+    """
+    SELECT token.digest FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
     WHERE token.digest = %(digest)s AND owner.id = %(user)s AND owner.is_active
         AND (token.expiry IS NULL OR token.expiry > STATEMENT_TIMESTAMP())
-"""
+    """,
+    _ValidToken,
+)
 
 _SessionStore: Final[Any] = import_module(settings.SESSION_ENGINE).SessionStore
 
@@ -45,7 +54,7 @@ class Credentials(NamedTuple):
     def still_stand_for(self, user: Any) -> bool:
         """Whether user() would answer `user` now; asked for every command."""
         if self.token:
-            return statements.first(_HOLDS, {"digest": hash_token(self.token), "user": user.pk}) is not None
+            return _HOLDS.first(digest=hash_token(self.token), user=user.pk) is not None
         now = self.user()
         return now is not None and now.pk == user.pk
 

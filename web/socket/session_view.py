@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from chat.log.progress import present_live_message
 from chat.log.rebuilt import build_ending
-from chat.models import ChatMessage, Run, Session
+from chat.models import ChatMessage, Run, Session, run_of
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, Status
@@ -81,7 +81,7 @@ class Substitute:
 def substitute(run_id: str) -> Substitute | None:
     """A snapshot, and `stop` if the run has ended. None: the run is gone, or has shown nothing yet."""
     message = ChatMessage.objects.select_related("run", "feedback").filter(run__id=run_id).first()
-    run = message.answered_by if message else None
+    run = run_of(message) if message else None
     if message is None or run is None:
         return None
     shape = present_live_message(message)

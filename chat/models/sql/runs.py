@@ -1,77 +1,124 @@
-"""The SQL of a run's life, for chat/models/run.py: claimed, stopped, ended and announced, in a turn of some 10 ms."""
+"""Statements about one run: claim, end, stop and announcement, each written for a turn of some 10 ms.
 
-from typing import Any
+All times are the database's, so no worker's clock has to be right.
+"""
 
-from chat.models.model_config import ModelConfig
-from chat.models.session import Session
-from chat.models.sql import statements
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
-from chat.models.turn import Turn
-from chat.protocol.states import LIVE, TERMINAL, Status, sources
-
-# Columns of its run that a worker needs, in the order of the model's fields; the rest is loaded when asked for.
-CLAIMED = (
-    "attempt",
-    "failures",
-    "owner",
-    "id",
-    "turn_id",
-    "message_id",
-    "model_config_id",
-    "model",
-    "model_index",
-    "forced_tool",
-    "dynamic_context",
-    "status",
-    "deadline",
-)
-_RETURNED = ", ".join(CLAIMED)
-_TURN = statements.names(Turn)
-_SESSION = ("id", "agent_id", "project_id", "created_at")
-_CONFIG = statements.names(ModelConfig)
+from chat.models.sql.rows import MODEL_CONFIG, SESSION, TURN, ModelConfigRow, TurnRow
+from chat.models.sql.sessions import IS_UNNAMED, RecordedEvent
+from chat.models.sql.statements import Statement, literal, literals, select_list
+from chat.protocol.states import LIVE, STOP_REASONS, TERMINAL, Status, sources
 
 
-def noted(to: str, attempt: str, why: str, owner: str = "owner") -> str:
-    """The value of `history` with one more entry; SQL expressions over the row as it was. chat/models/run.py says
-    what an entry is. Inside the UPDATE that happens anyway: what a run has been through costs no round trip."""
+class RunRow(NamedTuple):
+    """The columns of its run that a worker needs, in the order of the model's fields."""
+
+    attempt: int
+    failures: int
+    owner: int
+    id: UUID
+    turn_id: UUID
+    message_id: UUID
+    model_config_id: int | None
+    model: str
+    model_index: int
+    forced_tool: str
+    dynamic_context: str
+    status: str
+    deadline: datetime
+
+
+class SessionOfRun(NamedTuple):
+    """The columns of a run's session that its worker needs, in the order of the model's fields."""
+
+    id: UUID
+    agent_id: UUID | None
+    project_id: UUID | None
+    created_at: datetime
+
+
+class ClaimedRun(NamedTuple):
+    """time_left: until the deadline. model: None if the run's model is not configured any more."""
+
+    run: RunRow
+    time_left: timedelta
+    turn: TurnRow
+    session: SessionOfRun
+    model: ModelConfigRow | None
+
+
+class EndedAnswer(NamedTuple):
+    message_id: UUID
+
+
+class SessionId(NamedTuple):
+    session_id: UUID
+
+
+class AnnouncedTurn(NamedTuple):
+    """The recorded `overall_stop` of a turn. payload: JSON."""
+
+    payload: str
+    event: RecordedEvent
+
+
+def history_with(to: str, attempt: str, why: str, owner: str = "owner") -> str:
+    """The value of `history` with one more entry (chat/models/run.py describes it), for the UPDATE that moves the run.
+
+    The parameters are SQL expressions over the row before the UPDATE.
+    """
     entry = f"'at', STATEMENT_TIMESTAMP(), 'to', {to}::text, 'attempt', {attempt}, 'owner', {owner}, 'why', {why}::text"
     return f"history || jsonb_strip_nulls(jsonb_build_object({entry}))"
 
 
-# What the row was before says whether another worker had it.
-_WHY_CLAIMED = "CASE status WHEN 'running' THEN 'lease_expired' END"
-
-# On the database's clock throughout: no worker's has to be right. A turn that waits for another is not claimed.
-CLAIM = f"""
+_RUNNING, _QUEUED, _STOPPING = (literal(one) for one in (Status.RUNNING, Status.QUEUED, Status.STOPPING))
+# The status before the claim tells whether another worker had the run.
+_WHY_CLAIMED = f"CASE status WHEN {_RUNNING} THEN 'lease_expired' END"
+_TO_RUNNING = history_with(_RUNNING, "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")
+# A run whose turn waits for another one is not claimed. Parameters: run, owner, lease (an interval).
+# Plan: primary keys alone.
+CLAIM: Final = Statement(
+    f"""
     WITH claimed AS (
         UPDATE chat_run AS run SET
             {CLAIM_ASSIGNMENTS},
-            saved_seq = 0, claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()),
-            history = {noted("'running'", "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")}
+            saved_seq = 0, claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()), history = {_TO_RUNNING}
         WHERE id = %(run)s
             AND {IS_CLAIMABLE}
             AND EXISTS (
                 SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
                 WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)
             )
-        RETURNING {_RETURNED}, deadline - STATEMENT_TIMESTAMP() AS time_left
+        RETURNING {select_list(RunRow, "run")}, deadline - STATEMENT_TIMESTAMP() AS time_left
     )
-    SELECT claimed.*, {statements.columns(Turn, "turn")}, session.id, session.agent_id, session.project_id,
-        session.created_at,
-        {statements.columns(ModelConfig, "config")}
+    SELECT claimed.*, {TURN}, {select_list(SessionOfRun, "session")}, {MODEL_CONFIG}
     FROM claimed JOIN chat_turn AS turn ON turn.id = claimed.turn_id
     JOIN chat_session AS session ON session.id = turn.session_id
-    LEFT JOIN chat_modelconfig AS config ON config.id = claimed.model_config_id
-"""  # noqa: S608  names of columns alone
+    LEFT JOIN chat_modelconfig AS model ON model.id = claimed.model_config_id
+    """,  # noqa: S608  constants alone
+    ClaimedRun,
+)
 
-_MOVES = ", ".join(f"('{source}', '{to}')" for to in sorted(TERMINAL) for source in sorted(sources(to)))
-END = f"""
+_MOVES = ", ".join(
+    f"({literal(source)}, {literal(to)})" for to in sorted(TERMINAL) for source in sorted(sources(to))
+)
+_TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")
+# Ends one attempt and saves its answer; no row if the attempt is another one or the state machine forbids the move.
+# Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
+# error_message, error_retryable), the four token counts, time_to_first_token_ms, reasoning_ms, cycles.
+# Plan: primary keys alone.
+END: Final = Statement(
+    f"""
     WITH ended AS (
         UPDATE chat_run SET
             status = %(status)s::text, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
             last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
             dynamic_context = '', -- was for this run only
-            history = {noted("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")},
+            history = {_TO_END},
             time_to_first_token_ms = %(time_to_first_token_ms)s, reasoning_ms = %(reasoning_ms)s, cycles = %(cycles)s,
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
@@ -94,18 +141,23 @@ END = f"""
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
-"""  # noqa: S608  no values
-
-_STOPPABLE = ", ".join(f"'{source}'" for source in sorted(sources(Status.STOPPING)))
-STOP = f"""
-    UPDATE chat_run AS run SET status = 'stopping', history = {noted("'stopping'", "attempt", "NULL")}
+    """,  # noqa: S608  constants alone
+    EndedAnswer,
+)
+# Parameters: run. Plan: primary keys.
+STOP: Final = Statement(
+    f"""
+    UPDATE chat_run AS run SET status = {_STOPPING}, history = {history_with(_STOPPING, "attempt", "NULL")}
     FROM chat_turn AS turn
-    WHERE run.id = %(run)s AND run.status IN ({_STOPPABLE}) AND turn.id = run.turn_id RETURNING turn.session_id
-"""  # noqa: S608  no values
-
-# The session is locked before the run is touched: the join needs its row. Nothing else may be read here, since
-# the statement sees what was committed before it waited for the lock.
-ANNOUNCE = """
+    WHERE run.id = %(run)s AND run.status IN ({literals(sources(Status.STOPPING))}) AND turn.id = run.turn_id
+    RETURNING turn.session_id
+    """,  # noqa: S608  constants alone
+    SessionId,
+)
+# The session is locked before the run is touched, since the join needs its row. Nothing else may be read here: the
+# statement sees what was committed before it waited for the lock. Parameters: run. Plan: primary keys.
+ANNOUNCE: Final = Statement(
+    """
     WITH held AS (
         SELECT id FROM chat_session WHERE id = (
             SELECT turn.session_id FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
@@ -116,22 +168,64 @@ ANNOUNCE = """
         WHERE run.id = %(run)s AND ended_at IS NOT NULL AND announced_at IS NULL
     )
     SELECT id FROM held
-"""
+    """,
+    SessionId,
+)
 
-_LIVE = ", ".join(f"'{status}'" for status in sorted(LIVE))
-IN_PROGRESS = f"""
+# A query for other statements: the live runs of one user and the queued runs of all. Parameters: owner (a user).
+# Plan: both counts by run_live; from there primary keys.
+IN_PROGRESS: Final = f"""
     SELECT (
         SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE session.owner_id = %(owner)s AND run.status IN ({_LIVE})
-    ) AS own, (SELECT count(*) FROM chat_run WHERE status = 'queued') AS queued
-"""  # noqa: S608  no values
-
-
-def turn_of(row: Any) -> tuple[Turn, ModelConfig | None]:
-    """What a row of CLAIM says after the run's own columns: its turn with the session, and the model."""
-    rest = row[len(CLAIMED) + 1 :]
-    turn = statements.instance(Turn, _TURN, rest[: len(_TURN)])
-    turn.session = statements.instance(Session, _SESSION, rest[len(_TURN) : len(_TURN) + len(_SESSION)])
-    config = rest[len(_TURN) + len(_SESSION) :]
-    return turn, None if config[0] is None else statements.instance(ModelConfig, _CONFIG, config)
+        WHERE session.owner_id = %(owner)s AND run.status IN ({literals(LIVE)})
+    ) AS own, (SELECT count(*) FROM chat_run WHERE status = {_QUEUED}) AS queued
+"""  # noqa: S608  constants alone
+# Locks the session of a run. A statement before ANNOUNCE_AND_END_TURN, which then sees what was committed while this
+# one waited for the lock. Parameters: run. Plan: primary keys.
+LOCK_SESSION: Final = Statement(
+    """
+    SELECT id FROM chat_session WHERE id = (
+        SELECT turn.session_id FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+        WHERE run.id = %(run)s
+    ) FOR NO KEY UPDATE
+    """,
+    SessionId,
+)
+_REASON = " ".join(
+    f"WHEN {literal(status)} THEN {literal(reason)}" for status, reason in STOP_REASONS.items()
+)
+# What ANNOUNCE, the end of the turn and RECORD (sql/sessions.py) do one after the other, for the only run of its turn in
+# a session whose title stays and where no turn waits; otherwise no row, and nothing is changed. Parameters: run.
+# Plan: primary keys, one_answer_per_turn_and_model, chat_turn by after, turn_in_progress.
+ANNOUNCE_AND_END_TURN: Final = Statement(
+    f"""
+    WITH ordinary AS (
+        SELECT turn.id, turn.session_id, CASE run.status {_REASON} END AS reason
+        FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+        JOIN chat_session AS session ON session.id = turn.session_id
+        WHERE run.id = %(run)s AND run.ended_at IS NOT NULL AND run.announced_at IS NULL
+            AND turn.ended_at IS NULL AND NOT {IS_UNNAMED}
+            AND NOT EXISTS (SELECT FROM chat_run AS other WHERE other.turn_id = turn.id AND other.id <> run.id)
+            AND NOT EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id)
+    ), announced AS (
+        UPDATE chat_run SET announced_at = STATEMENT_TIMESTAMP() FROM ordinary WHERE chat_run.id = %(run)s
+    ), ended AS (
+        UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() FROM ordinary WHERE chat_turn.id = ordinary.id
+    ), session AS (
+        UPDATE chat_session SET latest_event = latest_event + 1, answered_event = latest_event + 1
+        FROM ordinary WHERE chat_session.id = ordinary.session_id RETURNING chat_session.*
+    ), event AS (
+        INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
+        SELECT session.id, session.latest_event, 'overall_stop',
+            jsonb_build_object('turn', ordinary.id, 'stop_reason', ordinary.reason), STATEMENT_TIMESTAMP()
+        FROM session, ordinary
+        RETURNING id, n, created_at, payload
+    )
+    SELECT event.payload, event.id, event.n, event.created_at, {SESSION}, EXISTS (
+        SELECT FROM chat_turn AS turn
+        WHERE turn.session_id = session.id AND turn.ended_at IS NULL AND turn.id <> ordinary.id
+    ) FROM event, session, ordinary
+    """,  # noqa: S608  constants alone
+    AnnouncedTurn,
+)

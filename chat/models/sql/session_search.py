@@ -6,12 +6,12 @@ that migration 0015 makes. Scripts that put no spaces between words are looked f
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from django.db.models.expressions import RawSQL
 
-from chat.models.sql import statements
+from chat.models.sql.statements import Statement
 
 # What a person types; more is cut off.
 MAX_WORDS: Final = 16
@@ -34,8 +34,17 @@ _FOUND_AS_IT_STANDS: Final = """
     UNION
     SELECT id FROM chat_session WHERE owner_id = %s AND strpos(lower(title), lower(%s)) > 0
 """
-# Of each session the first message that matches; what is around the match is made for those alone.
-_AROUND: Final = """
+
+
+class _Excerpt(NamedTuple):
+    session_id: UUID
+    excerpt: str
+
+
+# For each session the first message that matches; excerpts are computed for those messages alone.
+# Parameters: query, sessions. Plan: messages by session, filtered by the column `words`.
+_EXCERPTS: Final = Statement(
+    """
     SELECT session_id, ts_headline(
         'simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""'
     )
@@ -43,8 +52,10 @@ _AROUND: Final = """
     CROSS JOIN LATERAL (
         SELECT session_id, text FROM chat_chatmessage
         WHERE session_id = wanted AND words @@ query ORDER BY sent_at, id LIMIT 1
-    ) AS said
-"""
+    ) AS matching
+    """,
+    _Excerpt,
+)
 
 
 def found(owner_id: Any, text: str) -> RawSQL:
@@ -70,7 +81,7 @@ def around(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
     wanted = list(sessions)
     if query is None or not wanted:
         return {}
-    return dict(statements.every(_AROUND, {"query": query, "sessions": wanted}))
+    return {row.session_id: row.excerpt for row in _EXCERPTS.all(query=query, sessions=wanted)}
 
 
 def _query(text: str) -> str | None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from msgspec import json
 
-from chat.models import ChatMessage, CitedDocument, MessageFile, Session, ToolCall, Turn
+from chat.models import ChatMessage, CitedDocument, MessageFile, Session, ToolCall, Turn, run_of
 from chat.sessions.portable import format as f
 
 CHUNK_MESSAGES: Final = 100
@@ -103,7 +103,7 @@ class _Chunk:
         )
 
     def _run(self, row: ChatMessage) -> f.Run | None:
-        run = row.answered_by
+        run = run_of(row)
         if run is None:
             return None
         error = f.Error(run.error_code, run.error_message, run.error_retryable) if run.error_code else None

@@ -61,7 +61,7 @@ def talk() -> Iterator[Talk]:
     sync_redis().flushdb()
     session = Session.objects.start(cast.user("alice"))
     talk = Talk(session, cast.model("tides"), {})
-    tip = session.root
+    tip = ChatMessage.objects.root_of(session)
     for turn in range(1, 4):
         tip = talk.add(turn, tip)
     yield talk
@@ -115,7 +115,9 @@ def test_another_branch_does_not_wait(talk: Talk) -> None:
 
 def test_a_root_has_nothing_to_compress(talk: Talk) -> None:
     assert (
-        compression_requests.request_compression(talk.session.root, talk.model, triggered_by=TriggeredBy.USER)
+        compression_requests.request_compression(
+            ChatMessage.objects.root_of(talk.session), talk.model, triggered_by=TriggeredBy.USER
+        )
         is None
     )
 

@@ -23,7 +23,9 @@ def alice(settings: Any, tmp_path: Any) -> Any:
 
 @pytest.fixture
 def question(alice: Any) -> ChatMessage:
-    return ChatMessage.objects.append(Session.objects.start(alice).root, role=Role.USER, text="Why?")
+    return ChatMessage.objects.append(
+        ChatMessage.objects.root_of(Session.objects.start(alice)), role=Role.USER, text="Why?"
+    )
 
 
 def text(owner: Any, name: str, **fields: Any) -> File:

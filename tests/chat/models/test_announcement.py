@@ -8,7 +8,8 @@ from chat.log.stream import event_log, read_now
 from chat.models import Run, Session, Turn
 from chat.models.outcome import End
 from chat.models.sql import statements
-from chat.models.sql.announcement import announce_ordinary
+from chat.models.sql.runs import SessionId
+from chat.models.sql.statements import Statement
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from tests import cast
@@ -80,18 +81,18 @@ def test_said_again_by_many_at_once_it_is_told_once(ended):
 def test_what_is_not_ordinary_is_left_to_the_long_way(ended):
     [run] = ended()
     Session.objects.update(title="")
-    assert announce_ordinary(run.pk) is None
-    Session.objects.update(title="Hello", has_makeshift_title=True)
-    assert announce_ordinary(run.pk) is None
-    Session.objects.update(title="Tides", has_makeshift_title=False)
+    assert Run.objects.announce_ordinary(run.pk) is None
+    Session.objects.update(title="Hello", has_provisional_title=True)
+    assert Run.objects.announce_ordinary(run.pk) is None
+    Session.objects.update(title="Tides", has_provisional_title=False)
     follower = Turn.objects.create(
         session_id=run.turn.session_id, user_message_id=run.turn.user_message_id, after_id=run.turn_id
     )
-    assert announce_ordinary(run.pk) is None
+    assert Run.objects.announce_ordinary(run.pk) is None
     assert not Run.objects.exclude(announced_at=None).exists()
     follower.delete()
-    assert announce_ordinary(run.pk) is not None
-    assert announce_ordinary(run.pk) is None
+    assert Run.objects.announce_ordinary(run.pk) is not None
+    assert Run.objects.announce_ordinary(run.pk) is None
 
 
 def test_of_several_models_the_last_ends_the_turn(ended):
@@ -105,7 +106,8 @@ def test_of_several_models_the_last_ends_the_turn(ended):
 
 def test_what_goes_together_is_done_as_a_whole_or_not_at_all(ended):
     [run] = ended()
-    renamed = ("UPDATE chat_session SET title = 'Waves'", {})
+    rename = Statement("UPDATE chat_session SET title = 'Waves' RETURNING id", SessionId).query()
+    failing = Statement("SELECT 1 / 0", SessionId).query()
     with pytest.raises(DatabaseError):
-        together(lambda: statements.together(renamed, ("SELECT 1 / 0", {})))
+        together(lambda: statements.together(rename, failing))
     assert Session.objects.get(pk=run.turn.session_id).title == "Tides"

@@ -55,7 +55,9 @@ class World:
 def world() -> World:
     alice = cast.user("alice")
     session, other = Session.objects.start(alice), Session.objects.start(alice)
-    question = ChatMessage.objects.append(session.root, role=Role.USER, text="Why?", client_message_id="one")
+    question = ChatMessage.objects.append(
+        ChatMessage.objects.root_of(session), role=Role.USER, text="Why?", client_message_id="one"
+    )
     answer = ChatMessage.objects.append(question, role=Role.ASSISTANT)
     turn = Turn.objects.create(session=session, user_message=question)
     run = Run.objects.create(turn=turn, message=answer, model="m", model_index=0, deadline=timezone.now())
@@ -133,19 +135,23 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     # The tree
     "one_root_per_session": lambda w: message(w, role=Role.ROOT),
     "one_message_per_client_id": lambda w: message(
-        w, parent=w.session.root, parent_role="root", client_message_id="one"
+        w, parent=ChatMessage.objects.root_of(w.session), parent_role="root", client_message_id="one"
     ),
     "one_summary_per_parent_and_cutoff": lambda w: twice(lambda: summary(w, w.question)),
     "message_role_known": lambda w: message(w, role="system"),
     "message_roles_alternate": lambda w: message(w, parent=w.question, parent_role="user"),
     "message_parent_has_role": lambda w: change(w.answer, parent_role=None),
     "message_is_not_its_own_parent": lambda w: change(w.answer, parent=w.answer.pk),
-    "root_is_empty": lambda w: change(w.session.root, text="hello"),
+    "root_is_empty": lambda w: change(ChatMessage.objects.root_of(w.session), text="hello"),
     "only_summaries_have_a_cutoff": lambda w: change(w.answer, last_summarized_message=w.question),
-    "message_parent_in_same_session": lambda w: message(w, parent=w.other.root, parent_role="root"),
+    "message_parent_in_same_session": lambda w: message(
+        w, parent=ChatMessage.objects.root_of(w.other), parent_role="root"
+    ),
     "message_parent_role_is_true": lambda w: message(w, parent=w.question, parent_role="assistant"),
-    "message_latest_child_is_a_reply_to_it": lambda w: change(w.session.root, latest_child=w.answer),
-    "message_cutoff_in_same_session": lambda w: summary(w, w.other.root),
+    "message_latest_child_is_a_reply_to_it": lambda w: change(
+        ChatMessage.objects.root_of(w.session), latest_child=w.answer
+    ),
+    "message_cutoff_in_same_session": lambda w: summary(w, ChatMessage.objects.root_of(w.other)),
     # Sessions
     "session_while_answering_known": lambda w: change(w.session, while_answering="panic"),
     "one_event_per_number": lambda w: twice(

@@ -39,7 +39,7 @@ def run() -> Run:
     """alice's question, its answer queued."""
     alice = get_user_model().objects.create_user("alice")
     session = Session.objects.start(alice)
-    question = ChatMessage.objects.append(session.root, role=Role.USER, text="Why?")
+    question = ChatMessage.objects.append(ChatMessage.objects.root_of(session), role=Role.USER, text="Why?")
     answer = ChatMessage.objects.append(question, role=Role.ASSISTANT)
     turn = Turn.objects.create(session=session, user_message=question)
     model = ModelConfig.objects.create(name="tides")

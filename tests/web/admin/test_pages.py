@@ -31,7 +31,9 @@ def answered() -> Session:
     """alice's session: a question and its finished answer."""
     alice = get_user_model().objects.create_user("alice")
     session = Session.objects.start(alice, title="Tides")
-    question = ChatMessage.objects.append(session.root, role=Role.USER, text="Why <b>two</b> tides a day?")
+    question = ChatMessage.objects.append(
+        ChatMessage.objects.root_of(session), role=Role.USER, text="Why <b>two</b> tides a day?"
+    )
     answer = ChatMessage.objects.append(question, role=Role.ASSISTANT, text="The Moon pulls both sides.")
     turn = Turn.objects.create(session=session, user_message=question)
     model = ModelConfig.objects.create(name="tide-model")
@@ -178,7 +180,9 @@ def test_lists_do_not_query_per_row(
     staff: Client, answered: Session, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(30):
-        question = ChatMessage.objects.append(answered.root, role=Role.USER, text=f"question {number}")
+        question = ChatMessage.objects.append(
+            ChatMessage.objects.root_of(answered), role=Role.USER, text=f"question {number}"
+        )
         Turn.objects.create(session=answered, user_message=question)
     for name in ("session", "chatmessage", "turn", "run", "toolcall", "agent", "compression"):
         with django_assert_max_num_queries(10):

@@ -176,7 +176,7 @@ def test_a_larger_tree_takes_no_more_queries(session: Session) -> None:
     page(client, session)
     with CaptureQueriesContext(connection) as before:
         page(client, session)
-    leaf = session.tip()
+    leaf = ChatMessage.objects.tip_of(session)
     for turn in range(10):
         question = ChatMessage.objects.append(leaf, role=Role.USER, text=f"question {turn}")
         for version in range(3):

@@ -1,0 +1,74 @@
+"""The columns of whole rows, for statements that read a model's instance: one NamedTuple for each table.
+
+The fields are the model's attributes in the model's order (tests/chat/models/test_rows.py compares them).
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from chat.models.sql.statements import select_list
+
+
+class SessionRow(NamedTuple):
+    id: UUID
+    owner_id: int
+    title: str
+    has_provisional_title: bool
+    agent_id: UUID | None
+    project_id: UUID | None
+    while_answering: str
+    leaf_id: UUID | None
+    latest_event: int
+    seen_event: int
+    answered_event: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class TurnRow(NamedTuple):
+    id: UUID
+    session_id: UUID
+    user_message_id: UUID
+    after_id: UUID | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class ModelConfigRow(NamedTuple):
+    id: int
+    name: str
+    base_url: str
+    api_key_env: str
+    context_window: int
+    max_output_tokens: int
+    supports_vision: bool
+    supports_tools: bool
+    supports_prefill: bool
+    supports_tool_choice_none: bool
+    supports_prompt_cache_key: bool
+    queue: str
+    tokenizer: str
+    prompt_price: Decimal | None
+    cached_price: Decimal | None
+    completion_price: Decimal | None
+    is_default: bool
+    is_demo: bool
+    enabled: bool
+
+
+class MessagePlace(NamedTuple):
+    """Where a message stands in the tree; the rest of it is loaded when it is used."""
+
+    id: UUID
+    session_id: UUID
+    parent_id: UUID | None
+    role: str
+
+
+# Of a table `session`, `turn`, `model` or `message`.
+SESSION: Final = select_list(SessionRow, "session", has_provisional_title="has_makeshift_title")
+TURN: Final = select_list(TurnRow, "turn")
+MODEL_CONFIG: Final = select_list(ModelConfigRow, "model")
+MESSAGE_PLACE: Final = select_list(MessagePlace, "message")

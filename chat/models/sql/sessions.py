@@ -1,0 +1,70 @@
+"""Statements about one session: reading, locking, recording an event, marking it as seen."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from chat.models.sql.rows import SESSION, SessionRow
+from chat.models.sql.statements import Statement
+
+# A condition on a table `session`: neither its owner nor a model has named it.
+IS_UNNAMED: Final = "(session.title = '' OR session.has_makeshift_title)"
+# For a SELECT list: whether a turn of the table `session` has not ended. Plan: index turn_in_progress.
+IS_ANSWERING: Final = """EXISTS (
+        SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL
+    )"""
+
+
+class ListedSession(NamedTuple):
+    """A session as lists show it."""
+
+    session: SessionRow
+    is_answering: bool
+
+
+class RecordedEvent(NamedTuple):
+    """A stored SessionEvent with the session it belongs to."""
+
+    id: int
+    n: int
+    created_at: datetime
+    session: SessionRow
+    is_answering: bool
+
+
+# Parameters: session, user. Plan: primary key.
+READ_OWN: Final = Statement(
+    f"SELECT {SESSION} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s",  # noqa: S608
+    SessionRow,
+)
+# Parameters: session. Plan: primary key.
+LOCK: Final = Statement(
+    f"SELECT {SESSION} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE",  # noqa: S608
+    SessionRow,
+)
+# Parameters: session, kind, payload (jsonb). Plan: primary key, turn_in_progress.
+RECORD: Final = Statement(
+    f"""
+    WITH session AS (
+        UPDATE chat_session SET
+            latest_event = latest_event + 1,
+            answered_event = CASE %(kind)s::text WHEN 'overall_stop' THEN latest_event + 1 ELSE answered_event END
+        WHERE id = %(session)s RETURNING *
+    ), event AS (
+        INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
+        SELECT id, latest_event, %(kind)s, %(payload)s, STATEMENT_TIMESTAMP() FROM session
+        RETURNING id, n, created_at
+    )
+    SELECT event.id, event.n, event.created_at, {SESSION}, {IS_ANSWERING} FROM event, session
+    """,  # noqa: S608  constants alone
+    RecordedEvent,
+)
+# Parameters: session, n (NULL: all there is). Plan: primary key, turn_in_progress.
+MARK_SEEN: Final = Statement(
+    f"""
+    UPDATE chat_session AS session SET seen_event = LEAST(COALESCE(%(n)s, latest_event), latest_event)
+    WHERE id = %(session)s AND seen_event < answered_event
+        AND seen_event < LEAST(COALESCE(%(n)s, latest_event), latest_event)
+    RETURNING {SESSION}, {IS_ANSWERING}
+    """,  # noqa: S608  constants alone
+    ListedSession,
+)

@@ -1,0 +1,56 @@
+"""What a send must know before it stores anything, read in one statement: the tip of the current branch, the turn
+that a reply to it waits for, how many runs are in progress, and the models that may answer.
+
+The statement takes no lock. Every change that could make the snapshot wrong records an event of the session, so
+storing checks `latest_event` again (chat/turns/insert.py); under the session's lock the snapshot cannot become stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from chat.models.message import ChatMessage
+from chat.models.model_config import ModelConfig
+from chat.models.session import Session
+from chat.models.sql.statements import instance
+from chat.models.sql.turns import READ_TIP_SNAPSHOT
+
+
+class TipSnapshot(NamedTuple):
+    latest_event: int  # the session's, when the snapshot was read
+    agent_id: UUID | None  # the session's: the caller may have loaded the session with an earlier agent
+    own_runs: int  # in progress, of the session's owner
+    queued_runs: int  # of all users
+    blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
+    is_repeat: bool  # a message with this client_message_id is stored already
+    tip: ChatMessage | None  # its place in the tree alone; None: the session has no leaf
+    # Enabled ones: those named first, then the default; only the columns that a new run needs.
+    models: Sequence[ModelConfig]
+
+    @classmethod
+    def read(
+        cls, session: Session, model_names: Sequence[str] | None, client_message_id: str | None
+    ) -> TipSnapshot | None:
+        """model_names: the models to look for; None: the default one. Returns None if the session is gone."""
+        rows = READ_TIP_SNAPSHOT.all(
+            session=session.pk,
+            owner=session.owner_id,
+            names=None if model_names is None else list(model_names),
+            most=max(1, len(model_names or ())),
+            client_message_id=client_message_id,
+        )
+        if not rows:
+            return None
+        first = rows[0]
+        return cls(
+            first.latest_event,
+            first.agent_id,
+            first.own_runs,
+            first.queued_runs,
+            first.blocker_id,
+            first.is_repeat,
+            tip=instance(ChatMessage, first.tip) if first.tip else None,
+            models=[instance(ModelConfig, row.model) for row in rows if row.model],
+        )
