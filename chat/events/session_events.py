@@ -7,7 +7,6 @@ subscriber itself repairs a publication that was lost.
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -16,12 +15,13 @@ from redis.exceptions import RedisError
 from chat.events import session_list
 from chat.log.stream import EVENTS_ATTEMPT, Appended, append_event_now, append_now, event_log, position_now
 from chat.models import Session, SessionEvent
+from chat.presenters.json_values import JSONObject
 from chat.protocol.wire import encode
 
 logger = logging.getLogger(__name__)
 
 
-def record(session: Session, kind: str, payload: dict[str, Any]) -> None:
+def record(session: Session, kind: str, payload: JSONObject) -> None:
     """Number and store one event in the caller's transaction; it is published after the commit."""
     publish_on_commit(session.record(kind, payload))
 

@@ -1,4 +1,4 @@
-"""Files as models get them."""
+"""Files of messages and projects, loaded as the values that models see."""
 
 import logging
 from typing import Any
@@ -46,7 +46,7 @@ def picture(owner: Any) -> File:
     )
 
 
-def seen(file: File, number: int) -> TextFile:
+def expected_text(file: File, number: int) -> TextFile:
     pk = str(file.pk)
     return TextFile(pk, file.name, file.size_bytes, Document(number, pk, file.name, file.text), 3)
 
@@ -56,18 +56,18 @@ def attach(question: ChatMessage, *files: tuple[File, int | None]) -> None:
         MessageFile.objects.create(message=question, file=file, position=position, number=number)
 
 
-def test_texts_come_with_their_numbers_and_pictures_with_their_bytes(alice: Any, question: Any) -> None:
+def test_texts_have_their_numbers_and_images_their_bytes(alice: Any, question: Any) -> None:
     tides, moon, levels = text(alice, "tides.txt"), picture(alice), text(alice, "levels.csv", kind="tabular")
     attach(question, (levels, 3), (moon, None), (tides, 4))
     found = attachments.load_attachments([question.pk, question.parent_id])
     assert list(found) == [question.pk]
-    assert found[question.pk].files == [seen(levels, 3), seen(tides, 4)]
+    assert found[question.pk].files == [expected_text(levels, 3), expected_text(tides, 4)]
     assert found[question.pk].images == [
         Image(str(moon.pk), "moon.png", "data:image/png;base64,iVBORw==", 64, 32)
     ]
 
 
-def test_a_picture_whose_content_is_gone_is_left_out(
+def test_an_image_without_content_is_left_out(
     alice: Any, question: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     moon = picture(alice)
@@ -78,17 +78,17 @@ def test_a_picture_whose_content_is_gone_is_left_out(
     assert str(moon.pk) in caplog.text
 
 
-def test_a_project_gives_its_readable_texts_oldest_first(alice: Any) -> None:
+def test_readable_texts_of_a_project_are_loaded_oldest_first(alice: Any) -> None:
     project = Project.objects.create(owner=alice, name="Tides")
     first, second = (text(alice, name, project=project) for name in ("a.txt", "b.txt"))
     text(alice, "c.txt", project=project, status="processing")
     text(alice, "d.txt")
     moon = picture(alice)
     File.objects.filter(pk=moon.pk).update(project=project)
-    assert attachments.load_project_files(project.pk) == [seen(first, 0), seen(second, 0)]
+    assert attachments.load_project_files(project.pk) == [expected_text(first, 0), expected_text(second, 0)]
 
 
-def test_the_prompt_of_a_session_is_its_agents_own_or_else_its_projects(alice: Any) -> None:
+def test_the_prompt_of_a_session_is_its_agents_or_else_its_projects(alice: Any) -> None:
     from chat.models import Agent
 
     project = Project.objects.create(owner=alice, name="Tides", instructions=" Name the Moon. ")

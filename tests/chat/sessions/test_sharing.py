@@ -1,4 +1,4 @@
-"""A link shows one branch as it was, to anybody, until it is revoked; and nothing else."""
+"""A share shows one branch as it was when shared, to everybody with the link, until it is revoked."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def share(client: APIClient, session: str, **body: Any) -> dict[str, Any]:
 
 
 def visit(made: dict[str, Any]) -> Any:
-    """By somebody without a login."""
+    """The page of the link, requested without a login."""
     return Client().get(made["url"])
 
 
@@ -44,7 +44,7 @@ def shown(made: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(found[1]))
 
 
-def test_anybody_reads_what_was_there_when_it_was_shared(client: APIClient, session: str) -> None:
+def test_the_page_shows_the_branch_as_it_was_when_shared(client: APIClient, session: str) -> None:
     made = share(client, session)
     cast.talk(client, session, "Later")
     assert [one["text"] for one in shown(made)["messages"]] == ["Hello", "About Hello"]
@@ -67,7 +67,7 @@ def test_another_branch_is_not_shown(client: APIClient, session: str) -> None:
     assert texts == [["Instead", "About Instead"], ["Hello", "About Hello"]]
 
 
-def test_nothing_tells_who_wrote_it(client: APIClient, session: str) -> None:
+def test_the_page_has_no_ids_and_no_owner(client: APIClient, session: str) -> None:
     run = Run.objects.get(turn__session=session)
     ChatMessage.objects.filter(pk=run.message_id).update(reasoning="Secretly")
     ToolCall.objects.create(
@@ -96,7 +96,7 @@ def test_nothing_tells_who_wrote_it(client: APIClient, session: str) -> None:
     ]
 
 
-def test_a_revoked_link_is_like_one_that_never_was(client: APIClient, session: str) -> None:
+def test_a_revoked_link_answers_as_an_unknown_one(client: APIClient, session: str) -> None:
     made, kept = share(client, session), share(client, session)
     assert visit(made).status_code == 200
     assert client.delete(f"/api/shares/{made['id']}/").status_code == 204
@@ -119,7 +119,7 @@ def test_a_revoked_link_is_like_one_that_never_was(client: APIClient, session: s
     assert visit(kept).status_code == 404
 
 
-def test_the_page_is_for_people_with_the_link_alone(client: APIClient, session: str) -> None:
+def test_the_page_is_not_indexed_cached_or_referred(client: APIClient, session: str) -> None:
     page = visit(share(client, session))
     assert "noindex" in page["X-Robots-Tag"]
     assert page["Referrer-Policy"] == "no-referrer"
@@ -128,7 +128,7 @@ def test_the_page_is_for_people_with_the_link_alone(client: APIClient, session: 
     assert "unsafe-inline" not in page["Content-Security-Policy"]
 
 
-def test_what_was_said_cannot_leave_its_place_on_the_page(client: APIClient, session: str) -> None:
+def test_texts_are_escaped(client: APIClient, session: str) -> None:
     ChatMessage.objects.filter(session=session, role="user").update(text="</script><script>alert(1)</script>")
     client.patch(f"/api/sessions/{session}/", {"title": "<b>Tides</b>"}, format="json")
     made = share(client, session)
@@ -145,13 +145,13 @@ def test_the_secret_is_not_in_the_database(client: APIClient, session: str, sett
     assert token == token_of(row.pk)
     assert len(token) * 4 >= 128
     assert token not in str(vars(row))
-    # With another key the link still works; what it is cannot be told any more.
+    # With another SECRET_KEY the link still works, but its token cannot be derived any more.
     settings.SECRET_KEY = "another"
     assert client.get(f"/api/sessions/{session}/shares/").json()[0]["url"] is None
     assert visit(made).status_code == 200
 
 
-def test_what_is_still_being_written_is_not_shared(client: APIClient, session: str) -> None:
+def test_an_answer_in_progress_cannot_be_shared(client: APIClient, session: str) -> None:
     made = share(client, session)
     cast.send(client, session)
     for response in (
@@ -165,7 +165,7 @@ def test_what_is_still_being_written_is_not_shared(client: APIClient, session: s
         assert (response.status_code, response.json()["code"]) == (409, "turn_in_progress")
 
 
-def test_there_are_only_so_many_links(
+def test_the_number_of_links_is_limited(
     client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("web.rest.shares.MAX_SHARES", 1)

@@ -1,4 +1,4 @@
-"""The ordinary send takes no lock: it looks, and stores only if nothing has happened to the session in between."""
+"""The ordinary send takes no lock: it stores nothing if the session has changed since its snapshot, and starts again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,10 +19,10 @@ Meanwhile = Callable[[Callable[[], Any]], None]
 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
-    """What is given happens once: while the next send, which has looked, works out its context."""
+    """Runs a function once, between the snapshot and the storing of the next send: in a context provider."""
     monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
 
-    def happens(event: Callable[[], Any]) -> None:
+    def run_once(event: Callable[[], Any]) -> None:
         waiting = [event]
 
         def provider(_: Session) -> str:
@@ -32,22 +32,22 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
 
         dynamic_context.register("meanwhile", provider)
 
-    return happens
+    return run_once
 
 
-def asked(act: Callable[[], Any]) -> list[str]:
-    """The first words of what the database was asked."""
+def statements_of(act: Callable[[], Any]) -> list[str]:
+    """The first word of each statement that is sent to the database."""
     with CaptureQueriesContext(connection) as queries:
         act()
     return [query["sql"].split()[0] for query in queries.captured_queries]
 
 
-def test_it_asks_the_database_once_and_stores_once(alice: Any, session: str) -> None:
+def test_an_ordinary_send_is_one_select_and_one_insert(alice: Any, session: str) -> None:
     known = Session.objects.get(pk=session)
-    assert asked(lambda: start_turn(known, TurnRequest("Hello"))) == ["SELECT", "WITH"]
+    assert statements_of(lambda: start_turn(known, TurnRequest("Hello"))) == ["SELECT", "WITH"]
 
 
-def test_a_repeat_is_looked_up_and_not_stored(client: APIClient, session: str) -> None:
+def test_a_repeat_returns_the_first_answer(client: APIClient, session: str) -> None:
     first = cast.send(client, session, client_message_id="one")
     again = cast.send(client, session, client_message_id="one")
     assert (first.status_code, again.status_code) == (202, 200)
@@ -55,7 +55,7 @@ def test_a_repeat_is_looked_up_and_not_stored(client: APIClient, session: str) -
     assert Turn.objects.count() == 1
 
 
-def test_a_message_sent_in_between_stands_above_it(
+def test_a_message_sent_in_between_becomes_its_parent(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
     meanwhile(lambda: cast.talk(client, session, "first"))
@@ -72,7 +72,7 @@ def test_it_waits_for_a_message_sent_in_between(
     assert second.after == first
 
 
-def test_a_branch_chosen_in_between_is_the_one_it_goes_on(
+def test_a_branch_selected_in_between_is_continued(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
     cast.talk(client, session, "one")
@@ -84,6 +84,14 @@ def test_a_branch_chosen_in_between_is_the_one_it_goes_on(
     assert cast.texts(client, session) == ["one", "About one", "three", ""]
 
 
+def test_an_agent_changed_before_the_snapshot_answers(client: APIClient, session: str) -> None:
+    stale = Session.objects.get(pk=session)
+    body = {"name": "Tides", "prompt": "", "models": ["deep"]}
+    agent = client.post("/api/agents/", body, format="json").json()["id"]
+    client.patch(f"/api/sessions/{session}/", {"agent": agent}, format="json")
+    assert [run.model for run in start_turn(stale, TurnRequest("Hello")).runs] == ["deep"]
+
+
 def test_a_session_deleted_in_between_is_not_found(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
@@ -93,7 +101,7 @@ def test_a_session_deleted_in_between_is_not_found(
 
 
 @pytest.mark.parametrize("named", [["quick", "gone"], ["gone"]], ids=["one of two", "the only one"])
-def test_a_model_that_is_not_offered_is_refused(client: APIClient, session: str, named: list[str]) -> None:
+def test_a_model_that_is_not_enabled_is_refused(client: APIClient, session: str, named: list[str]) -> None:
     ModelConfig.objects.create(**ModelConfig.fields_for("gone", 8_000), enabled=False)
     answer = cast.send(client, session, models=named)
     assert (answer.status_code, answer.json()["code"]) == (400, "models_invalid")

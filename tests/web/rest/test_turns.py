@@ -1,4 +1,4 @@
-"""Sending, editing, answering again, and choosing between branches."""
+"""Sends, edits, regenerations, and the selection of branches."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class TestSending:
         assert branch[-1]["siblings"] == [run["message"] for run in started["runs"]]
 
     @pytest.mark.django_db(transaction=True)
-    def test_other_tabs_hear_of_it_and_the_workers_are_woken(self, client: APIClient, session: str) -> None:
+    def test_the_event_is_published_and_the_runs_are_enqueued(self, client: APIClient, session: str) -> None:
         queued_run_ids()
         started = cast.send(client, session, models=["quick", "deep"]).json()
         assert queued_run_ids() == [run["id"] for run in started["runs"]]
@@ -67,7 +67,7 @@ class TestAdmission:
     @pytest.mark.parametrize(
         ("limit", "code"), [("MAX_RUNS_PER_USER", "too_many_runs"), ("MAX_QUEUED_RUNS", "queue_full")]
     )
-    def test_past_the_limit_one_is_told_to_come_back(
+    def test_past_a_limit_the_send_is_refused_with_retry_after(
         self, client: APIClient, session: str, settings: Any, limit: str, code: str
     ) -> None:
         setattr(settings, limit, 2)
@@ -78,7 +78,7 @@ class TestAdmission:
         cast.finish(started["runs"][0]["id"])
         assert cast.send(client, session, "again").status_code == 202
 
-    def test_others_are_not_concerned_by_ones_own_limit(
+    def test_the_limit_per_user_does_not_affect_other_users(
         self, client: APIClient, session: str, settings: Any
     ) -> None:
         settings.MAX_RUNS_PER_USER = 1
@@ -152,7 +152,7 @@ class TestBranches:
         cast.send(client, session, "one")
         assert cast.send(client, session, "uno", parent=None).status_code == 202
 
-    def test_answering_again_makes_a_sibling_and_shows_it(self, client: APIClient, session: str) -> None:
+    def test_a_regeneration_adds_a_sibling_and_shows_it(self, client: APIClient, session: str) -> None:
         started = cast.talk(client, session, "one")
         cast.talk(client, session, "two")
         path = f"/api/messages/{started['user_message']}/regenerations/"

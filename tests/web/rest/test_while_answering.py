@@ -1,4 +1,4 @@
-"""A message that is sent while the last one is still being answered: refused, queued or urgent."""
+"""Messages sent while the tip is being answered: rejected, enqueued, or interrupting, per while_answering."""
 
 from typing import Any
 
@@ -15,8 +15,6 @@ from tests.together import together
 
 
 class TestWhileAnswering:
-    """A message is sent while the tip is still being answered."""
-
     @pytest.fixture
     def mode(self, client: APIClient, session: str) -> Any:
         def choose(mode: str) -> None:
@@ -24,7 +22,7 @@ class TestWhileAnswering:
 
         return choose
 
-    def test_reject_refuses_it(self, client: APIClient, session: str, mode: Any) -> None:
+    def test_reject_refuses_the_message(self, client: APIClient, session: str, mode: Any) -> None:
         mode("reject")
         cast.send(client, session)
         response = cast.send(client, session, "again")
@@ -32,14 +30,16 @@ class TestWhileAnswering:
         assert cast.texts(client, session)[0::2] == ["Hello"]
 
     @pytest.mark.django_db(transaction=True)
-    def test_reject_lets_one_of_two_tabs_through(self, alice: Any, session: str, mode: Any) -> None:
+    def test_reject_accepts_one_of_two_concurrent_messages(self, alice: Any, session: str, mode: Any) -> None:
         mode("reject")
         responses = together(*[lambda: cast.send(cast.client_of(alice), session)] * 2)
         assert sorted(response.status_code for response in responses) == [202, 409]
         assert Turn.objects.count() == 1
 
     @pytest.mark.django_db(transaction=True)
-    def test_enqueue_starts_it_when_the_turn_has_ended(self, client: APIClient, session: str) -> None:
+    def test_enqueue_starts_the_message_when_the_turn_has_ended(
+        self, client: APIClient, session: str
+    ) -> None:
         first = cast.send(client, session, "one", models=["quick", "deep"]).json()
         second = cast.send(client, session, "two").json()
         run = second["runs"][0]["id"]
@@ -62,7 +62,7 @@ class TestWhileAnswering:
         assert (first.after, second.after, third.after) == (None, first, second)
 
     @pytest.mark.django_db(transaction=True)
-    def test_stopping_one_that_waits_does_not_start_the_next_too_early(
+    def test_stopping_a_waiting_turn_does_not_start_the_next_early(
         self, client: APIClient, session: str
     ) -> None:
         first, second, third = (cast.send(client, session, text).json() for text in ("one", "two", "three"))
@@ -75,7 +75,7 @@ class TestWhileAnswering:
         assert queued_run_ids() == [third["runs"][0]["id"]]
 
     @pytest.mark.django_db(transaction=True)
-    def test_a_reply_to_one_stopped_while_it_waited_waits_too(self, client: APIClient, session: str) -> None:
+    def test_a_reply_to_a_turn_stopped_while_waiting_waits_too(self, client: APIClient, session: str) -> None:
         first, second = (cast.send(client, session, text).json() for text in ("one", "two"))
         client.post(f"/api/turns/{second['turn']}/cancellation/")
         third = cast.send(client, session, "three").json()
@@ -84,7 +84,7 @@ class TestWhileAnswering:
         assert explicit.json()["code"] == "parent_in_progress"
 
     @pytest.mark.django_db(transaction=True)
-    def test_interrupt_stops_what_runs_first(self, client: APIClient, session: str, mode: Any) -> None:
+    def test_interrupt_stops_the_running_turn_first(self, client: APIClient, session: str, mode: Any) -> None:
         first, second = (cast.send(client, session, text).json() for text in ("one", "two"))
         claimed = Run.objects.claim(first["runs"][0]["id"], owner=1)
         mode("interrupt")
@@ -99,7 +99,7 @@ class TestWhileAnswering:
         assert queued_run_ids() == [third]
 
     @pytest.mark.django_db(transaction=True)
-    def test_interrupting_what_nobody_has_begun_starts_at_once(
+    def test_interrupting_an_unclaimed_turn_starts_at_once(
         self, client: APIClient, session: str, mode: Any
     ) -> None:
         mode("interrupt")
@@ -114,7 +114,7 @@ class TestWhileAnswering:
         assert cast.send(client, session, models=["nobody"]).status_code == 400
         assert Run.objects.get().status == "queued"
 
-    def test_answering_a_waiting_message_again_waits_too(self, client: APIClient, session: str) -> None:
+    def test_a_regeneration_of_a_waiting_message_waits_too(self, client: APIClient, session: str) -> None:
         first, second = (cast.send(client, session, text).json() for text in ("one", "two"))
         path = f"/api/messages/{second['user_message']}/regenerations/"
         again = client.post(path, {}, format="json").json()

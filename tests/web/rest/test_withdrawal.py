@@ -1,4 +1,4 @@
-"""A question that waits below a running answer is taken back."""
+"""Withdrawing a question that waits for a running answer."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -10,7 +10,7 @@ from tests import cast
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_branch_then_ends_in_the_answer_above_and_the_next_question_goes_there(
+def test_the_branch_ends_in_the_answer_above_and_the_next_question_goes_there(
     client: APIClient, session: str
 ) -> None:
     first = cast.send(client, session, "one").json()
@@ -25,7 +25,7 @@ def test_the_branch_then_ends_in_the_answer_above_and_the_next_question_goes_the
     assert Session.objects.get(pk=session).leaf_id == cast.current_tip(session).pk
 
 
-def test_only_the_newest_and_only_while_it_waits(client: APIClient, session: str) -> None:
+def test_only_the_newest_question_can_be_withdrawn_while_it_waits(client: APIClient, session: str) -> None:
     first, second, third = (cast.send(client, session, text).json() for text in ("one", "two", "three"))
     for message in (first["user_message"], second["user_message"], first["runs"][0]["message"]):
         response = client.post(f"/api/messages/{message}/withdrawal/")

@@ -1,4 +1,4 @@
-"""The same people and models as beside the API."""
+"""The users and models of the REST tests."""
 
 from tests.web.rest.conftest import alice, client, session
 

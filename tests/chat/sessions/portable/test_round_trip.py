@@ -1,4 +1,4 @@
-"""A session that is written, read back and written again is the same; and what it becomes is a session like any other."""
+"""Export and import are inverse, an imported session can be continued, and invalid files are refused."""
 
 import json
 from typing import Any
@@ -35,16 +35,16 @@ def imported(client: APIClient, file: dict[str, Any]) -> str:
     return str(response.json()["id"])
 
 
-def told(value: Any) -> Any:
-    """Without the members that say nothing, which a file may name and an export leaves out."""
+def without_empty(value: Any) -> Any:
+    """Without empty members, which a file may contain and an export leaves out."""
     if isinstance(value, dict):
-        return {name: told(one) for name, one in value.items() if one not in ("", None, [], {})}
-    return [told(one) for one in value] if isinstance(value, list) else value
+        return {name: without_empty(one) for name, one in value.items() if one not in ("", None, [], {})}
+    return [without_empty(one) for one in value] if isinstance(value, list) else value
 
 
 @given(sessions())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_tree_comes_back_as_it_was(db: None, given: dict[str, Any]) -> None:
+def test_any_tree_survives_a_round_trip(db: None, given: dict[str, Any]) -> None:
     owner = User.objects.get_or_create(username="alice")[0]
     first = json.loads(b"".join(as_json(import_session(owner, given))))
     second = json.loads(b"".join(as_json(import_session(owner, first))))
@@ -64,10 +64,10 @@ def test_any_tree_comes_back_as_it_was(db: None, given: dict[str, Any]) -> None:
             }
         return [bare(one) for one in value] if isinstance(value, list) else value
 
-    assert told(bare(first)) == told(bare(given))
+    assert without_empty(bare(first)) == without_empty(bare(given))
 
 
-def test_what_was_said_here_is_the_same_elsewhere(client: APIClient, session: str) -> None:
+def test_another_user_imports_the_same_session(client: APIClient, session: str) -> None:
     started = cast.talk(client, session)
     cast.talk(client, session, "Again")
     client.put(
@@ -84,12 +84,12 @@ def test_what_was_said_here_is_the_same_elsewhere(client: APIClient, session: st
     )
     shapes = [[one.get("model"), one["status"]] for one in bob.get(f"/api/sessions/{copy}/messages/").json()]
     assert shapes == [[None, "completed"], ["quick", "completed"]] * 2
-    # It goes on like any other.
+    # It can be continued.
     cast.talk(bob, copy, "And then?")
     assert cast.texts(bob, copy)[-1] == "About And then?"
 
 
-def test_nothing_runs_in_what_is_imported(client: APIClient, session: str) -> None:
+def test_runs_in_progress_are_imported_as_stopped(client: APIClient, session: str) -> None:
     run = Run.objects.get(pk=cast.send(client, session).json()["runs"][0]["id"])
     assert file_of(client, session)["messages"][2]["run"]["status"] == "queued"
     copy = imported(client, file_of(client, session))
@@ -100,7 +100,7 @@ def test_nothing_runs_in_what_is_imported(client: APIClient, session: str) -> No
     assert (packets["complete"], packets["packets"][-1]["obj"]["stop_reason"]) == (True, "user_cancelled")
 
 
-def test_what_was_used_elsewhere_is_not_counted_here(client: APIClient, session: str) -> None:
+def test_imported_usage_is_shown_and_not_counted(client: APIClient, session: str) -> None:
     cast.talk(client, session)
     Run.objects.update(**dict.fromkeys(USAGE, 7))
     file = file_of(client, session)
@@ -140,7 +140,7 @@ def test_a_thousand_messages_cost_few_queries(client: APIClient) -> None:
     assert len(writing) < 60
 
 
-def test_markdown_is_the_current_branch_or_all_of_them(client: APIClient, session: str) -> None:
+def test_markdown_has_the_current_branch_or_all_branches(client: APIClient, session: str) -> None:
     client.patch(f"/api/sessions/{session}/", {"title": "Tides\n# and moons"}, format="json")
     cast.talk(client, session, "```\nunclosed")
     cast.talk(client, session, "Another", parent=None)
@@ -154,7 +154,7 @@ def test_markdown_is_the_current_branch_or_all_of_them(client: APIClient, sessio
     assert "```\nunclosed\n```" in whole
 
 
-def test_a_file_has_a_name_of_its_own(client: APIClient, session: str) -> None:
+def test_the_file_is_named_after_the_title(client: APIClient, session: str) -> None:
     client.patch(f"/api/sessions/{session}/", {"title": 'Ebbe "und" Flut/…'}, format="json")
     for kind, ending in (("json", "json"), ("markdown", "md")):
         response = client.get(f"/api/sessions/{session}/export/", {"as": kind})
@@ -166,7 +166,9 @@ def test_a_file_has_a_name_of_its_own(client: APIClient, session: str) -> None:
 @pytest.mark.parametrize(
     ("query", "field"), [({"as": "pdf"}, "as"), ({"as": "markdown", "whole": "yes"}, "whole")]
 )
-def test_other_kinds_are_refused(client: APIClient, session: str, query: dict[str, str], field: str) -> None:
+def test_unknown_kinds_are_refused(
+    client: APIClient, session: str, query: dict[str, str], field: str
+) -> None:
     response = client.get(f"/api/sessions/{session}/export/", query)
     assert (response.status_code, response.json()["code"], response.json()["field"]) == (
         400, "invalid_value", field,
@@ -174,7 +176,7 @@ def test_other_kinds_are_refused(client: APIClient, session: str, query: dict[st
 
 
 def change(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """With the member at `messages.1.text` set, or taken out where the value is ...; nothing else."""
+    """`file` with the member at `path` set, or removed if the value is `...`."""
     *above, name = path.split(".")
     here: Any = file
     for one in above:
@@ -245,7 +247,7 @@ BAD: list[Any] = [
 
 
 @pytest.mark.parametrize(("path", "value", "code", "field"), BAD)
-def test_a_bad_file_is_refused_with_the_place_and_stores_nothing(
+def test_an_invalid_file_is_refused_with_its_path_and_stores_nothing(
     client: APIClient, path: str, value: Any, code: str, field: str | None
 ) -> None:
     file = long_file(3)

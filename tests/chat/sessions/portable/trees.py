@@ -1,22 +1,22 @@
-"""Random sessions as files: any tree the rules allow, for Hypothesis."""
+"""Hypothesis strategies for valid session files: any tree that the rules allow."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import strategies as st
 
-BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
+STARTED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 ENDED = ["completed", "failed", "stopped"]
 
 
-def said(moment: datetime) -> str:
+def isoformat(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
 @st.composite
 def call(draw: Any, depth: int = 1) -> dict[str, Any]:
-    """Without its place."""
+    """A tool call without its position."""
     made = {
         "tool_call_id": draw(TEXT),
         "name": "web_search",
@@ -38,10 +38,10 @@ def call(draw: Any, depth: int = 1) -> dict[str, Any]:
         "duration_ms": draw(st.one_of(st.none(), st.integers(0, 9999))),
     }
     children = draw(st.lists(call(depth=depth - 1), max_size=2)) if depth else []
-    return made | {"children": placed(children)}
+    return made | {"children": with_positions(children)}
 
 
-def placed(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_positions(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one | {"turn_number": index // 2, "tab_index": index % 2} for index, one in enumerate(calls)]
 
 
@@ -53,8 +53,8 @@ def run(draw: Any, turn: int, begun: datetime) -> dict[str, Any]:
         "model": draw(st.sampled_from(["quick", "deep"])),
         "turn": turn,
         "status": status,
-        "created_at": said(begun),
-        "ended_at": said(begun + timedelta(seconds=draw(st.integers(0, 99)))),
+        "created_at": isoformat(begun),
+        "ended_at": isoformat(begun + timedelta(seconds=draw(st.integers(0, 99)))),
         **({"error": error} if status == "failed" else {}),
         "usage": draw(
             st.fixed_dictionaries({}, optional={"prompt_tokens": st.integers(0, 9), "cost": st.just("0.25")})
@@ -65,8 +65,8 @@ def run(draw: Any, turn: int, begun: datetime) -> dict[str, Any]:
 
 @st.composite
 def sessions(draw: Any) -> dict[str, Any]:
-    """A file that may be imported."""
-    messages: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": said(BEGAN)}]
+    """A valid file."""
+    messages: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": isoformat(STARTED_AT)}]
     turns: dict[int, int] = {}
     for _ in range(draw(st.integers(0, 12))):
         parent = draw(st.sampled_from([one for one in messages if one["role"] != "summary"]))
@@ -85,16 +85,22 @@ def sessions(draw: Any) -> dict[str, Any]:
 
 @st.composite
 def message(draw: Any, number: int, parent: dict[str, Any], turns: dict[int, int]) -> dict[str, Any]:
-    moment = BEGAN + timedelta(seconds=number)
+    moment = STARTED_AT + timedelta(seconds=number)
     role = "assistant" if parent["role"] == "user" else "user"
-    made = {"id": number, "role": role, "sent_at": said(moment), "parent": parent["id"], "text": draw(TEXT)}
+    made = {
+        "id": number,
+        "role": role,
+        "sent_at": isoformat(moment),
+        "parent": parent["id"],
+        "text": draw(TEXT),
+    }
     if role == "user":
         kinds = draw(st.lists(st.sampled_from(["text", "image"]), max_size=2))
         return made | {"files": [{"name": f"{index}.txt", "kind": kind} for index, kind in enumerate(kinds)]}
     turn = turns[parent["id"]] = turns.get(parent["id"], -1) + 1
     return made | {
         "reasoning": draw(TEXT),
-        "tool_calls": placed(draw(st.lists(call(), max_size=3))),
+        "tool_calls": with_positions(draw(st.lists(call(), max_size=3))),
         "citations": [{"number": number, "document_id": "d"} for number in range(1, draw(st.integers(1, 3)))],
         "run": draw(run(turn, moment)),
         **draw(st.sampled_from([{}, {"feedback": {"is_positive": True}}, {"feedback": {"text": "No."}}])),
@@ -102,14 +108,14 @@ def message(draw: Any, number: int, parent: dict[str, Any], turns: dict[int, int
 
 
 def summary(number: int, parent: dict[str, Any]) -> dict[str, Any]:
-    """Of everything above its parent."""
-    moment = BEGAN + timedelta(seconds=number)
-    made = {"id": number, "role": "summary", "sent_at": said(moment), "text": "Before."}
+    """A summary of everything above its parent."""
+    moment = STARTED_AT + timedelta(seconds=number)
+    made = {"id": number, "role": "summary", "sent_at": isoformat(moment), "text": "Before."}
     return made | {"parent": parent["id"], "last_summarized_message": parent["parent"]}
 
 
 def in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As an export numbers them: depth first, siblings by their times."""
+    """Numbered as in an export: depth first, siblings oldest first."""
     order: list[int] = []
     waiting = [0]
     while waiting:
