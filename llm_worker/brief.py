@@ -1,4 +1,4 @@
-"""Brief: what one loop works on, be it a run's or that of an agent tool inside it. Values only."""
+"""Brief: the input of one loop, of a run or of an agent tool inside it. Values only; loading builds it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ from llm_worker.upstream.model_request import Model
 
 @dataclass(frozen=True)
 class EarlierProgress:
-    """What attempts before this one have left. In the last of the rounds, calls may lack their response.
+    """What earlier attempts left. Calls of the last round may lack their response.
 
-    said, thought: after the rounds, to be gone on with. is_shown: readers see all of it already, since the
-    attempt was opened by a snapshot.
+    text, reasoning: after the rounds, to be continued.  is_shown: readers see all of it already, in the snapshot that
+    opened this attempt.
     """
 
     rounds: Sequence[ShownRound] = ()
-    said: str = ""
-    thought: str = ""
+    text: str = ""
+    reasoning: str = ""
     is_shown: bool = False
     usage: Usage = field(default_factory=Usage)
     cycles: int = 0
@@ -29,9 +29,9 @@ class EarlierProgress:
 
 @dataclass(frozen=True)
 class Brief:
-    """entries: the branch after the summary, oldest first; the last is the message to answer.
+    """entries: the branch after the summary, oldest first; the last one is the message to answer.
 
-    context_window: in tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the default.
+    context_window: tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the default.
     documents: of files and the project, which may be cited from the start.
     highest_number: of the documents on the branch.  inside: the row of the agent call it belongs to, if any.
     """

@@ -1,7 +1,7 @@
-"""Emitter: how the layers below say something. One per attempt; what it sends is what RunState keeps.
+"""Emitter: the way in which everything below it reaches readers. One per attempt, and one per agent call inside it.
 
-It cleans text, tells reasoning, calls written as text and citations from the answer, and opens and closes blocks;
-numbering is the producer's.
+It sends what a model streams through the answer pipeline (stream/pipeline.py) and turns its outputs into packets and
+into entries of RunState: what is shown is what is saved. Numbering packets is the log producer's.
 """
 
 from __future__ import annotations
@@ -9,51 +9,42 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from chat.protocol import wire as p
 from chat.transcript.entries import Document
 from chat.transcript.packets import Blocks, Placed
-from llm_worker.state import RunState
+from llm_worker.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
 from llm_worker.stream.citations import Citations
-from llm_worker.stream.sanitiser import Sanitiser
-from llm_worker.stream.think_tags import Kind, ThinkSplitter
+from llm_worker.stream.pipeline import AnswerPipeline, Output
+from llm_worker.stream.text_calls import TextCalls
+from llm_worker.stream.think_tags import Reasoning
 
 
 class PacketSink(Protocol):
-    """What an emitter needs of chat.log.producer.PacketProducer."""
+    """Receives packets; chat.log.producer.PacketProducer is the one of a worker."""
 
     def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
 
-    def hold(self) -> None: ...
+    def hold(self) -> None:
+        """No checkpoint counts what is emitted from now on, until release()."""
+        ...
 
     def release(self) -> None: ...
 
 
 class DeltaSink(Protocol):
-    """Whoever is told what the model says."""
+    """Receives text and reasoning deltas."""
 
     def text(self, text: str) -> None: ...
 
     def reasoning(self, text: str) -> None: ...
 
 
-class CallSearch(Protocol):
-    """Finds tool calls that a model writes as text. calls: those found, once the text has been flushed."""
-
-    calls: list[RequestedCall]
-
-    def feed(self, text: str) -> str:
-        """What of it may be shown by now."""
-        ...
-
-    def flush(self) -> str: ...
-
-
 @dataclass
 class CallPreview:
-    """A call that readers are shown while the model writes it; no row knows of it yet."""
+    """A call that readers are shown while the model writes it; it has no row yet."""
 
     id: str
     name: str
@@ -61,42 +52,48 @@ class CallPreview:
 
 
 class DeferredText:
-    """Keeps what a model says after a call that readers are shown already: its place is behind the round."""
+    """A DeltaSink for what a model writes after a call that readers see already: it is shown after the round."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[Kind, str]] = []
+        self.deltas: list[str | Reasoning] = []
 
     def text(self, text: str) -> None:
-        self.said.append(("text", text))
+        self.deltas.append(text)
 
     def reasoning(self, text: str) -> None:
-        self.said.append(("reasoning", text))
+        self.deltas.append(Reasoning(text))
+
+
+class StepOutput(NamedTuple):
+    """utterance: what readers were shown since the latest round.  calls: those the model wrote as text."""
+
+    utterance: Utterance
+    calls: list[RequestedCall]
 
 
 class Emitter:
-    def __init__(
-        self, producer: PacketSink, state: RunState, blocks: Blocks, clock: Callable[[], float]
-    ) -> None:
+    """Implements DeltaSink for one loop."""
+
+    def __init__(self, sink: PacketSink, state: RunState, blocks: Blocks, clock: Callable[[], float]) -> None:
         """clock: seconds, monotonic; stamps the first token."""
-        self._producer = producer
+        self._sink = sink
         self._clock = clock
         self.state = state
         self.blocks = blocks
-        self._text_calls: CallSearch | None = None
-        self._given: dict[int, Document] = {}
-        self.documents = ChainMap(blocks.documents, self._given)  # what may be cited, by number
-        # A report is cited from, not citing: its numbers stay numbers.
+        self._own_documents: dict[int, Document] = {}
+        self.documents = ChainMap(blocks.documents, self._own_documents)  # what may be cited, by number
+        # The report of an agent tool is a source for the answer, and keeps its numbers as they are.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
-        self._may_cite = False
-        self.written: CallPreview | None = None
-        self._later = DeferredText()
-        self._thinking_since = 0.0
-        self._thought_before_ms = 0
-        self._renew()
+        self._pipeline = AnswerPipeline(self._citations)
+        self._passage = state.open_passage()
+        self._has_spoken = False
+        self.preview: CallPreview | None = None
+        self._deferred = DeferredText()
+        self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """For what happens inside the call of this tab of the open round."""
-        return Emitter(self._producer, state, self.blocks.within(tab), self._clock)
+        return Emitter(self._sink, state, self.blocks.within(tab), self._clock)
 
     @property
     def cited(self) -> dict[int, Document]:
@@ -108,61 +105,66 @@ class Emitter:
 
     def cite_from(self, documents: Iterable[Document]) -> None:
         """What may be cited besides what tools find."""
-        self._given |= {document.number: document for document in documents}
+        self._own_documents |= {document.number: document for document in documents}
 
-    def begin_step(self, search: CallSearch | None = None) -> None:
-        """What the next inference writes like a call is one, and it may cite what has been found by now.
+    def restore(self, text: str, reasoning: str) -> None:
+        """Save along what earlier attempts showed and this one continues."""
+        self._passage.texts += [text] if text else []
+        self._passage.reasonings += [reasoning] if reasoning else []
 
-        None: what it writes like a call is text like any other.
+    def begin_step(self, text_calls: TextCalls | None = None) -> None:
+        """The next inference may cite what has been found by now, and then shows what was deferred.
+
+        text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
         """
-        self._text_calls = search
-        self._may_cite = bool(self.documents)
-        self._say_later()
+        self._pipeline.start(text_calls, has_documents=bool(self.documents))
+        self._show_deferred()
 
     def show(self, placed: Iterable[Placed]) -> None:
         """Packets as the blocks build them."""
         for placement, obj in placed:
-            self._producer.emit(placement, obj)
+            self._sink.emit(placement, obj)
 
     def text(self, text: str) -> None:
         """A piece of the answer, as the model sent it."""
-        for kind, piece in self._think.feed(self._clean_text.clean(text)):
-            self._tell(kind, piece)
+        self._emit(self._pipeline.text(text))
 
     def reasoning(self, text: str) -> None:
-        self._say("reasoning", self._clean_reasoning.clean(text))
+        self._show_reasoning(self._pipeline.reasoning(text))
 
-    def call(self, piece: CallFragment) -> DeltaSink:
-        """What the model has written of its first call; what it says after that goes to the one returned.
+    def call(self, fragment: CallFragment) -> DeltaSink:
+        """Show what the model has written of its first call; its further deltas go to the sink that is returned.
 
-        Until calls_are_stored() nothing else is said, and no checkpoint counts what readers see of it.
+        Until calls_are_stored() nothing else is shown, and no checkpoint counts what readers see of the call.
         """
-        if self.written is None:
-            self._say_held_back()
-            self._producer.hold()
-            self.written = CallPreview(piece.id, piece.name)
-            self.show(self.blocks.tool_start(piece.tab, piece.id, piece.name))
-        self.written.pieces.append(piece.text)
-        self.show(self.blocks.tool_writing(piece.tab, piece.text))
-        return self._later
+        if self.preview is None:
+            self._emit(self._pipeline.flush())
+            self._sink.hold()
+            self.preview = CallPreview(fragment.id, fragment.name)
+            self.show(self.blocks.tool_start(fragment.tab, fragment.id, fragment.name))
+        self.preview.pieces.append(fragment.text)
+        self.show(self.blocks.tool_writing(fragment.tab, fragment.text))
+        return self._deferred
+
+    def end_step(self) -> StepOutput:
+        """Show what was held back; the next inference starts anew."""
+        self._emit(self._pipeline.flush())
+        return StepOutput(self._passage.utterance, self._pipeline.take_calls())
 
     def calls_are_stored(self) -> None:
-        """The rows know, or will know with the end of the run, what readers see."""
-        if self.written:
-            self.written = None
-            self._producer.release()
+        """Rows exist, or will with the end of the run, for the calls that readers see."""
+        if self.preview:
+            self.preview = None
+            self._sink.release()
 
-    def end_step(self) -> list[RequestedCall]:
-        """Say what was held back; the next inference begins anew. Returns the calls that were written as text."""
-        self._say_held_back()
-        calls = self._text_calls.calls if self._text_calls else []
-        self._text_calls = None
-        return calls
+    def open_round(self) -> None:
+        """What was shown since the previous round belongs to the one that starts, whatever its results."""
+        self._passage = self.state.open_passage()
 
     def end(self) -> None:
-        """Everything but the error and `stop`, which are said when the end has been committed."""
+        """Show everything but the error and `stop`, which follow when the end has been committed."""
         self.end_step()
-        self._say_later()
+        self._show_deferred()
         self.show(self.blocks.close())
 
     def stop(self, reason: p.StopReason, error: p.Error | None = None) -> None:
@@ -170,69 +172,48 @@ class Emitter:
             self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
         self.show(self.blocks.stop(reason))
 
-    def _say_later(self) -> None:
-        later, self._later = self._later.said, DeferredText()
-        for kind, text in later:
-            self.text(text) if kind == "text" else self.reasoning(text)
-        if later:
-            self._say_held_back()
+    def _show_deferred(self) -> None:
+        deltas, self._deferred = self._deferred.deltas, DeferredText()
+        for delta in deltas:
+            self.reasoning(delta.text) if isinstance(delta, Reasoning) else self.text(delta)
+        if deltas:
+            self._emit(self._pipeline.flush())
 
-    def _say_held_back(self) -> None:
-        self._say("reasoning", self._clean_reasoning.flush())
-        for kind, piece in self._think.feed(self._clean_text.flush()):
-            self._tell(kind, piece)
-        for kind, piece in self._think.flush():
-            self._tell(kind, piece)
-        if self._text_calls:
-            self._cite(self._text_calls.flush())
-        if self._may_cite:
-            self._say_parts(self._citations.flush())
-        self._renew()
-
-    def _renew(self) -> None:
-        self._clean_text = Sanitiser()
-        self._clean_reasoning = Sanitiser()
-        self._think = ThinkSplitter()
-
-    def _tell(self, kind: Kind, text: str) -> None:
-        if kind == "text" and (self._text_calls or self._may_cite):
-            self._cite(self._text_calls.feed(text) if self._text_calls else text)
-        else:
-            self._say(kind, text)
-
-    def _cite(self, text: str) -> None:
-        if self._may_cite:
-            self._say_parts(self._citations.feed(text))
-        else:
-            self._say("text", text)
-
-    def _say_parts(self, parts: Iterable[str | Document]) -> None:
-        for part in parts:
-            if isinstance(part, str):
-                self._say("text", part)
+    def _emit(self, outputs: Iterable[Output]) -> None:
+        """Turn the outputs of the pipeline into packets, and into what is saved."""
+        for output in outputs:
+            if isinstance(output, str):
+                self._show_text(output)
+            elif isinstance(output, Reasoning):
+                self._show_reasoning(output.text)
             elif not self.blocks.inside:
-                self.show(self.blocks.citation(part))
+                self.show(self.blocks.citation(output))
 
-    def _say(self, kind: Kind, text: str) -> None:
-        if not text:
-            return
-        counted = self.state.outermost
-        if counted.first_token_at is None:
-            counted.first_token_at = self._clock()
-        if kind == "text":
-            self.state.texts.append(text)
+    def _show_text(self, text: str) -> None:
+        if text:
+            if not self._has_spoken:
+                self._speak()
+            self._passage.texts.append(text)
             self.show(self.blocks.message(text))
-        else:
-            self.state.reasonings.append(text)
-            self.show(self.blocks.reasoning(text, self._thought_ms()))
 
-    def _thought_ms(self) -> int | None:
-        """How long the reasoning block that is open, or about to be, has been written; the run's own, not an agent's."""
+    def _show_reasoning(self, text: str) -> None:
+        if text:
+            if not self._has_spoken:
+                self._speak()
+            self._passage.reasonings.append(text)
+            self.show(self.blocks.reasoning(text, self._reasoning_ms()))
+
+    def _speak(self) -> None:
+        self._has_spoken = True
+        self.state.stamp_first_token(self._clock())
+
+    def _reasoning_ms(self) -> int | None:
+        """How long the reasoning block, open or about to be, has been written; None inside an agent tool."""
         if self.blocks.inside:
             return None
+        now = self._clock()
         if self.blocks.open != "reasoning":
-            self._thinking_since = self._clock()
-            self._thought_before_ms = self.state.reasoning_ms or 0
-        thought_ms = round((self._clock() - self._thinking_since) * 1000)
-        self.state.reasoning_ms = self._thought_before_ms + thought_ms
-        return thought_ms
+            self._reasoning_since = now
+            self._passage.open_reasoning()
+        self._passage.block_ms = block_ms = round((now - self._reasoning_since) * 1000)
+        return block_ms

@@ -1,7 +1,11 @@
-"""The LLM loop: inferences and rounds of tools until there is an answer. Knows nothing of rows, leases and stops."""
+"""The LLM loop: inferences and rounds of tools until there is an answer. Knows nothing of rows, leases and stops.
+
+It decides by what steps and rounds return, never by what has been saved so far (RunState).
+"""
 
 from collections.abc import Sequence
 
+from chat.transcript.entries import Round
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, with_prefill
 from llm_worker.emitter import Emitter
@@ -12,51 +16,60 @@ from llm_worker.resume import (
     replay_round,
     replay_text_before,
 )
+from llm_worker.state import Utterance
 from llm_worker.step import Step, new_call_id, run_llm_step
 from llm_worker.stream.text_calls import TextCalls
-from llm_worker.tool_calls.calls import PlannedCall, plan_calls
-from llm_worker.tool_calls.round_runner import LoopDeps, RoundRunner
-from llm_worker.tool_calls.tool_round import execute
+from llm_worker.tool_calls.calls import plan_calls
+from llm_worker.tool_calls.round_runner import LoopDeps, RoundRunner, RoundStart
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 
 REFUSALS = frozenset({"refusal", "content_filter"})
 
 
-async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
-    """Answer into `emitter` and its state. Raises ModelFailed, after which what was said so far is kept."""
+async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> str:
+    """Answer into `emitter`; returns the text after the last round of tools.
+
+    Raises ModelFailed, after which what was shown so far is kept.
+    """
     emitter.cite_from(brief.documents)
-    await _take_up(brief, deps, emitter)
-    said, reads_text = brief.earlier.said, True
+    rounds = await _resume(brief, deps, emitter)
+    prefill, reads_text_calls = brief.earlier.text, True
     while True:
-        cycle = build_cycle(brief, emitter.state.rounds)
-        emitter.begin_step(_text_calls(cycle.tools) if reads_text else None)
-        request = with_prefill(cycle.request, said) if said else cycle.request
-        said = ""
-        deps.sent(brief.inside, request, cycle.report)
-        step = await run_llm_step(request, deps.models, emitter, _watchable(brief, cycle.tools))
-        reads_text = not step.in_text and reads_text  # once a turn: more of it is talk about tools
+        cycle = build_cycle(brief, rounds)
+        emitter.begin_step(_text_calls(cycle.tools) if reads_text_calls else None)
+        request = with_prefill(cycle.request, prefill) if prefill else cycle.request
+        prefill = ""
+        deps.on_request(brief.inside, request, cycle.report)
+        step = await run_llm_step(request, deps.models, emitter, _previewable(brief, cycle.tools))
+        # Once per turn: further markup is talk about tools.
+        reads_text_calls = reads_text_calls and not step.has_text_calls
         if not (step.calls and cycle.tools):
             break
-        await _carry_out(plan_calls(step.calls, cycle.tools), RoundRunner(brief, deps, emitter, run_llm_loop))
-    _check(step, emitter)
+        runner = RoundRunner(brief, deps, emitter, run_llm_loop)
+        calls = plan_calls(step.calls, cycle.tools)
+        rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
+    _check(step)
+    return step.utterance.text
 
 
-async def _take_up(brief: Brief, deps: LoopDeps, emitter: Emitter) -> None:
-    """Go where earlier attempts have come to; a round that was cut short is carried out to its end."""
-    earlier = brief.earlier
+async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]:
+    """Continue where earlier attempts ended: the rounds so far, of which an interrupted one is run to its end."""
+    earlier, rounds = brief.earlier, list[Round]()
     for each in earlier.rounds:
         if is_finished(each):
-            replay_round(each, emitter, silently=earlier.is_shown)
+            rounds.append(replay_round(each, emitter, silently=earlier.is_shown))
         else:
             replay_text_before(each, emitter, silently=earlier.is_shown)
-            hosting = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
-            await _carry_out(plan_unfinished_calls(each, brief.tools), hosting)
-    continue_text(earlier.said, earlier.thought, emitter)
+            runner = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
+            start = RoundStart(len(rounds), Utterance(each.text_before, each.reasoning, each.reasoning_ms))
+            rounds.append(await runner.run(plan_unfinished_calls(each, brief.tools), start))
+    continue_text(earlier.text, earlier.reasoning, emitter)
+    return rounds
 
 
-def _watchable(brief: Brief, tools: Sequence[Tool]) -> set[str]:
-    """Tools whose calls are shown while the model writes them: not inside agent tools, and not what may be merged."""
+def _previewable(brief: Brief, tools: Sequence[Tool]) -> set[str]:
+    """Tools whose calls are shown while the model writes them: none inside agent tools, and none that may be merged."""
     return set() if brief.inside else {tool.name for tool in tools if not tool.merges}
 
 
@@ -64,14 +77,10 @@ def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:
     return TextCalls({tool.name: tool.parameters for tool in tools}, new_call_id) if tools else None
 
 
-async def _carry_out(calls: Sequence[PlannedCall], hosting: RoundRunner) -> None:
-    hosting.close(await execute(calls, hosting, hosting.limit_s))
-
-
-def _check(step: Step, emitter: Emitter) -> None:
-    """Refuse an answer that is none."""
-    if "refusal" in step.reasons:
+def _check(step: Step) -> None:
+    """Raise ModelFailed unless the last step gave an answer."""
+    if "refusal" in step.finish_reasons:
         raise ModelFailed("model_refusal", "the model sent a refusal")
-    if not emitter.state.latest_text.strip():
-        code = "model_refusal" if step.reasons & REFUSALS else "empty_response"
-        raise ModelFailed(code, f"no text; finish reasons: {sorted(step.reasons)}")
+    if not step.utterance.text.strip():
+        code = "model_refusal" if step.finish_reasons & REFUSALS else "empty_response"
+        raise ModelFailed(code, f"no text; finish reasons: {sorted(step.finish_reasons)}")

@@ -1,4 +1,4 @@
-"""How an attempt goes on with what those before it have left: finished rounds are shown again, not carried out."""
+"""Resumes what earlier attempts at a run left: finished rounds are replayed to readers, their calls do not run again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,31 +13,31 @@ from llm_worker.tools.tool import Tool
 
 
 def is_finished(each: ShownRound) -> bool:
+    """Whether every call of the round has its response."""
     return all(call.response for call in each.calls)
 
 
-def replay_round(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
-    """A finished round. silently: readers see it already; only the counters move."""
-    _say_again(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
-    emitter.state.open_round()
-    emitter.state.rounds.append(to_round(each))
+def replay_round(each: ShownRound, emitter: Emitter, *, silently: bool) -> Round:
+    """Show a finished round again; returns it as the model sees it. silently: readers see it already."""
+    _replay(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
+    emitter.open_round()
+    return to_round(each)
 
 
 def replay_text_before(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
-    """What was said before a round that is now carried out to its end."""
-    said = partial(show_before, emitter.blocks, each)
-    _say_again(each, emitter, said, silently=silently)
+    """Show again what stands before a round whose calls are now run to their end."""
+    _replay(each, emitter, partial(show_before, emitter.blocks, each), silently=silently)
 
 
-def continue_text(said: str, thought: str, emitter: Emitter) -> None:
-    """What was said after the rounds; readers see it already."""
-    linked = linked_documents(said, _citable(emitter).values())
+def continue_text(text: str, reasoning: str, emitter: Emitter) -> None:
+    """Take over what was shown after the rounds; readers see it already."""
+    linked = linked_documents(text, _citable(emitter).values())
     emitter.cited.update({document.number: document for document in linked})
-    emitter.state.keep(said, thought)
+    emitter.restore(text, reasoning)
 
 
 def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
-    """The calls of a round that was cut short; what is known of their outcome stays."""
+    """The calls of an interrupted round; results that are known stay."""
     by_name = {tool.name: tool for tool in tools}
     return [plan_after_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
 
@@ -57,18 +57,18 @@ def _citable(emitter: Emitter) -> dict[int, Document]:
     return {number: one for number, one in emitter.documents.items() if number not in emitter.cited}
 
 
-def _say_again(
+def _replay(
     each: ShownRound,
     emitter: Emitter,
     show: Callable[[dict[int, Document]], Iterator[Placed]],
     *,
     silently: bool,
 ) -> None:
-    """show: takes out of the documents that may be cited those that the text links to."""
+    """show: given the documents that may be cited, removes those that the text links to."""
     citable = _citable(emitter)
     left = dict(citable)
     placed = list(show(left))
     if not silently:
         emitter.show(placed)
     emitter.cited.update({number: one for number, one in citable.items() if number not in left})
-    emitter.state.keep(each.text_before, each.reasoning)
+    emitter.restore(each.text_before, each.reasoning)

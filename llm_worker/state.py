@@ -1,44 +1,73 @@
-"""RunState: where the lower layers leave what must be saved of a run. It only accumulates."""
+"""RunState: what must be saved of a run, left there by the emitter and the loop. It only accumulates.
+
+Checkpoints and the end of the run read it; the loop, its steps and its rounds decide nothing by it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from chat.transcript.entries import Round
 from llm_worker.upstream.deltas import Usage
+
+
+class Utterance(NamedTuple):
+    """What a model showed before a round of tools, or as its answer. reasoning_ms: how long it was being written."""
+
+    text: str = ""
+    reasoning: str = ""
+    reasoning_ms: int | None = None
+
+
+class Passage:
+    """What is shown between two rounds of tools, or before the first or after the last one, in pieces."""
+
+    __slots__ = ("_closed_ms", "block_ms", "reasonings", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.reasonings: list[str] = []
+        self.block_ms: int | None = None  # how long the latest block of reasoning has been written
+        self._closed_ms = 0
+
+    def open_reasoning(self) -> None:
+        """block_ms is of another block from now on."""
+        self._closed_ms += self.block_ms or 0
+
+    @property
+    def utterance(self) -> Utterance:
+        return Utterance("".join(self.texts), "".join(self.reasonings), self.reasoning_ms)
+
+    @property
+    def reasoning_ms(self) -> int | None:
+        return None if self.block_ms is None else self._closed_ms + self.block_ms
 
 
 @dataclass
 class RunState:
-    """outer: the run's own state, when this one is an agent tool's; what is counted, is counted there."""
+    """outer: the run's own state, if this one is of an agent tool's loop; usage is counted in both."""
 
-    texts: list[str] = field(default_factory=list)
-    reasonings: list[str] = field(default_factory=list)  # since the last round of tools
-    reasoning_ms: int | None = None  # how long those have been written
+    passages: list[Passage] = field(default_factory=list)  # opened by the emitter, one more than rounds
     usage: Usage = field(default_factory=Usage)
-    first_token_at: float | None = None  # on the clock given to Emitter
+    first_token_at: float | None = None  # on the emitter's clock
     cycles: int = 0
-    rounds: list[Round] = field(default_factory=list)  # those that have ended
-    reports: dict[str, RunState] = field(default_factory=dict)  # of agent calls that go on, by their rows
-    has_called: bool = False  # any tool, whatever came of it
+    reports: dict[str, RunState] = field(default_factory=dict)  # of running agent calls, by row
+    has_called: bool = False  # any tool, whatever its result
     outer: RunState | None = None
-    _told: int = 0  # how many of texts stand before the last round
-    _closed: int = 0  # pieces of reasoning that went with their rounds
 
-    def keep(self, text: str, reasoning: str) -> None:
-        """What an earlier attempt has said and this one continues; readers have been shown it."""
-        self.texts += [text] if text else []
-        self.reasonings += [reasoning] if reasoning else []
+    def open_passage(self) -> Passage:
+        """What is shown from now on goes into the returned passage."""
+        self.passages.append(Passage())
+        return self.passages[-1]
 
-    def open_round(self) -> None:
-        """What has been said since the round before belongs to the one that begins, whatever becomes of it."""
-        self._told = len(self.texts)
-        self._closed += len(self.reasonings)
-        self.reasonings.clear()
-        self.reasoning_ms = None
+    def stamp_first_token(self, at: float) -> None:
+        """The first time counts."""
+        counted = self.outermost
+        if counted.first_token_at is None:
+            counted.first_token_at = at
 
     def count_step(self, usage: Usage) -> None:
-        """One more inference and what it used, as far as the server said."""
+        """One more inference and its usage, as far as the server reported it."""
         self.cycles += 1
         self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
         if self.outer:
@@ -50,22 +79,23 @@ class RunState:
 
     @property
     def pieces(self) -> int:
-        return len(self.texts) + len(self.reasonings) + self._closed
+        """Grows with every piece that is shown."""
+        return sum(len(passage.texts) + len(passage.reasonings) for passage in self.passages)
 
     @property
     def text(self) -> str:
-        """All a reader saw."""
-        return "".join(self.texts)
+        """All that a reader saw."""
+        return "".join(text for passage in self.passages for text in passage.texts)
 
     @property
-    def latest_text(self) -> str:
-        """Since the last round of tools."""
-        return "".join(self.texts[self._told :])
+    def latest(self) -> Utterance:
+        """What was shown since the latest round of tools."""
+        return self.passages[-1].utterance if self.passages else Utterance()
 
     @property
     def reasoning(self) -> str:
-        """Since the last round of tools."""
-        return "".join(self.reasonings)
+        """Since the latest round of tools."""
+        return self.latest.reasoning
 
 
 def _sum(old: int | None, new: int | None) -> int | None:

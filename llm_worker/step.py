@@ -1,4 +1,4 @@
-"""One inference: ask the model, pass on what it says as it says it."""
+"""One inference of the loop: stream the model's answer into the emitter, and return what it came to."""
 
 import uuid
 from collections.abc import AsyncGenerator, Collection
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from llm_worker.emitter import DeltaSink, Emitter
+from llm_worker.state import Utterance
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
@@ -15,70 +16,76 @@ from llm_worker.upstream.request_logging import ResponseLog
 
 
 class Models(Protocol):
-    """llm.LanguageModels, or whatever else answers."""
+    """Streams answers; upstream.llm.LanguageModels is the one that asks model servers."""
 
     def stream(self, request: Request) -> AsyncGenerator[list[Delta]]: ...
 
 
 @dataclass(frozen=True)
 class Step:
-    """reasons: the finish reasons the model gave.  calls: what it wants to have done, in its order.
+    """finish_reasons: those the model gave.  calls: the tool calls it asks for, in its order.
 
-    in_text: it wrote calls as text.
+    utterance: what readers were shown since the latest round.  has_text_calls: it wrote calls as text.
     """
 
-    reasons: set[str]
+    finish_reasons: set[str]
     calls: list[RequestedCall]
-    in_text: bool = False
+    utterance: Utterance
+    has_text_calls: bool = False
 
 
 async def run_llm_step(
-    request: Request, models: Models, emitter: Emitter, watchable: Collection[str] = ()
+    request: Request, models: Models, emitter: Emitter, previewable: Collection[str] = ()
 ) -> Step:
     """Stream one answer into `emitter`. Raises ModelFailed.
 
-    watchable: the names of tools whose calls may be shown while they are being written.
+    previewable: the names of tools whose calls may be shown while they are being written.
     """
-    around = _Around()
-    calls = CallPreviewer(new_call_id, watchable)
-    said = ResponseLog()
-    hearer: DeltaSink = emitter
+    metadata = _Metadata()
+    calls = CallPreviewer(new_call_id, previewable)
+    log = ResponseLog()
+    sink: DeltaSink = emitter
     try:
         async with aclosing(models.stream(request)) as answer:
             async for deltas in answer:
-                said.take(deltas)
+                log.take(deltas)
                 for delta in deltas:
                     match delta:
                         case TextDelta(text):
-                            hearer.text(text)
+                            sink.text(text)
                         case ReasoningDelta(text):
-                            hearer.reasoning(text)
+                            sink.reasoning(text)
                         case ToolCallDelta():
-                            calls.take(delta)
+                            calls.feed(delta)
                         case _:
-                            around.take(delta)
-                # Once for all that came together: several short calls that do are not taken for one.
-                if calls.has_new_deltas and (piece := calls.news()):
-                    hearer = emitter.call(piece)
+                            metadata.take(delta)
+                # Once per read: several short calls that arrive together are not mistaken for a single one.
+                if calls.has_new_deltas and (fragment := calls.next_fragment()):
+                    sink = emitter.call(fragment)
     finally:
-        emitter.state.count_step(around.usage)
-        said.write()
-    written = emitter.end_step()
-    return Step(around.reasons, [*calls.calls(), *written], in_text=bool(written))
+        emitter.state.count_step(metadata.usage)
+        log.write()
+    output = emitter.end_step()
+    return Step(
+        metadata.finish_reasons,
+        [*calls.calls(), *output.calls],
+        output.utterance,
+        has_text_calls=bool(output.calls),
+    )
 
 
 @dataclass
-class _Around:
-    """What a server says besides the answer. Some report usage with every chunk: the latest counts."""
+class _Metadata:
+    """What a server sends besides the answer. Some report usage with every chunk: the latest counts."""
 
-    reasons: set[str] = field(default_factory=set)
+    finish_reasons: set[str] = field(default_factory=set)
     usage: Usage = field(default_factory=Usage)
 
     def take(self, delta: Usage | Finished) -> None:
         if isinstance(delta, Usage):
             self.usage = delta
         else:
-            self.reasons.add(delta.reason)
+            self.finish_reasons.add(delta.reason)
 
 
 def new_call_id() -> str:

@@ -154,8 +154,8 @@ def _earlier(run: Run) -> EarlierProgress:
     has_all = not rounds or is_finished(rounds[-1])
     return EarlierProgress(
         rounds,
-        said=run.message.text[narrated:],
-        thought=run.message.reasoning if has_all else "",
+        text=run.message.text[narrated:],
+        reasoning=run.message.reasoning if has_all else "",
         is_shown=True,
         **counted,
     )

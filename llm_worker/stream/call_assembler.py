@@ -63,7 +63,7 @@ class CallAssembler:
         self._by_place: dict[int, _Call] = {}
         self._named = 0
 
-    def take(self, delta: ToolCallDelta) -> CallFragment | None:
+    def feed(self, delta: ToolCallDelta) -> CallFragment | None:
         """The piece to show; None while the call has no name, or where nothing was said."""
         call = self._call_of(delta)
         said = call.text.clean(delta.arguments)

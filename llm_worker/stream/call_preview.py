@@ -1,7 +1,7 @@
-"""The tool calls of one inference while the model writes them, and what of them readers may be shown by now. Pure.
+"""The tool calls of one inference while the model writes them, and what readers may be shown of them. Pure.
 
-Shown is what is certain when it begins: the first call, as long as it is the only one and its tool's calls stay as
-they are written; from the second piece of its arguments on. Everything else is shown when the inference is over and its round is stored.
+Only what is certain is shown early: the first call, while it is the only one, if calls of its tool are stored as they
+are written; from the second piece of its arguments on. All other calls are shown once their round is stored.
 """
 
 from collections.abc import Callable, Collection
@@ -11,45 +11,47 @@ from llm_worker.upstream.deltas import ToolCallDelta
 
 
 class CallPreviewer:
-    def __init__(self, new_id: Callable[[], str], watchable: Collection[str]) -> None:
-        """watchable: the names of tools whose calls may be shown before they are whole."""
+    """For one inference."""
+
+    def __init__(self, new_id: Callable[[], str], previewable: Collection[str]) -> None:
+        """previewable: the names of tools whose calls may be shown before they are complete."""
         self._assembler = CallAssembler(new_id)
-        self._watchable = watchable
-        self.has_new_deltas = False  # since the last news
+        self._previewable = previewable
+        self.has_new_deltas = False  # since the latest next_fragment()
         self._first: CallFragment | None = None
-        self._untold = ""  # of the first call's arguments
-        self._pieces = 0  # that they came in
+        self._unshown = ""  # of the first call's arguments
+        self._pieces = 0  # in which they came
         self._are_several = False
         self._is_shown = False
 
-    def take(self, delta: ToolCallDelta) -> None:
+    def feed(self, delta: ToolCallDelta) -> None:
         self.has_new_deltas = True
-        piece = self._assembler.take(delta)
-        if piece is None:
+        fragment = self._assembler.feed(delta)
+        if fragment is None:
             return
-        if piece.tab:
+        if fragment.tab:
             self._are_several = True
             return
-        self._first = self._first or piece
-        self._untold += piece.text
-        self._pieces += bool(piece.text)
+        self._first = self._first or fragment
+        self._unshown += fragment.text
+        self._pieces += bool(fragment.text)
 
-    def news(self) -> CallFragment | None:
-        """What readers are to be shown now; once a call has begun to be shown, all of it is."""
+    def next_fragment(self) -> CallFragment | None:
+        """What readers are to be shown now. A call that has been shown in part is shown to its end."""
         self.has_new_deltas = False
-        first, text = self._first, self._untold
+        first, text = self._first, self._unshown
         if first is None or not text or not (self._is_shown or self._may_begin(first)):
             return None
-        piece = CallFragment(first.tab, first.id, first.name, text, begins=not self._is_shown)
-        self._is_shown, self._untold = True, ""
-        return piece
+        fragment = CallFragment(first.tab, first.id, first.name, text, begins=not self._is_shown)
+        self._is_shown, self._unshown = True, ""
+        return fragment
 
     def calls(self) -> list[RequestedCall]:
         """As CallAssembler.calls."""
         return self._assembler.calls()
 
     def _may_begin(self, first: CallFragment) -> bool:
-        # What comes in one piece is not being written, and often has a second call behind it. What does not begin like
-        # an object is JSON in a string, or nothing that could be parsed.
-        is_lone = not self._are_several and first.name in self._watchable
-        return is_lone and self._pieces > 1 and self._untold.lstrip().startswith("{")
+        # Arguments in one piece are not being written, and often a second call follows. What does not begin like an
+        # object is JSON inside a string, or cannot be parsed.
+        is_alone = not self._are_several and first.name in self._previewable
+        return is_alone and self._pieces > 1 and self._unshown.lstrip().startswith("{")

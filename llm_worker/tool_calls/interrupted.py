@@ -1,6 +1,6 @@
-"""A call that readers saw being written when the answer was cut: it never ran, and nothing goes on with it.
+"""The call that readers saw being written when a run ended: it never ran and is not resumed.
 
-It is stored with the end of the run, as far as its arguments had come, so that a reload shows what was shown.
+It is stored with the end of the run, with the arguments received so far, so that a reload shows the same.
 """
 
 from chat.models import Run, ToolCall
@@ -15,8 +15,8 @@ NEVER_RAN = CallResult("unknown", "")
 
 
 def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
-    """End it on the screen; its row, which is to be stored. Empty if no call was being written."""
-    written, state = emitter.written, emitter.state
+    """Close the call on the screen; returns its row, to be stored. Empty if no call was being written."""
+    written, state = emitter.preview, emitter.state
     if written is None:
         return []
     call = PlannedCall(
@@ -26,12 +26,10 @@ def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
         tool=None,
         result=NEVER_RAN,
     )
-    begun = NewRound(
-        len(state.rounds), [call], state.latest_text, state.reasoning, state.reasoning_ms, inside=""
-    )
+    begun = NewRound(len(state.passages) - 1, [call], state.latest, inside="")
     row = row_of(run, begun, 0, call)
     emitter.calls_are_stored()
-    state.open_round()
+    emitter.open_round()
     emitter.show(emitter.blocks.tool_arguments(0, call.arguments, str(row.pk)))
     emitter.show(emitter.blocks.close())
     return [row]

@@ -1,9 +1,12 @@
-"""RoundRunner: what stands around a round of calls - its rows, its packets, its numbers, and what agent tools do inside."""
+"""RoundRunner: runs one round of tool calls with everything around them: rows, packets, document numbers, agent tools.
+
+tool_round.py runs the calls themselves and knows nothing of these.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from chat.transcript.entries import Call, Document, Entry, Round
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
@@ -12,38 +15,41 @@ from llm_worker.emitter import Emitter
 from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.state import RunState
+from llm_worker.state import RunState, Utterance
 from llm_worker.step import Models
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
+from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Tool, ToolContext
 from llm_worker.upstream.model_request import Request
 
 
 @dataclass(frozen=True)
 class NewRound:
-    """A round about to run. number: of the rounds at its place, from 0.  inside: the row of an agent call, if any."""
+    """A round to be stored before its calls run.
+
+    number: among the rounds of its loop, from 0.  before: what was shown since the previous round.
+    inside: the row of the agent call it belongs to, if any.
+    """
 
     number: int
     calls: Sequence[PlannedCall]
-    text_before: str
-    reasoning: str
-    reasoning_ms: int | None
+    before: Utterance
     inside: str
 
 
 @dataclass(frozen=True)
 class AgentReport:
-    """What an agent tool wrote for its report, and thought before."""
+    """What an agent tool wrote as its report, and its reasoning before."""
 
     report: str = ""
     reasoning: str = ""
 
 
 class RoundStore(Protocol):
-    """Keeps rounds as they go. Returns when it is committed; does not return if the run is not ours any more."""
+    """Stores rounds. Each method returns when its write is committed, and never if the run was lost."""
 
     async def begin(self, begun: NewRound) -> list[str]:
-        """The calls are running; their rows, in tab order."""
+        """Store the calls as running; returns their rows, in tab order."""
         ...
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
@@ -51,9 +57,10 @@ class RoundStore(Protocol):
 
 @dataclass(frozen=True)
 class LoopDeps:
-    """What a loop works with; the loops inside it work with the same.
+    """The collaborators of a loop and of the loops inside it.
 
-    now: of the turn, UTC.  sent: told of the row of the agent call a request is made in, of the request, and how it came about.
+    now: of the turn, UTC.  on_request: called with the row of the agent call that a request is made in (or ""), the
+    request, and the report of how its context was built.
     """
 
     models: Models
@@ -61,19 +68,26 @@ class LoopDeps:
     numbering: Numbering
     now: datetime
     tool_limit_s: float
-    sent: Callable[[str, Request, ContextReport], None]
+    on_request: Callable[[str, Request, ContextReport], None]
 
 
-Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[None]]
+class RoundStart(NamedTuple):
+    """number: among the rounds of the loop, from 0.  before: what was shown since the previous round."""
+
+    number: int
+    before: Utterance
+
+
+# Returns the text of the answer.
+Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[str]]
 
 
 class RoundRunner:
-    """For one round. resumed: it is one that an earlier attempt has begun."""
+    """For one round. resumed: the same round as an earlier attempt stored it."""
 
     def __init__(
         self, brief: Brief, deps: LoopDeps, emitter: Emitter, loop: Loop, resumed: ShownRound | None = None
     ) -> None:
-        self.limit_s = deps.tool_limit_s
         self.brief = brief
         self.deps = deps
         self.emitter = emitter
@@ -81,81 +95,83 @@ class RoundRunner:
         self.resumed = resumed
         self.rows: list[str] = []
         self._calls: Sequence[PlannedCall] = ()
-        self._said = ("", "")  # before the calls: as text, and as reasoning
+        self._start = RoundStart(0, Utterance())
+
+    async def run(self, calls: Sequence[PlannedCall], start: RoundStart) -> Round:
+        """Run the calls that are not decided yet; returns the round as the model sees it."""
+        self._start = start
+        results = await execute(calls, self, self.deps.tool_limit_s)
+        self.emitter.show(self.emitter.blocks.close())
+        done = (
+            Call(call.id, call.name, call.arguments, result.response)
+            for call, result in zip(calls, results, strict=True)
+        )
+        return Round(tuple(done), start.before.text, start.before.reasoning)
+
+    # RoundHost, for tool_round.execute
 
     async def begin(self, calls: Sequence[PlannedCall]) -> None:
-        state, blocks = self.emitter.state, self.emitter.blocks
-        self._calls, self._said = calls, (state.latest_text, state.reasoning)
-        state.has_called = True
+        self._calls = calls
+        self.emitter.state.has_called = True
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
         else:
-            place, inside = len(state.rounds), self.brief.inside
-            begun = NewRound(place, calls, *self._said, reasoning_ms=state.reasoning_ms, inside=inside)
-            self.rows = await self.deps.store.begin(begun)
+            number, before = self._start
+            self.rows = await self.deps.store.begin(NewRound(number, calls, before, self.brief.inside))
         self.emitter.calls_are_stored()
-        state.open_round()
-        self.emitter.show(blocks.round(len(calls)))
+        self.emitter.open_round()
+        self.emitter.show(self.emitter.blocks.round(len(calls)))
         for tab, call in enumerate(calls):
-            self.emitter.show(show_call(blocks, tab, self._shown(tab, call)))
+            self.emitter.show(show_call(self.emitter.blocks, tab, self._shown(tab, call)))
 
-    def work(self, index: int) -> ToolContext:
-        return _Work(self, index)
+    def context(self, tab: int) -> ToolContext:
+        return _CallContext(self, tab)
 
     def number(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         return self.deps.numbering.number(documents)
 
-    async def finished(self, index: int, result: CallResult) -> None:
-        kept = self.resumed.calls[index] if self.resumed else None
-        if kept and kept.response:
-            shown = kept
+    async def finished(self, tab: int, result: CallResult) -> None:
+        resumed = self.resumed.calls[tab] if self.resumed else None
+        if resumed and resumed.response:
+            shown = resumed
         else:
-            reports, row = self.emitter.state.outermost.reports, self.rows[index]
-            inner = reports.get(row)
-            report = AgentReport(inner.latest_text, inner.reasoning) if inner else AgentReport()
-            await self.deps.store.finish(row, result, report)
-            reports.pop(row, None)
-            begun = self._shown(index, self._calls[index])
+            await self._store_result(self.rows[tab], result)
             shown = replace(
-                begun,
+                self._shown(tab, self._calls[tab]),
                 response=result.response,
                 documents=result.documents,
                 status=result.status,
                 duration_ms=result.duration_ms,
             )
-        self.emitter.show(show_outcome(self.emitter.blocks, index, shown))
+        self.emitter.show(show_outcome(self.emitter.blocks, tab, shown))
 
-    def close(self, results: Sequence[CallResult]) -> None:
-        """The round is over; what the calls came to, in tab order."""
-        state = self.emitter.state
-        calls = tuple(
-            Call(call.id, call.name, call.arguments, one.response)
-            for call, one in zip(self._calls, results, strict=True)
-        )
-        self.emitter.show(self.emitter.blocks.close())
-        state.rounds.append(Round(calls, *self._said))
+    async def _store_result(self, row: str, result: CallResult) -> None:
+        """With the report of an agent tool, however far it came."""
+        reports = self.emitter.state.outermost.reports
+        report = reports[row].latest if row in reports else Utterance()
+        await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
+        reports.pop(row, None)
 
     def _shown(self, tab: int, call: PlannedCall) -> ShownCall:
         return ShownCall(self.rows[tab], call.id, call.name, call.arguments, response="")
 
 
-class _Work:
-    """What the call of one tab may use."""
+class _CallContext:
+    """The ToolContext of one call."""
 
-    def __init__(self, hosting: RoundRunner, tab: int) -> None:
-        self._hosting = hosting
+    def __init__(self, runner: RoundRunner, tab: int) -> None:
+        self._runner = runner
         self._tab = tab
-        self.now = hosting.deps.now
+        self.now = runner.deps.now
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
-        hosting, tab = self._hosting, self._tab
-        outer = hosting.emitter
+        runner, tab = self._runner, self._tab
+        outer = runner.emitter
         state = RunState(outer=outer.state.outermost)
         inner = outer.within(tab, state)
-        outer.state.outermost.reports[hosting.rows[tab]] = state
-        begun = hosting.resumed.calls[tab].rounds if hosting.resumed else ()
+        outer.state.outermost.reports[runner.rows[tab]] = state
         brief = replace(
-            hosting.brief,
+            runner.brief,
             entries=[Entry("", "user", question, self.now)],
             prompt_parts=PromptParts(system=instructions),
             max_cycles=cycles,
@@ -163,11 +179,10 @@ class _Work:
             forced_tool="",
             reminder="",
             documents=(),
-            earlier=EarlierProgress(rounds=begun),
-            inside=hosting.rows[tab],
+            earlier=EarlierProgress(rounds=runner.resumed.calls[tab].rounds if runner.resumed else ()),
+            inside=runner.rows[tab],
         )
         try:
-            await hosting.loop(brief, hosting.deps, inner)
+            return await runner.loop(brief, runner.deps, inner)
         finally:
             inner.end()
-        return state.latest_text

@@ -28,7 +28,7 @@ class RoundHost(Protocol):
         """Store the calls, those that will run as running. Returns when that is committed: only then one may run."""
         ...
 
-    def work(self, tab: int) -> ToolContext:
+    def context(self, tab: int) -> ToolContext:
         """What the call at this tab may use."""
         ...
 
@@ -74,7 +74,7 @@ async def _carried_out(
     tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float
 ) -> CallResult:
     limit_s = tool.time_limit_s or limit_s
-    running = asyncio.create_task(tool.run(call.arguments, host.work(tab)), name=f"tool {tool.name}")
+    running = asyncio.create_task(tool.run(call.arguments, host.context(tab)), name=f"tool {tool.name}")
     running.add_done_callback(_look_at)
     try:
         await asyncio.wait({running}, timeout=limit_s)

@@ -22,7 +22,7 @@ def assembled(deltas):
     assembler = CallAssembler(lambda: f"own_{next(numbers)}")
     shown = {}
     for delta in deltas:
-        if piece := assembler.take(ToolCallDelta(*delta)):
+        if piece := assembler.feed(ToolCallDelta(*delta)):
             assert piece.begins == (piece.tab not in shown)
             shown.setdefault(piece.tab, []).append(piece)
     calls = assembler.calls()

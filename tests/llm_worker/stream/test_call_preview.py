@@ -20,9 +20,9 @@ def shown(batches, watchable=("ask",)):
     told = []
     for batch in batches:
         for delta in batch:
-            calls.take(ToolCallDelta(*delta))
-        piece = calls.news()
-        assert calls.news() is None
+            calls.feed(ToolCallDelta(*delta))
+        piece = calls.next_fragment()
+        assert calls.next_fragment() is None
         told.append(f"{piece.id} {piece.name} {piece.text}" if piece else "")
     return told
 
@@ -100,8 +100,8 @@ def test_what_is_shown_is_the_beginning_of_the_first_call(batches):
     pieces = []
     for batch in batches:
         for delta in batch:
-            calls.take(ToolCallDelta(*delta))
-        if calls.has_new_deltas and (piece := calls.news()):
+            calls.feed(ToolCallDelta(*delta))
+        if calls.has_new_deltas and (piece := calls.next_fragment()):
             pieces.append(piece)
     if pieces:
         first = calls.calls()[0]

@@ -57,7 +57,7 @@ class RecordingHost:
         await asyncio.sleep(0)
         self.begun += [call.id for call in calls]
 
-    def work(self, tab: int) -> ToolContext:
+    def context(self, tab: int) -> ToolContext:
         return self
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:

@@ -78,7 +78,7 @@ class Stage:
         self.emitter = Emitter(self.producer, self.state, Blocks(), clock=lambda: 7.0)
         self.run = Run(message_id=uuid4())
         self.checkpoint = CheckpointTracker(self.run, self.state, self.producer, 0.0)
-        self.hearer: Any = self.emitter
+        self.sink: Any = self.emitter
         self.calls = 0
         self.emitter.run_start("model")
         self.emitter.begin_step()
@@ -90,16 +90,16 @@ class Stage:
         )
 
     def say(self, text: str) -> None:
-        self.hearer.text(text)
+        self.sink.text(text)
 
     def think(self, text: str) -> None:
-        self.hearer.reasoning(text)
+        self.sink.reasoning(text)
 
     def write(self, text: str) -> None:
-        begins = self.emitter.written is None
+        begins = self.emitter.preview is None
         self.calls += begins
         piece = f'{{"what": "{text}' if begins else text
-        self.hearer = self.emitter.call(CallFragment(0, f"call_{self.calls}", "act", piece, begins))
+        self.sink = self.emitter.call(CallFragment(0, f"call_{self.calls}", "act", piece, begins))
 
     def save(self, _: str = "") -> None:
         held = self.checkpoint.take()
@@ -113,7 +113,7 @@ class Stage:
     def carry_out(self, text: str) -> None:
         """The inference is over: its call, if any was shown, and as many others as the text is long."""
         self.emitter.end_step()
-        written = self.emitter.written
+        written = self.emitter.preview
         calls = (
             [PlannedCall(written.id, "act", parse_partial_arguments("".join(written.pieces)), None)]
             if written
@@ -124,7 +124,7 @@ class Stage:
             calls.append(PlannedCall(f"call_{self.calls}", "act", {"n": self.calls}, None))
         if calls:
             asyncio.run(self._carry_out(calls))
-        self.hearer = self.emitter
+        self.sink = self.emitter
         self.emitter.begin_step()
 
     def cut(self, _: str = "") -> None:
@@ -140,17 +140,17 @@ class Stage:
         self.do("append", "")
 
     async def _carry_out(self, calls: list[PlannedCall]) -> None:
-        hosting: Any = RoundRunner(
+        runner: Any = RoundRunner(
             SimpleNamespace(inside=""), SimpleNamespace(store=self, tool_limit_s=1.0), self.emitter, None
         )  # type: ignore[arg-type]
-        await hosting.begin(calls)
+        await runner.begin(calls)
         self.do("append", "")
         result = CallResult("completed", "Done.")
         for tab in range(len(calls)):
-            await hosting.finished(tab, result)
-        hosting.close([result] * len(calls))
+            await runner.finished(tab, result)
+        self.emitter.show(self.emitter.blocks.close())
 
-    # hosting.RoundStore
+    # round_runner.RoundStore
 
     async def begin(self, begun: Any) -> list[str]:
         self.do("append", "")

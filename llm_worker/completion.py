@@ -1,0 +1,95 @@
+"""Completion: the end of one attempt. Commits the result, appends `stop`, announces it; or releases the run.
+
+Every write is fenced by the attempt. A crash between two of the steps is completed by the sweeper.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from chat.log.producer import PacketProducer, StaleAttempt
+from chat.metrics import counters
+from chat.models import Run
+from chat.models.outcome import End, Usage
+from chat.protocol.states import Status
+from chat.protocol.wire import Error
+from llm_worker.database import Database
+from llm_worker.emitter import Emitter
+from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
+from llm_worker.persistence.fenced_writes import announce_end, finish_run, release_run
+from llm_worker.loading.build_brief import load_saved_answer_and_citations
+from llm_worker.post_run.window_usage import WindowUsage
+from llm_worker.state import RunState
+from llm_worker.tool_calls.interrupted import end_interrupted_call
+
+
+@dataclass
+class Completion:
+    """started_at: when the attempt began, on the event loop's clock.
+
+    is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what
+    earlier ones left, so that its own state holds it.
+    """
+
+    run: Run
+    database: Database
+    producer: PacketProducer
+    emitter: Emitter
+    state: RunState
+    checkpoint: CheckpointTracker
+    started_at: float
+    window_usage: WindowUsage = field(default_factory=lambda: WindowUsage(1.0))
+    is_opened: bool = False
+    has_resumed: bool = False
+
+    async def end(self, status: Status, error: Error | None, on_stop_logged: Callable[[], None]) -> None:
+        """Commit the end, append the last packets, then announce. on_stop_logged: `stop` is in the log."""
+        end = await self.database.call_with_retry(finish_run, self.run, await self._result(status, error))
+        if end is None:
+            return
+        counters.run_ended(self.run.model, end)
+        self.emitter.stop(end.stop_reason, end.error)
+        with suppress(StaleAttempt):
+            await self.producer.flush()
+            on_stop_logged()
+            is_failed = end.status == Status.FAILED
+            reserved = None if is_failed else self.window_usage.reserved_tokens_if_due(end.text)
+            await self.database.call_with_retry(announce_end, self.run, reserved)
+
+    async def release(self) -> bool:
+        """Save what there is and put the run back to the queue. False: it was stopped meanwhile, or lost."""
+        held = self.checkpoint.take()
+        self.producer.discard()
+        return await self.database.call_with_retry(release_run, held)
+
+    async def _result(self, status: Status, error: Error | None) -> End:
+        """What is to be committed; all packets but the error and `stop` have been emitted."""
+        if self.run.attempt > 1 and not self.has_resumed:
+            await self._restore_saved_answer()
+        never_ran = end_interrupted_call(self.run, self.emitter)
+        self.emitter.end()
+        state, first = self.state, self.state.first_token_at
+        return End(
+            status=status,
+            last_seq=self.producer.settle() + (2 if error else 1),
+            text=state.text,
+            reasoning=state.reasoning,
+            error=error,
+            usage=Usage(**state.usage._asdict()),
+            time_to_first_token_ms=None if first is None else round((first - self.started_at) * 1000),
+            reasoning_ms=state.latest.reasoning_ms,
+            cycles=state.cycles,
+            citations=tuple(self.emitter.cited.values()),
+            # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
+            has_open_calls=state.has_called or self.run.attempt > 1,
+            reports={row: inner.latest[:2] for row, inner in state.reports.items()},
+            never_ran=never_ran,
+        )
+
+    async def _restore_saved_answer(self) -> None:
+        """An attempt that ends before it has loaded what earlier ones left must neither hide nor overwrite it."""
+        snapshot, cited = await self.database.call_with_retry(load_saved_answer_and_citations, self.run)
+        if not self.is_opened:
+            self.producer.open_with_snapshot(snapshot)
+        self.emitter.restore(snapshot.message["text"], self.run.message.reasoning)
+        self.emitter.cited.update({document.number: document for document in cited})

@@ -1,0 +1,79 @@
+"""The stages between what a model streams and what readers are shown. Pure.
+
+    text ───────▶ Sanitiser ─▶ ThinkSplitter ─▶ TextCalls ─▶ Citations ─▶ text, documents
+    reasoning ──▶ Sanitiser ─▶ ───────╰─ reasoning ─────────────────────▶ reasoning
+
+Each stage may hold back the end of a text until it is known what it is; flush() releases it. Opening and closing
+blocks, and saving, are the emitter's.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from chat.transcript.entries import Document
+from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.stream.citations import Citations
+from llm_worker.stream.sanitiser import Sanitiser
+from llm_worker.stream.text_calls import TextCalls
+from llm_worker.stream.think_tags import Reasoning, ThinkSplitter
+
+# A piece of the answer or of reasoning, or a document to announce before the text that cites it.
+Output = str | Reasoning | Document
+
+
+class AnswerPipeline:
+    """For one run; start() begins an inference. The outputs of a method must be consumed before the next call."""
+
+    def __init__(self, citations: Citations) -> None:
+        self.citations = citations  # remembers what was cited, over all inferences
+        self._text_calls: TextCalls | None = None
+        self._has_documents = False
+        self._renew()
+
+    def start(self, text_calls: TextCalls | None, *, has_documents: bool) -> None:
+        """text_calls: finds the calls that the model writes as text; None: what looks like a call is text.
+
+        has_documents: whether there is anything to cite; otherwise the text is left as it is.
+        """
+        self._text_calls = text_calls
+        self._has_documents = has_documents
+
+    def text(self, raw: str) -> Iterable[Output]:
+        """What may be shown after one more piece of the answer."""
+        pieces = self._think.feed(self._text.clean(raw))
+        return self._read(pieces) if self._text_calls or self._has_documents else pieces
+
+    def reasoning(self, raw: str) -> str:
+        """What may be shown after one more piece of what the server itself marks as reasoning."""
+        return self._reasoning.clean(raw)
+
+    def flush(self) -> Iterator[Output]:
+        """What was held back; whatever comes next is a new beginning for every stage."""
+        yield Reasoning(self._reasoning.flush())
+        yield from self.text(self._text.flush())
+        yield from self._read(self._think.flush())
+        if self._text_calls:
+            yield from self._cite(self._text_calls.flush())
+        if self._has_documents:
+            yield from self.citations.flush()
+        self._renew()
+
+    def take_calls(self) -> list[RequestedCall]:
+        """The calls that were found in the text of this inference, after its last flush()."""
+        calls = self._text_calls.calls if self._text_calls else []
+        self._text_calls = None
+        return calls
+
+    def _renew(self) -> None:
+        self._text = Sanitiser()
+        self._reasoning = Sanitiser()
+        self._think = ThinkSplitter()
+
+    def _read(self, pieces: Iterable[str | Reasoning]) -> Iterator[Output]:
+        for piece in pieces:
+            if isinstance(piece, Reasoning):
+                yield piece
+            else:
+                yield from self._cite(self._text_calls.feed(piece) if self._text_calls else piece)
+
+    def _cite(self, text: str) -> Iterable[Output]:
+        return self.citations.feed(text) if self._has_documents else (text,)
