@@ -293,7 +293,7 @@ def test_a_stop_while_a_round_is_stored_shows_what_is_stored(
         upstream.release("the lock")
         blocked(upstream)
         revocation.revoke(run.turn.session_id, run.pk)
-        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cut)
+        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cancel_reason)
     assert stopped(upstream, future, run).text == "I act. "
     assert scripted_tool.ran == []
     assert ToolCall.objects.get(run=run).status == "unknown"
@@ -312,7 +312,7 @@ def test_a_stop_while_an_outcome_is_stored_shows_the_outcome(
         scripted_tool.released.set()
         blocked(upstream)
         revocation.revoke(run.turn.session_id, run.pk)
-        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cut)
+        upstream.wait_for(lambda: runtime._attempts[str(run.pk)]._cancel_reason)
     stopped(upstream, future, run)
     assert ToolCall.objects.get(run=run).status == "completed"
     assert live(run) == rebuilt(run)
