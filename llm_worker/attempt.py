@@ -24,17 +24,17 @@ from llm_worker.brief import Brief
 from llm_worker.completion import Completion
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
-from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
 from llm_worker.loading.claim import ClaimedRun
 from llm_worker.loop import run_llm_loop
+from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
+from llm_worker.post_run.context_report import ContextReport
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.post_run.window_usage import WindowUsage
-from llm_worker.post_run.context_report import ContextReport
+from llm_worker.request.documents import Numbering
 from llm_worker.state import RunState
 from llm_worker.step import Models
-from llm_worker.request.documents import Numbering
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
 from llm_worker.upstream.deltas import ModelFailed

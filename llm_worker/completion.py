@@ -15,9 +15,9 @@ from chat.protocol.states import Status
 from chat.protocol.wire import Error
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
+from llm_worker.loading.build_brief import load_saved_answer_and_citations
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.persistence.fenced_writes import announce_end, finish_run, release_run
-from llm_worker.loading.build_brief import load_saved_answer_and_citations
 from llm_worker.post_run.window_usage import WindowUsage
 from llm_worker.state import RunState
 from llm_worker.tool_calls.interrupted import end_interrupted_call

@@ -15,9 +15,9 @@ from chat.transcript.rebuild import ShownCall, ShownRound
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.loop import run_llm_loop
+from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState, Utterance
-from llm_worker.stream.documents import Numbering
 from llm_worker.tool_calls.calls import CallResult
 from llm_worker.tool_calls.round_runner import AgentReport, LoopDeps, NewRound
 from llm_worker.tools.current_time import CurrentTime
