@@ -9,7 +9,7 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.truncation import truncate
 from llm_worker.stream.sanitiser import clean
-from llm_worker.stream.think_tags import ThinkSplitter
+from llm_worker.stream.think_tags import without_reasoning
 from llm_worker.upstream.model_request import Model, Request
 
 ASK = """\
@@ -81,10 +81,8 @@ async def _answered(given: Probe, part: Sequence[Message], question: str, models
 
 
 async def _reply(given: Probe, messages: Sequence[Message], models: Models) -> str:
-    splitter = ThinkSplitter()
     completion = await models.complete(Request(given.model, messages))
-    pieces = [*splitter.feed(completion.text), *splitter.flush()]
-    return clean("".join(piece for kind, piece in pieces if kind == "text")).strip()
+    return clean(without_reasoning(completion.text)).strip()
 
 
 def _shown(given: Probe) -> Message:

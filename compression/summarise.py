@@ -13,7 +13,7 @@ from compression.prompt import Frame
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
-from llm_worker.stream.think_tags import ThinkSplitter
+from llm_worker.stream.think_tags import without_reasoning
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed, Usage
 from llm_worker.upstream.model_request import Model, Request
@@ -103,9 +103,7 @@ def _next(work: Work, rest: Sequence[Message], text: str) -> tuple[Sequence[Mess
 
 
 def _accepted(completion: Completion) -> str:
-    splitter = ThinkSplitter()
-    pieces = [*splitter.feed(completion.text), *splitter.flush()]
-    text = clean("".join(piece for kind, piece in pieces if kind == "text")).strip()
+    text = clean(without_reasoning(completion.text)).strip()
     if completion.finish_reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")
     if completion.finish_reason != "stop":

@@ -71,6 +71,13 @@ class ThinkSplitter:
         return taken
 
 
+def without_reasoning(text: str) -> str:
+    """The answer of a whole text."""
+    splitter = ThinkSplitter()
+    pieces = [*splitter.feed(text), *splitter.flush()]
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
 def _possible_tag(text: str) -> int:
     """How many characters at the end may be the beginning of CLOSE."""
     return next((size for size in range(len(CLOSE) - 1, 0, -1) if text.endswith(CLOSE[:size])), 0)
