@@ -11,7 +11,7 @@ from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, TERMINAL, Status, sources
 from tests.faults.recorded import Database
 from tests.machine.model import ModelLog
-from web.socket.session_view import Substitute
+from web.socket.session_snapshot import LogReplacement
 
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MAX_FAILURES: Final = 3
@@ -105,15 +105,15 @@ class ModelRows:
             else:
                 self.row.status = Status.QUEUED
 
-    def substitute(self) -> Substitute | None:
+    def load_replacement(self) -> LogReplacement | None:
         """What a client gets when the log does not hold what it lacks."""
         row = self.row
         if not row.has_ended:
             if not row.saved_seq:
                 return None
-            return Substitute(row.attempt, row.saved_seq, [self._snapshot(row.saved_seq)])
+            return LogReplacement(row.attempt, row.saved_seq, [self._snapshot(row.saved_seq)])
         assert row.last_seq is not None
-        return Substitute(row.attempt, row.last_seq, self._ending())
+        return LogReplacement(row.attempt, row.last_seq, self._ending())
 
     def rows(self) -> Database:
         row = self.row

@@ -34,7 +34,7 @@ from tests.faults.recorded import Database, load
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
 from tests.machine.world import World
-from web.socket.session_view import Substitute, substitute
+from web.socket.session_snapshot import LogReplacement, load_replacement
 
 OWNERS = count(1, 2)
 PATIENCE_S = 30
@@ -151,8 +151,8 @@ class RealRows:
         )
         sweep(trust_locks=False)
 
-    def substitute(self) -> Substitute | None:
-        return substitute(self.run)
+    def load_replacement(self) -> LogReplacement | None:
+        return load_replacement(self.run)
 
     def rows(self) -> Database:
         return load(_database_url(), [self.session])

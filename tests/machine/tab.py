@@ -14,7 +14,7 @@ from chat.log.stream import LogSlice
 from tests.faults.recorded import SocketLog
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
-from web.socket.session_view import Substitute
+from web.socket.session_snapshot import LogReplacement
 
 
 class Phase(Enum):
@@ -31,7 +31,7 @@ class Rows(Protocol):
     @property
     def state(self) -> State: ...
 
-    def substitute(self) -> Substitute | None: ...
+    def load_replacement(self) -> LogReplacement | None: ...
 
 
 class Log(Protocol):
@@ -153,7 +153,7 @@ class Tab:
             self._show_lines(publication.lines[decision.skip :])
 
     def _replace(self) -> None:
-        found = self.rows.substitute()
+        found = self.rows.load_replacement()
         if found and Cursor(found.attempt, found.seq) > self.position.cursor:
             self.position.cursor = Cursor(found.attempt, found.seq)
             self._show_lines(found.lines)

@@ -1,1 +1,4 @@
-"""The websocket behind web/socket/consumer.py: commands in, subscriptions and their catching up, frames out."""
+"""The websocket: parses commands, subscribes sockets to session channels, and writes frames.
+
+It changes no rows itself: commands that do call the same use cases as the REST API (handlers.py).
+"""

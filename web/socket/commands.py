@@ -1,6 +1,6 @@
-"""What a socket's client may ask for, checked as strictly as a REST body. Pure but for the ids' parser.
+"""Parses and validates websocket commands as strictly as REST bodies. No I/O.
 
-Doing it is consumers.py and, for what changes something, socket_verbs.py.
+Commands are executed by consumer.py and, where they change rows, by handlers.py.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,20 @@ from uuid import UUID
 from chat.log.cursor import Cursor
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import decode
+from web.rest.fields import parse_id
 
 Members = Mapping[str, Any]
-# What Redis and Postgres number with.
+# The largest value of a Postgres integer column.
 _MAX_NUMBER: Final = 2**31 - 1
 _MAX_CURSORS: Final = 200
 
 
 @dataclass(frozen=True)
 class Command:
-    """type is known, its members are not checked yet. id: echoed in the reply, if the client gave one."""
+    """A command of a known type with known member names, whose values are not validated yet.
+
+    id: echoed in the reply, if the client gave one.
+    """
 
     type: str
     id: str | int | float | None
@@ -28,13 +32,15 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Subscribe:
+class SubscribeCommand:
+    """since: n of the latest session event that the client has. cursors: the latest packet it has, by run."""
+
     session: UUID
     since: int | None
     cursors: Mapping[UUID, Cursor]
 
 
-# type -> required and optional members; None: they are checked where they are used.
+# type -> required and optional members; None: the handler validates them.
 _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
     "ping": (frozenset(), frozenset()),
     "subscribe": (frozenset({"session"}), frozenset({"since", "cursors"})),
@@ -47,25 +53,26 @@ _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
 }
 
 
-def named(text: str) -> tuple[Any, Members]:
-    """The command's `id` and the whole object, before anything else is checked: errors echo the id.
+def decode_frame(text: str) -> tuple[Any, Members]:
+    """Return the command's `id` and the whole object, before anything else is validated: errors echo the id.
 
     Raises ApiError.
     """
-    given = decode(text)
-    echo = given.get("id")
-    if isinstance(echo, bool | list | dict) or (isinstance(echo, str) and len(echo) > 200):
+    frame = decode(text)
+    command_id = frame.get("id")
+    if isinstance(command_id, bool | list | dict) or (isinstance(command_id, str) and len(command_id) > 200):
         raise ApiError("invalid_type", "An id is a text or a number.", field="id")
-    return echo, given
+    return command_id, frame
 
 
-def command(echo: Any, given: Members) -> Command:
-    kind = given.get("type")
+def parse_command(command_id: Any, frame: Members) -> Command:
+    """Check the type and the names of the members. Raises ApiError."""
+    kind = frame.get("type")
     if kind is None:
         raise ApiError("field_required", field="type")
     if not isinstance(kind, str) or kind not in _MEMBERS:
         raise ApiError("unknown_type", field="type")
-    members = {name: value for name, value in given.items() if name not in ("type", "id")}
+    members = {name: value for name, value in frame.items() if name not in ("type", "id")}
     expected = _MEMBERS[kind]
     if expected is not None:
         required, optional = expected
@@ -74,60 +81,57 @@ def command(echo: Any, given: Members) -> Command:
                 raise ApiError("unknown_field", field=name[:100])
         for name in sorted(required - members.keys()):
             raise ApiError("field_required", field=name)
-    return Command(kind, echo, members)
+    return Command(kind, command_id, members)
 
 
-def subscribe(members: Members) -> Subscribe:
+def parse_subscribe(members: Members) -> SubscribeCommand:
     since = members.get("since")
     cursors = members.get("cursors")
     if cursors is None:
         cursors = {}
     if not isinstance(cursors, dict) or len(cursors) > _MAX_CURSORS:
         raise ApiError("invalid_cursor", field="cursors")
-    return Subscribe(
-        identifier(members, "session"),
-        None if since is None else _number(since, "since"),
-        {_run(run): _cursor(cursor) for run, cursor in cursors.items()},
+    return SubscribeCommand(
+        parse_member_id(members, "session"),
+        None if since is None else _parse_number(since, "since"),
+        {_parse_run(run): _parse_cursor(cursor) for run, cursor in cursors.items()},
     )
 
 
-def stop(members: Members) -> tuple[Literal["run", "turn"], UUID]:
-    """What is to be stopped."""
+def parse_stop(members: Members) -> tuple[Literal["run", "turn"], UUID]:
+    """Return the kind and the id of what to stop. Raises ApiError unless exactly one is named."""
     if ("run" in members) == ("turn" in members):
         raise ApiError("field_required", "Name either a run or a turn.", field="run")
     noun: Literal["run", "turn"] = "run" if "run" in members else "turn"
-    return noun, identifier(members, noun)
+    return noun, parse_member_id(members, noun)
 
 
-def identifier(members: Members, name: str) -> UUID:
-    from web.rest.fields import parse_id
-
+def parse_member_id(members: Members, name: str) -> UUID:
+    """Return the UUID of a required member. Raises ApiError."""
     if name not in members:
         raise ApiError("field_required", field=name)
     if not isinstance(members[name], str):
         raise ApiError("invalid_type", field=name)
-    found = parse_id(members[name])
-    if found is None:
+    parsed = parse_id(members[name])
+    if parsed is None:
         raise ApiError("invalid_id", field=name)
-    return found
+    return parsed
 
 
-def _run(text: str) -> UUID:
-    from web.rest.fields import parse_id
-
-    found = parse_id(text)
-    if found is None:
+def _parse_run(text: str) -> UUID:
+    run = parse_id(text)
+    if run is None:
         raise ApiError("invalid_cursor", field="cursors")
-    return found
+    return run
 
 
-def _cursor(given: Any) -> Cursor:
-    if not isinstance(given, dict) or given.keys() != {"attempt", "seq"}:
+def _parse_cursor(value: object) -> Cursor:
+    if not isinstance(value, dict) or value.keys() != {"attempt", "seq"}:
         raise ApiError("invalid_cursor", field="cursors")
-    return Cursor(_number(given["attempt"], "cursors"), _number(given["seq"], "cursors"))
+    return Cursor(_parse_number(value["attempt"], "cursors"), _parse_number(value["seq"], "cursors"))
 
 
-def _number(given: Any, name: str) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= _MAX_NUMBER:
+def _parse_number(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_NUMBER:
         raise ApiError("invalid_cursor", field=name)
-    return given
+    return value

@@ -1,5 +1,7 @@
-"""The websocket: reads commands, answers each, and closes. What it pushes is socket/subscription.py; writing is a task
-of its own (socket/writer.py), so that a slow screen never blocks a stop.
+"""The Channels consumer behind /ws/: authenticates, executes commands, answers each, and closes.
+
+Pushed packets come from subscription.py. A separate task writes (writer.py), so that a client that reads slowly
+does not block its own `stop`.
 """
 
 import asyncio
@@ -10,6 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from chat.infrastructure.threads import in_thread
@@ -20,111 +23,116 @@ from web.rest.errors import describe
 from web.socket import authentication, commands, handlers
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
-from web.socket.rate_limit import Allowance
-from web.socket.session_list import Listening
+from web.socket.rate_limit import CommandRateLimit
+from web.socket.session_list import SessionListSubscription
 from web.socket.subscription import Subscription
-from web.socket.writer import Writer
+from web.socket.writer import OutboxWriter
 
 RECHECK_S: Final = 60.0
-# Sessions one socket may follow at once.
+# Sessions that one socket may subscribe to at once.
 MAX_SUBSCRIPTIONS: Final = 1000
 
 logger = logging.getLogger(__name__)
 Reply = dict[str, Any]
-Verb = Callable[[Any, commands.Members], Reply]
+Handler = Callable[[User, commands.Members], Reply]
 # Commands that change rows, by type; each runs in a thread.
-_VERBS: Final[dict[str, Verb]] = {"send": handlers.send, "stop": handlers.stop, "compress": handlers.compress}
+_HANDLERS: Final[dict[str, Handler]] = {
+    "send": handlers.send,
+    "stop": handlers.stop,
+    "compress": handlers.compress,
+}
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One socket."""
+    """One websocket connection."""
 
     async def connect(self) -> None:
         self.subscriptions: dict[UUID, Subscription] = {}
-        self.listening: Listening | None = None
+        self.session_list: SessionListSubscription | None = None
         self.outbox = Outbox()
-        self.writer: Writer | None = None
-        self.rechecking: asyncio.Task[None] | None = None
-        self.allowance = Allowance()
-        self.credentials = authentication.credentials(self.scope["headers"])
+        self.writer: OutboxWriter | None = None
+        self.recheck_task: asyncio.Task[None] | None = None
+        self.rate_limit = CommandRateLimit()
+        self.credentials = authentication.read_credentials(self.scope["headers"])
         self.is_closing = False
         if not authentication.is_same_host(self.scope["headers"]):
             self.is_closing = True
-            await self.close()  # before accepting: the handshake is answered with 403
+            await self.close()  # before accept(): the handshake is answered with 403
             return
         await self.accept()
         OPEN_SOCKETS.add(self)
-        self.user = await in_thread(self.credentials.user)
-        if self.user is None:
-            await self.end(CloseCode.NOT_AUTHENTICATED)
+        user = await in_thread(self.credentials.find_user)
+        if user is None:
+            await self.close_with(CloseCode.NOT_AUTHENTICATED)
             return
-        self.writer = Writer(self.outbox, self.base_send, self._is_too_slow)
-        self.rechecking = asyncio.create_task(self._keep_rechecking())
+        self.user = user
+        self.writer = OutboxWriter(self.outbox, self.base_send, self._close_slow_socket)
+        self.recheck_task = asyncio.create_task(self._keep_rechecking())
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        # Channels would visit a thread for every message, to close database connections; in_thread does that
-        # where there are any.
+        # Channels would call a thread for every message, to close database connections; in_thread does that
+        # where connections are used.
         await getattr(self, message["type"].replace(".", "_"))(message)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if self.is_closing:
             return
-        echo: Any = None
+        command_id: Any = None
         try:
             text = self._admit(text_data)
-            echo, given = commands.named(text)
-            await self._execute(commands.command(echo, given))
-        except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open, whatever it was
-            self._answer_error(error, echo)
-        if self.allowance.is_flooded:
-            await self.end(CloseCode.FLOODING)
+            command_id, frame = commands.decode_frame(text)
+            await self._execute(commands.parse_command(command_id, frame))
+        except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open after any error
+            self._answer_error(error, command_id)
+        if self.rate_limit.is_flooded:
+            await self.close_with(CloseCode.FLOODING)
 
     async def disconnect(self, code: int) -> None:  # noqa: ARG002
-        """Ends what this socket held. A disconnect is never a stop."""
+        """Release what this socket holds. A disconnect never stops a run."""
         OPEN_SOCKETS.discard(self)
         self.is_closing = True
         self._unsubscribe_all()
         if self.writer:
             self.writer.close()
-        if self.rechecking:
-            self.rechecking.cancel()
+        if self.recheck_task:
+            self.recheck_task.cancel()
 
-    async def end(self, code: int) -> None:
-        """Say why and close; later commands are not looked at."""
+    async def close_with(self, code: int) -> None:
+        """Write the queued frames and close with `code`; later commands are ignored."""
         if self.is_closing:
             return
         self.is_closing = True
-        # At once: a client that does not read may take long to learn why.
+        # Before the close frame, which may wait long for a client that does not read.
         self._unsubscribe_all()
         if self.writer:
             await self.writer.finish()
         await self.close(code=code)
 
     def _admit(self, text: str | None) -> str:
-        """A frame that may be looked at. Raises ApiError."""
-        if not self.allowance.take(asyncio.get_running_loop().time()):
+        """Return the text of a frame within the rate limit. Raises ApiError."""
+        if not self.rate_limit.take(asyncio.get_running_loop().time()):
             raise ApiError("rate_limited", "Too many commands. Slow down.")
         if text is None:
             raise ApiError("unsupported_frame")
         return text
 
     async def _execute(self, command: commands.Command) -> None:
-        verb = _VERBS.get(command.type)
-        if verb:
-            reply = await in_thread(self._if_logged_in, verb, command.members)
+        handler = _HANDLERS.get(command.type)
+        if handler:
+            reply = await in_thread(self._handle_if_logged_in, handler, command.members)
             if reply is not None:
                 self._answer(command, reply)
                 return
         elif await self._is_still_logged_in():
-            await self._execute_here(command)
+            await self._execute_on_loop(command)
             return
-        await self.end(CloseCode.NOT_AUTHENTICATED)
+        await self.close_with(CloseCode.NOT_AUTHENTICATED)
 
-    def _if_logged_in(self, verb: Verb, members: commands.Members) -> Reply | None:
-        """Look at the login and do it in one visit to a thread, with one connection."""
-        return verb(self.user, members) if self.credentials.still_stand_for(self.user) else None
+    def _handle_if_logged_in(self, handler: Handler, members: commands.Members) -> Reply | None:
+        """Check the login and handle the command in one thread call, with one database connection."""
+        return handler(self.user, members) if self.credentials.still_identify(self.user) else None
 
-    async def _execute_here(self, command: commands.Command) -> None:
+    async def _execute_on_loop(self, command: commands.Command) -> None:
         match command.type:
             case "ping":
                 self._answer(command, {"type": "pong"})
@@ -138,7 +146,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 raise ApiError("not_found", "This is not available here yet.")
 
     async def _subscribe(self, command: commands.Command) -> None:
-        wanted = commands.subscribe(command.members)
+        wanted = commands.parse_subscribe(command.members)
         if len(self.subscriptions) >= MAX_SUBSCRIPTIONS and wanted.session not in self.subscriptions:
             raise ApiError("rate_limited", "This socket follows too many sessions.")
         subscription = Subscription(wanted.session, self.outbox, current_hub())
@@ -147,58 +155,60 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except BaseException:
             subscription.close()
             raise
-        earlier = self.subscriptions.pop(wanted.session, None)
-        if earlier:
-            earlier.close()
+        previous = self.subscriptions.pop(wanted.session, None)
+        if previous:
+            previous.close()
         self.subscriptions[wanted.session] = subscription
         self._answer(command, reply)
-        subscription.begin()
+        subscription.start()
 
     def _unsubscribe(self, command: commands.Command) -> None:
-        session = commands.identifier(command.members, "session")
+        session = commands.parse_member_id(command.members, "session")
         subscription = self.subscriptions.pop(session, None)
         if subscription:
             subscription.close()
         self._answer(command, {"type": "unsubscribed", "session": str(session)})
 
     async def _watch_sessions(self, command: commands.Command) -> None:
-        if self.listening is None:
-            listening = Listening(self.user, self.outbox, current_hub())
-            await listening.open()
-            self.listening = listening
+        if self.session_list is None:
+            session_list = SessionListSubscription(self.user, self.outbox, current_hub())
+            await session_list.open()
+            self.session_list = session_list
         self._answer(command, {"type": "sessions_watched"})
 
     def _unsubscribe_all(self) -> None:
-        if self.listening:
-            self.listening.close()
-            self.listening = None
+        if self.session_list:
+            self.session_list.close()
+            self.session_list = None
         for subscription in self.subscriptions.values():
             subscription.close()
         self.subscriptions.clear()
 
     async def _is_still_logged_in(self) -> bool:
-        return await in_thread(self.credentials.still_stand_for, self.user)
+        return await in_thread(self.credentials.still_identify, self.user)
 
     async def _keep_rechecking(self) -> None:
         is_logged_in = True
         while is_logged_in:
             await asyncio.sleep(RECHECK_S)
-            # A database that is away for a moment logs nobody out.
+            # A database that is unreachable for a moment logs no one out.
             with suppress(DatabaseError):
                 is_logged_in = await self._is_still_logged_in()
-        await self.end(CloseCode.NOT_AUTHENTICATED)
+        await self.close_with(CloseCode.NOT_AUTHENTICATED)
 
-    def _is_too_slow(self) -> None:
+    def _close_slow_socket(self) -> None:
         SLOW_CLOSES.inc()
-        self.slow_close = asyncio.create_task(self.end(CloseCode.SLOW_CONSUMER))
+        self.slow_close = asyncio.create_task(self.close_with(CloseCode.SLOW_CONSUMER))
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:
         self.outbox.put(encode(reply if command.id is None else {**reply, "id": command.id}))
 
-    def _answer_error(self, error: Exception, echo: Any) -> None:
+    def _answer_error(self, error: Exception, command_id: Any) -> None:
         described = describe(error)
         if described.status >= 500:
             logger.error("a command failed", exc_info=error)
         body = described.body(request_id="")
         del body["request_id"]
-        self.outbox.put(encode({"type": "error", **({} if echo is None else {"id": echo}), **body}))
+        self.outbox.put(
+            encode({"type": "error", **({} if command_id is None else {"id": command_id}), **body})
+        )

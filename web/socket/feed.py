@@ -1,4 +1,4 @@
-"""How far one socket is in one log, and what the web process knows about that log. No I/O."""
+"""Tracks how far one subscription has delivered each of its logs (its runs' and its session's). No I/O."""
 
 from dataclasses import dataclass, field
 
@@ -6,47 +6,47 @@ from chat.log.cursor import START, Cursor, Position
 
 
 @dataclass(eq=False, slots=True)
-class Feed:
-    """One run of one subscription, or its session's events. Times are those of the event loop's clock."""
+class LogFeed:
+    """The delivery state of one log in one subscription. Times are those of the event loop's clock."""
 
     name: str  # the run's id, or "-" for the session's events
     position: Position
-    since: float  # when this socket began to follow it
-    heard_at: float  # the last publication or comparison with the log
-    spoke_at: float  # the last publication
-    beat_at: float = 0.0  # the last heartbeat sent
-    # While it is read from the log, publications are not taken; `missed` says there were some.
+    followed_since: float
+    checked_at: float  # the latest publication or comparison with the log
+    published_at: float  # the latest publication
+    heartbeat_at: float = 0.0  # the latest heartbeat sent
+    # While it is healing (being read from the log), publications are not forwarded; has_gap says that some came.
     is_healing: bool = False
-    missed: bool = False
+    has_gap: bool = False
     has_stopped: bool = False
-    queue_position: int | None = None  # as last told
+    queue_position: int | None = None  # as last sent to the client
 
     @property
     def cursor(self) -> Cursor:
         return self.position.cursor
 
     @property
-    def is_untouched(self) -> bool:
-        """Nothing has been shown of it yet."""
+    def is_empty(self) -> bool:
+        """Whether nothing of the log has been delivered yet."""
         return self.position.cursor == START
 
 
 @dataclass(slots=True)
-class Feeds:
-    """All feeds of one subscription; `live` are those that may still get something."""
+class SubscriptionFeeds:
+    """All feeds of one subscription. live: those of runs that have not stopped, by run."""
 
-    events: Feed
-    runs: dict[str, Feed] = field(default_factory=dict)
-    live: dict[str, Feed] = field(default_factory=dict)
+    events: LogFeed
+    runs: dict[str, LogFeed] = field(default_factory=dict)
+    live: dict[str, LogFeed] = field(default_factory=dict)
 
-    def of(self, run: str, now: float, cursor: Cursor = START) -> Feed:
-        """The run's feed; a new one stands at `cursor`."""
+    def get_or_create(self, run: str, now: float, cursor: Cursor = START) -> LogFeed:
+        """Return the run's feed; a new one starts at `cursor`."""
         feed = self.runs.get(run)
         if feed is None:
-            feed = self.runs[run] = self.live[run] = Feed(run, Position(cursor), now, now, now)
+            feed = self.runs[run] = self.live[run] = LogFeed(run, Position(cursor), now, now, now)
         return feed
 
-    def stop(self, feed: Feed) -> None:
-        """After `stop` nothing comes. The feed is kept: a repeat must still be known as one."""
+    def stop(self, feed: LogFeed) -> None:
+        """Mark the run's log as ended. The feed is kept, so that repeated packets are recognised as such."""
         feed.has_stopped = True
         self.live.pop(feed.name, None)

@@ -1,7 +1,12 @@
-"""What a socket's commands change, with the very verbs of the REST API. Synchronous; run in threads."""
+"""Executes the websocket commands that change rows, by the same use cases as the REST API.
+
+Synchronous; the consumer calls them in threads. Each returns the reply and raises ApiError.
+"""
 
 from typing import Any
 from uuid import UUID
+
+from django.contrib.auth.models import User
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
@@ -13,9 +18,9 @@ from web.rest.turns import turn_request
 from web.socket import commands
 
 
-def send(user: Any, members: commands.Members) -> dict[str, Any]:
-    """Start a turn; the members but `session` are the body of POST turns."""
-    session = Session.objects.own(user, commands.identifier(members, "session"))
+def send(user: User, members: commands.Members) -> dict[str, Any]:
+    """Start a turn. The members except `session` are the body of POST turns."""
+    session = Session.objects.own(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}
@@ -23,29 +28,29 @@ def send(user: Any, members: commands.Members) -> dict[str, Any]:
     return {"type": "accepted", **present_turn(started.turn, started.runs)}
 
 
-def stop(user: Any, members: commands.Members) -> dict[str, Any]:
-    """Stop the run or the turn that is named."""
-    noun, pk = commands.stop(members)
+def stop(user: User, members: commands.Members) -> dict[str, Any]:
+    """Stop the run or the turn that the command names."""
+    noun, pk = commands.parse_stop(members)
     return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
 
 
-def compress(user: Any, members: commands.Members) -> dict[str, Any]:
-    """Have the current branch of the session compressed."""
-    session = Session.objects.own(user, commands.identifier(members, "session"))
+def compress(user: User, members: commands.Members) -> dict[str, Any]:
+    """Request a compression of the session's current branch."""
+    session = Session.objects.own(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     is_asked = compression_requests.request_by_hand(session, TriggeredBy.USER)
     return {"type": "accepted", "status": "queued" if is_asked else "nothing_to_compress"}
 
 
-def _stop_run(user: Any, run: UUID) -> dict[str, Any]:
+def _stop_run(user: User, run: UUID) -> dict[str, Any]:
     if not Run.objects.visible_to(user).filter(pk=run).exists():
         raise ApiError("run_not_found")
     return {"type": "stopping", "run": str(run), "status": cancellation.stop_run(run).status}
 
 
-def _stop_turn(user: Any, turn: UUID) -> dict[str, Any]:
-    found = Turn.objects.filter(session__owner=user, pk=turn).first()
-    if found is None:
+def _stop_turn(user: User, turn: UUID) -> dict[str, Any]:
+    own_turn = Turn.objects.filter(session__owner=user, pk=turn).first()
+    if own_turn is None:
         raise ApiError("turn_not_found")
-    return {"type": "stopping", "turn": str(turn), "status": cancellation.stop_turn(found).status}
+    return {"type": "stopping", "turn": str(turn), "status": cancellation.stop_turn(own_turn).status}

@@ -1,7 +1,7 @@
-"""Everything this web process hears from Redis, handed to the sockets that asked for it, as the bytes it came in.
+"""Distributes what this web process receives from Redis pub/sub to the sockets subscribed to each channel.
 
-One pub/sub connection per process; a channel is held while any socket wants its session. The hub reads
-headers, never packets. Where each subscriber stands, and healing, is socket/subscription.py.
+One pub/sub connection per process; a channel stays subscribed while any socket needs it. The hub parses
+headers, never packets, and forwards the received bytes. Cursors and healing are in subscription.py.
 """
 
 import asyncio
@@ -10,24 +10,24 @@ from weakref import WeakKeyDictionary
 
 from chat.log.cursor import Header, parse_header
 from chat.log.stream import session_channel
-from web.socket.pubsub import PubSubLink
-from web.socket.watchdog import Watch
+from web.socket.pubsub import PubSubConnection
+from web.socket.watchdog import Watchdog
 
-# How `stop` looks at the end of a publication; a text that quotes it has its quotes escaped.
+# The beginning of a `stop` packet as encoded; a text that quotes it has its quotes escaped.
 _STOP: Final = b'"obj":{"type":"stop",'
 _STOP_WITHIN_BYTES: Final = 80
 
 
 class Publication:
-    """One message of a session's channel. name: the run, or "-" for the session's events."""
+    """One message of a session's channel. name: the run's id, or "-" for the session's events."""
 
-    __slots__ = ("header", "lines", "name", "stops")
+    __slots__ = ("has_stop", "header", "lines", "name")
 
     def __init__(self, payload: bytes) -> None:
         end = payload.index(b"\n")
         self.name, self.header = parse_header(payload, end)
         self.lines = payload[end + 1 :]
-        self.stops = ends_with_stop(self.lines)
+        self.has_stop = ends_with_stop(self.lines)
 
     @property
     def count(self) -> int:
@@ -35,7 +35,7 @@ class Publication:
         return header.last - header.first + 1
 
     def after(self, skip: int) -> bytes:
-        """The lines without the first `skip`."""
+        """Return the lines without the first `skip`."""
         return self.lines.split(b"\n", skip)[skip]
 
 
@@ -43,87 +43,90 @@ def ends_with_stop(lines: bytes) -> bool:
     return lines.find(_STOP, -_STOP_WITHIN_BYTES) >= 0
 
 
-class Subscriber(Protocol):
-    def take(self, publication: Publication) -> None: ...
+class SessionSubscriber(Protocol):
+    """Receives the numbered publications of one session."""
 
-    def heal_everything(self) -> None: ...
+    def receive(self, publication: Publication) -> None: ...
 
-
-class Listener(Protocol):
-    """Hears a channel that is not a session's: whole lines, without numbers."""
-
-    def hear(self, lines: bytes) -> None: ...
-
-    def miss(self) -> None:
-        """Something may not have been heard."""
+    def heal_everything(self) -> None:
+        """Read again what publications may have been missed."""
 
 
-class Topic:
-    """One session some socket is subscribed to."""
+class ChannelListener(Protocol):
+    """Receives the messages of a channel that is not a session's: whole lines, without numbers."""
+
+    def receive_lines(self, lines: bytes) -> None: ...
+
+    def on_gap(self) -> None:
+        """Messages may have been missed."""
+
+
+class SessionTopic:
+    """The subscribers of one session's channel."""
 
     def __init__(self, session: str) -> None:
         self.session = session
         self.channel = session_channel(session)
-        self.subscribers: list[Subscriber] = []
+        self.subscribers: list[SessionSubscriber] = []
 
 
 class Hub:
-    """Use current_hub(): one per event loop."""
+    """The channels and subscribers of one event loop; current_hub() returns the running loop's."""
 
     def __init__(self) -> None:
-        self.topics: dict[str, Topic] = {}
-        self.listeners: dict[str, list[Listener]] = {}
-        self.watch = Watch()
-        self._link = PubSubLink(self._take, self._restored)
+        self.topics: dict[str, SessionTopic] = {}
+        self.listeners: dict[str, list[ChannelListener]] = {}
+        self.watchdog = Watchdog()
+        self._pubsub = PubSubConnection(self._distribute, self._heal_all)
 
-    async def join(self, session: str, subscriber: Subscriber) -> None:
-        """Returns once everything published in the session from now on reaches the subscriber."""
+    async def join(self, session: str, subscriber: SessionSubscriber) -> None:
+        """Return once everything published in the session from now on reaches the subscriber."""
         channel = session_channel(session)
-        topic = self.topics.setdefault(channel, Topic(session))
+        topic = self.topics.setdefault(channel, SessionTopic(session))
         topic.subscribers.append(subscriber)
-        # Also for a second socket: the first one's SUBSCRIBE may not be confirmed yet.
-        await self._link.subscribe(channel)
+        # Also for a second socket: the SUBSCRIBE of the first may not be confirmed yet.
+        await self._pubsub.subscribe(channel)
 
-    def leave(self, session: str, subscriber: Subscriber) -> None:
+    def leave(self, session: str, subscriber: SessionSubscriber) -> None:
         channel = session_channel(session)
         topic = self.topics.get(channel)
         if topic and subscriber in topic.subscribers:
             topic.subscribers.remove(subscriber)
             if not topic.subscribers:
                 del self.topics[channel]
-                self._link.unsubscribe(channel)
+                self._pubsub.unsubscribe(channel)
 
-    async def listen(self, channel: str, listener: Listener) -> None:
-        """Returns once everything published on the channel from now on reaches the listener."""
+    async def listen(self, channel: str, listener: ChannelListener) -> None:
+        """Return once everything published on the channel from now on reaches the listener."""
         self.listeners.setdefault(channel, []).append(listener)
-        await self._link.subscribe(channel)
+        await self._pubsub.subscribe(channel)
 
-    def stop_listening(self, channel: str, listener: Listener) -> None:
+    def stop_listening(self, channel: str, listener: ChannelListener) -> None:
         listeners = self.listeners.get(channel, [])
         if listener in listeners:
             listeners.remove(listener)
             if not listeners:
                 del self.listeners[channel]
-                self._link.unsubscribe(channel)
+                self._pubsub.unsubscribe(channel)
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._pubsub.close()
         self.topics.clear()
         self.listeners.clear()
 
-    def _take(self, channel: str, payload: bytes) -> None:
+    def _distribute(self, channel: str, payload: bytes) -> None:
         topic = self.topics.get(channel)
         if topic:
             publication = Publication(payload)
             for subscriber in topic.subscribers:
-                subscriber.take(publication)
+                subscriber.receive(publication)
         for listener in self.listeners.get(channel, ()):
-            listener.hear(payload)
+            listener.receive_lines(payload)
 
-    def _restored(self) -> None:
+    def _heal_all(self) -> None:
         for listeners in self.listeners.values():
             for listener in listeners:
-                listener.miss()
+                listener.on_gap()
         for topic in self.topics.values():
             for subscriber in topic.subscribers:
                 subscriber.heal_everything()
@@ -133,7 +136,7 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 
 
 def current_hub() -> Hub:
-    """The hub of the running event loop."""
+    """Return the hub of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
         _hubs[loop] = Hub()

@@ -1,4 +1,4 @@
-"""What waits to be written to one socket: bounded, and put together to a frame when it is taken. No I/O.
+"""Bounded queue of one socket's outgoing lines, joined to a frame when they are taken. No I/O.
 
 A frame holds one or more JSON objects, one per line.
 """
@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-# What may wait while a write is stuck.
+# Limits of the queue while a write is blocked.
 MAX_PACKETS: Final = 256
 MAX_BYTES: Final = 1024 * 1024
 # Common websocket clients refuse frames over 1 MiB.
@@ -15,53 +15,53 @@ FRAME_BYTES: Final = 256 * 1024
 
 
 class Outbox:
-    """put() never blocks; take() waits for something. Both on one event loop."""
+    """put() never blocks; wait() blocks until take() has something to return. All on one event loop."""
 
     def __init__(self) -> None:
-        # Set by the writer around a write. Only then the limits hold: otherwise what waits is gone in a moment,
-        # and one burst of many runs is no slow client.
+        # Set by the writer around a write. The limits apply only then: otherwise the queue is about to be
+        # written, and one burst of many runs does not make a slow client.
         self.is_writing = False
         self._chunks: list[bytes] = []
         self._packets = 0
         self._bytes = 0
-        self._news = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._has_data = asyncio.Event()
+        self._has_space = asyncio.Event()
+        self._has_space.set()
         self.is_closed = False
-        # Called once, when more waits than may: the socket does not keep up with what it is subscribed to.
+        # Called once, when the limits are exceeded: the client reads too slowly for its subscriptions.
         self.on_overflow: Callable[[], None] = lambda: None
 
     def put(self, chunk: bytes, packets: int = 1) -> None:
-        """Queue `packets` lines. Nothing is queued any more once the outbox is closed or has overflowed."""
+        """Queue `packets` lines; discard them if the outbox is closed or has overflowed."""
         if self.is_closed:
             return
         self._chunks.append(chunk)
         self._packets += packets
         self._bytes += len(chunk)
         if self._packets > MAX_PACKETS // 2 or self._bytes > MAX_BYTES // 2:
-            self._room.clear()
+            self._has_space.clear()
             if self.is_writing and (self._packets > MAX_PACKETS or self._bytes > MAX_BYTES):
                 self._overflow()
-        self._news.set()
+        self._has_data.set()
 
-    async def room(self) -> None:
-        """Wait until half of the buffer is free, for those who can wait: replay from the log."""
-        await self._room.wait()
+    async def wait_for_space(self) -> None:
+        """Return when half of the buffer is free. For producers that can wait, such as replay from the log."""
+        await self._has_space.wait()
 
     async def wait(self) -> bool:
-        """Return when there is something to take; False: closed, and nothing is left."""
+        """Return when there is something to take; False if the outbox is closed and empty."""
         if not self._chunks and not self.is_closed:
-            await self._news.wait()
+            await self._has_data.wait()
         return bool(self._chunks)
 
     def close(self) -> None:
-        """Take nothing more in; what waits can still be taken."""
+        """Accept nothing more; queued lines can still be taken."""
         self.is_closed = True
-        self._news.set()
-        self._room.set()
+        self._has_data.set()
+        self._has_space.set()
 
     def take(self) -> str:
-        """The next frame."""
+        """Remove and return the next frame."""
         chunks = self._chunks
         if self._bytes > FRAME_BYTES:
             chunks = self._first_frame()
@@ -71,8 +71,8 @@ class Outbox:
             self._bytes -= sum(map(len, chunks))
         else:
             self._bytes = self._packets = 0
-            self._news.clear()
-            self._room.set()
+            self._has_data.clear()
+            self._has_space.set()
         return frame.decode()
 
     def _first_frame(self) -> list[bytes]:

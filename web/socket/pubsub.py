@@ -1,7 +1,7 @@
-"""One pub/sub connection, kept alive: subscribed channels stay subscribed across Redis restarts.
+"""One Redis pub/sub connection that reconnects and restores its channels.
 
-A subscription counts from Redis's confirmation, not from the command; messages are handed on as bytes. What
-they say, and healing what was missed while the connection was away, is the hub's business.
+A subscription is in force from Redis's confirmation, not from the command. Messages are passed on as bytes;
+parsing them, and reading again what was missed during a reconnect, is left to the hub.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 Confirmation = asyncio.Future[None]
 
 
-class PubSubLink:
-    """on_message(channel, payload) is called on the event loop for every message.
+class PubSubConnection:
+    """Calls on_message(channel, payload) on the event loop for every message.
 
-    on_restored() is called when a lost connection is back and every channel is confirmed again: anything may
-    have been missed in between.
+    Calls on_restored() when a lost connection is back and every channel is confirmed again: messages may have
+    been missed in between.
     """
 
     def __init__(self, on_message: Callable[[str, bytes], None], on_restored: Callable[[], None]) -> None:
@@ -41,7 +41,7 @@ class PubSubLink:
         self._task: asyncio.Task[None] | None = None
 
     async def subscribe(self, channel: str) -> None:
-        """Return once Redis has confirmed; what is published from then on arrives. Waits while Redis is away."""
+        """Return once Redis has confirmed; every later publication is received. Waits while Redis is unreachable."""
         if self._task is None:
             self._task = asyncio.create_task(self._keep_connected(), name="pubsub")
         confirmation: Confirmation = asyncio.get_running_loop().create_future()
@@ -67,7 +67,7 @@ class PubSubLink:
             try:
                 await connection.connect()  # type: ignore[no-untyped-call]
                 retry_s = RECONNECT_MIN_S
-                await self._converse(connection)
+                await self._serve(connection)
             except (RedisError, OSError) as error:
                 logger.warning("pub/sub connection lost, connecting again: %s", error)
             finally:
@@ -76,25 +76,25 @@ class PubSubLink:
             await asyncio.sleep(retry_s)
             retry_s = min(RECONNECT_MAX_S, retry_s * 2)
 
-    async def _converse(self, connection: AbstractConnection) -> None:
+    async def _serve(self, connection: AbstractConnection) -> None:
         """Write commands and read messages until the connection breaks."""
-        self._start_over()
-        writing = asyncio.create_task(self._write(connection))
+        self._resubscribe_all()
+        writer = asyncio.create_task(self._write(connection))
         try:
             while True:
-                # Both on one connection: the writer only writes, this loop alone reads.
+                # The tasks share the connection: the writer only writes, and only this loop reads.
                 message = await connection.read_response(timeout=math.inf, push_request=True)
                 self._take(message)
         finally:
-            writing.cancel()
+            writer.cancel()
 
-    def _start_over(self) -> None:
-        """A new connection knows no channels: one SUBSCRIBE each stands for all that were asked for."""
+    def _resubscribe_all(self) -> None:
+        """Queue one SUBSCRIBE per channel for a new connection; it answers every unconfirmed one before it."""
         self._commands = asyncio.Queue()
-        asked = self._unconfirmed
+        unconfirmed = self._unconfirmed
         self._unconfirmed = {}
         for channel in self._channels:
-            waiting = [each for group in asked.get(channel, ()) for each in group]
+            waiting = [each for group in unconfirmed.get(channel, ()) for each in group]
             self._unconfirmed[channel] = deque([waiting])
             self._commands.put_nowait(("SUBSCRIBE", channel))
         self._restored_if_confirmed()
@@ -104,7 +104,7 @@ class PubSubLink:
             while True:
                 await connection.send_command(*await self._commands.get(), check_health=False)
         except (RedisError, OSError):
-            # The reader sees the same broken connection and starts over.
+            # The reader gets the same error and reconnects.
             await connection.disconnect(nowait=True)
 
     def _take(self, message: Any) -> None:

@@ -1,4 +1,4 @@
-"""How many commands one socket may send: a bucket that fills again. Pure."""
+"""Limits the rate of commands on one socket with a token bucket. No I/O."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,31 +6,31 @@ from typing import Final
 # A client that resumes a few hundred sessions at once stays below; a flood does not.
 BURST: Final = 300
 PER_SECOND: Final = 50.0
-# So many refused commands before half of the bucket has filled again are a flood.
-MAX_REFUSED: Final = 100
+# A flood: more rejected commands than this before half of the bucket has filled again.
+MAX_REJECTED: Final = 100
 
 
 @dataclass
-class Allowance:
-    """now: seconds of any monotonic clock."""
+class CommandRateLimit:
+    """A token bucket. now: seconds of any monotonic clock."""
 
-    left: float = BURST
-    refused: int = 0
+    tokens: float = BURST
+    rejected: int = 0
     filled_at: float | None = None
 
     def take(self, now: float) -> bool:
-        """Whether this command may be executed."""
+        """Take one token; False if the command must be rejected."""
         if self.filled_at is not None:
-            self.left = min(BURST, self.left + (now - self.filled_at) * PER_SECOND)
+            self.tokens = min(BURST, self.tokens + (now - self.filled_at) * PER_SECOND)
         self.filled_at = now
-        if self.left < 1:
-            self.refused += 1
+        if self.tokens < 1:
+            self.rejected += 1
             return False
-        if self.left > BURST / 2:
-            self.refused = 0
-        self.left -= 1
+        if self.tokens > BURST / 2:
+            self.rejected = 0
+        self.tokens -= 1
         return True
 
     @property
     def is_flooded(self) -> bool:
-        return self.refused > MAX_REFUSED
+        return self.rejected > MAX_REJECTED

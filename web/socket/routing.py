@@ -1,4 +1,4 @@
-"""Which websocket addresses there are. Every other one is refused at the handshake."""
+"""Routes websocket paths to consumers. Every other path is rejected at the handshake."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from django.urls import path, re_path
 from web.socket.consumer import SocketConsumer
 
 
-async def nothing_here(scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG001
+async def reject_unknown_path(_scope: Any, receive: Any, send: Any) -> None:
     await receive()
     await send({"type": "websocket.close"})
 
 
-websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", nothing_here)])  # type: ignore[arg-type]
+websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", reject_unknown_path)])  # type: ignore[arg-type]

@@ -1,28 +1,29 @@
-"""One socket's ear for the list of its user's sessions: lines are forwarded as they come, none is kept or numbered."""
+"""Forwards changes of a user's session list to one socket. The lines are neither stored nor numbered."""
 
 import asyncio
-from typing import Any
+
+from django.contrib.auth.models import User
 
 from chat.events import session_list
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import encode
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
-from web.socket.subscription import JOIN_S
+from web.socket.subscription import JOIN_TIMEOUT_S
 
 
-class Listening:
-    """open() once, then hear() until close()."""
+class SessionListSubscription:
+    """One socket's subscription to its user's session list: open() once, close() at the end."""
 
-    def __init__(self, user: Any, outbox: Outbox, hub: Hub) -> None:
+    def __init__(self, user: User, outbox: Outbox, hub: Hub) -> None:
         self.channel = session_list.channel_name(user.pk)
         self.outbox = outbox
         self._hub = hub
 
     async def open(self) -> None:
-        """Returns once nothing is missed any more. Raises ApiError."""
+        """Return once every later change reaches the socket. Raises ApiError."""
         try:
-            async with asyncio.timeout(JOIN_S):
+            async with asyncio.timeout(JOIN_TIMEOUT_S):
                 await self._hub.listen(self.channel, self)
         except TimeoutError:
             self.close()
@@ -31,11 +32,11 @@ class Listening:
     def close(self) -> None:
         self._hub.stop_listening(self.channel, self)
 
-    # For the hub
+    # ChannelListener, called by the hub
 
-    def hear(self, lines: bytes) -> None:
+    def receive_lines(self, lines: bytes) -> None:
         self.outbox.put(lines)
 
-    def miss(self) -> None:
-        """The list is to be read again."""
+    def on_gap(self) -> None:
+        """Ask the client to read the list again."""
         self.outbox.put(encode({"type": "sessions_resync"}))

@@ -1,7 +1,7 @@
 """One socket's subscription to one session: every packet after its cursors exactly once, in order, then live.
 
-Publications are judged by their headers (joining.py). What is missing is read from the log or, where that is
-gone, replaced by a snapshot; until that is done the feed takes no publication, so nothing is buffered twice.
+Publications are checked by their headers (chat/log/cursor.py). A gap is healed: it is read from the log or, if that
+is lost, replaced by a snapshot. Meanwhile the feed forwards no publication, so nothing is buffered twice.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import DatabaseError
 from msgspec import json
 from redis.exceptions import RedisError
@@ -20,21 +21,27 @@ from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, d
 from chat.log.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
-from web.socket.feed import Feed, Feeds
+from web.socket.feed import LogFeed, SubscriptionFeeds
 from web.socket.hub import Hub, Publication, ends_with_stop
 from web.socket.outbox import Outbox
-from web.socket.session_view import RunRow, SessionView, Substitute, substitute, view
+from web.socket.session_snapshot import (
+    LogReplacement,
+    SessionSnapshot,
+    SubscribedRun,
+    load_replacement,
+    read_session,
+)
 
 HEAL_COUNT: Final = 64
 RETRY_S: Final = 0.25
-# The socket's next command waits behind this one: with Redis away a stop must not wait for long.
-JOIN_S = 5.0
+# A socket's commands run one after the other: while Redis is unreachable, a stop must not wait long for this one.
+JOIN_TIMEOUT_S = 5.0
 
 logger = logging.getLogger(__name__)
 
 
 class Subscription:
-    """open() once, then take() until close()."""
+    """open() once, send the reply, start(); close() at the end. The hub calls receive() in between."""
 
     def __init__(self, session: UUID, outbox: Outbox, hub: Hub) -> None:
         self.session = str(session)
@@ -42,67 +49,68 @@ class Subscription:
         self._hub = hub
         self._loop = asyncio.get_running_loop()
         now = self._loop.time()
-        self.feeds = Feeds(Feed("-", Position(), now, now, now))
+        self.feeds = SubscriptionFeeds(LogFeed("-", Position(), now, now, now))
         self._has_joined = False
         self._resync_at: int | None = None
         self._healing: set[asyncio.Task[None]] = set()
 
-    async def open(self, user: Any, since: int | None, cursors: Mapping[UUID, Cursor]) -> dict[str, Any]:
-        """Join; returns the reply, which the caller queues before it calls begin(). Raises ApiError, RedisError."""
-        seen = await in_thread(view, user, UUID(self.session), list(cursors))
-        return await self.join(seen, since, cursors)
+    async def open(self, user: User, since: int | None, cursors: Mapping[UUID, Cursor]) -> dict[str, Any]:
+        """Join and return the reply, which the caller queues before start(). Raises ApiError, RedisError."""
+        snapshot = await in_thread(read_session, user, UUID(self.session), list(cursors))
+        return await self.join(snapshot, since, cursors)
 
     async def join(
-        self, seen: SessionView, since: int | None, cursors: Mapping[UUID, Cursor]
+        self, snapshot: SessionSnapshot, since: int | None, cursors: Mapping[UUID, Cursor]
     ) -> dict[str, Any]:
-        """open() for a session that has been looked up."""
+        """open() for a session that is already loaded."""
         by_run = {str(run): cursor for run, cursor in cursors.items()}
-        for row in seen.runs:
-            _check(by_run.get(row.run, START), row)
+        for run in snapshot.runs:
+            _check_cursor(by_run.get(run.run, START), run)
         await self._join_channel()
-        held = await positions([run_log(self.session, row.run) for row in seen.runs])
-        self._place(seen, since, by_run)
-        runs = [_listed(row, at) for row, at in zip(seen.runs, held, strict=True)]
-        return {"type": "subscribed", "session": self.session, "n": seen.n, "runs": runs}
+        latest = await positions([run_log(self.session, run.run) for run in snapshot.runs])
+        self._place_feeds(snapshot, since, by_run)
+        runs = [_present_run(run, position) for run, position in zip(snapshot.runs, latest, strict=True)]
+        return {"type": "subscribed", "session": self.session, "n": snapshot.n, "runs": runs}
 
-    def begin(self) -> None:
-        """Replay what the cursors lack, then go live."""
+    def start(self) -> None:
+        """Replay everything after the cursors, then forward publications."""
         self._has_joined = True
         if self._resync_at is not None:
             self.outbox.put(p.encode({"type": "resync", "session": self.session, "n": self._resync_at}))
         self.heal_everything()
-        self._hub.watch.add(self)
+        self._hub.watchdog.add(self)
 
     def close(self) -> None:
         self._hub.leave(self.session, self)
-        self._hub.watch.remove(self)
+        self._hub.watchdog.remove(self)
         self._has_joined = False
         for task in self._healing:
             task.cancel()
 
-    # For the hub
+    # SessionSubscriber, called by the hub
 
-    def take(self, publication: Publication) -> None:
+    def receive(self, publication: Publication) -> None:
+        """Forward a publication that follows the feed's position; heal the feed if it leaves a gap."""
         if not self._has_joined:
             return
         now = self._loop.time()
         feeds = self.feeds
-        feed = feeds.events if publication.name == "-" else feeds.of(publication.name, now)
-        feed.heard_at = feed.spoke_at = now
+        feed = feeds.events if publication.name == "-" else feeds.get_or_create(publication.name, now)
+        feed.checked_at = feed.published_at = now
         if feed.has_stopped:
             return
         if feed.is_healing:
-            feed.missed = True
+            feed.has_gap = True
             return
         decision = feed.position.take(publication.header)
         if decision.action is Action.GAP:
             self.heal(feed)
         elif decision.action is not Action.DUPLICATE:
             if decision.action is not Action.FORWARD:
-                self._announce(feed, decision)
+                self._announce_reset(feed, decision)
             lines = publication.after(decision.skip) if decision.skip else publication.lines
             self.outbox.put(lines, publication.count - decision.skip)
-            self._note(feed, lines)
+            self._track_runs(feed, lines)
 
     def heal_everything(self) -> None:
         if self._has_joined:
@@ -110,9 +118,9 @@ class Subscription:
             for feed in self.feeds.live.values():
                 self.heal(feed)
 
-    def heal(self, feed: Feed) -> None:
-        """Catch up from the log; publications wait there meanwhile."""
-        feed.missed = True
+    def heal(self, feed: LogFeed) -> None:
+        """Catch up from the log, which also holds the publications that arrive meanwhile."""
+        feed.has_gap = True
         if not feed.is_healing:
             feed.is_healing = True
             task = asyncio.create_task(self._heal(feed))
@@ -123,145 +131,150 @@ class Subscription:
 
     async def _join_channel(self) -> None:
         try:
-            async with asyncio.timeout(JOIN_S):
+            async with asyncio.timeout(JOIN_TIMEOUT_S):
                 await self._hub.join(self.session, self)
         except TimeoutError:
             raise ApiError("stream_unavailable") from None
 
-    def _place(self, seen: SessionView, since: int | None, cursors: Mapping[str, Cursor]) -> None:
+    def _place_feeds(
+        self, snapshot: SessionSnapshot, since: int | None, cursors: Mapping[str, Cursor]
+    ) -> None:
         now = self._loop.time()
-        n = seen.n if since is None else since
-        if n > seen.n:
-            # A database that was restored has forgotten what this client saw.
-            self._resync_at = n = seen.n
+        n = snapshot.n if since is None else since
+        if n > snapshot.n:
+            # The database was restored from a backup that lacks events this client has.
+            self._resync_at = n = snapshot.n
         self.feeds.events.position.cursor = Cursor(EVENTS_ATTEMPT, n)
-        for row in seen.runs:
-            feed = self.feeds.of(row.run, now, cursors.get(row.run, START))
-            if row.last_seq is not None and feed.cursor == (row.attempt, row.last_seq):
+        for run in snapshot.runs:
+            feed = self.feeds.get_or_create(run.run, now, cursors.get(run.run, START))
+            if run.last_seq is not None and feed.cursor == (run.attempt, run.last_seq):
                 self.feeds.stop(feed)
 
     # Healing
 
-    async def _heal(self, feed: Feed) -> None:
-        while feed.missed:
-            feed.missed = False
+    async def _heal(self, feed: LogFeed) -> None:
+        while feed.has_gap:
+            feed.has_gap = False
             try:
                 await self._catch_up(feed)
             except (RedisError, DatabaseError, OSError) as error:
                 logger.warning("session %s: catching up is tried again: %s", self.session, error)
-                feed.missed = True
+                feed.has_gap = True
                 await asyncio.sleep(RETRY_S)
         feed.is_healing = False
-        feed.heard_at = self._loop.time()
+        feed.checked_at = self._loop.time()
 
-    async def _catch_up(self, feed: Feed) -> None:
+    async def _catch_up(self, feed: LogFeed) -> None:
         if feed is self.feeds.events:
             await self._read_events(feed)
         elif not feed.has_stopped:
             await self._read_log(feed)
 
-    async def _read_events(self, feed: Feed) -> None:
-        """From the rows, which are never gone."""
+    async def _read_events(self, feed: LogFeed) -> None:
+        """Send the events after the cursor from the database, where they never expire."""
         while rows := await in_thread(frames_after, self.session, feed.cursor.seq, HEAL_COUNT):
             for n, frame in rows:
-                await self.outbox.room()
+                await self.outbox.wait_for_space()
                 feed.position.cursor = Cursor(EVENTS_ATTEMPT, n)
                 self.outbox.put(frame)
-                self._note(feed, frame)
+                self._track_runs(feed, frame)
 
-    async def _read_log(self, feed: Feed) -> None:
+    async def _read_log(self, feed: LogFeed) -> None:
         log = run_log(self.session, feed.name)
         while True:
             cursor = feed.cursor
-            held = await read(log, None if cursor == START else cursor, HEAL_COUNT)
-            decision = _decide_slice(cursor, held)
+            log_slice = await read(log, None if cursor == START else cursor, HEAL_COUNT)
+            decision = _decide_slice(cursor, log_slice)
             if decision.action is Action.GAP:
-                await self._replace(feed)
+                await self._send_replacement(feed)
                 return
             if decision.action is Action.DUPLICATE:
-                await self._end_if_over(feed)
+                await self._send_end_if_ended(feed)
                 return
             if decision.action is not Action.FORWARD:
-                feed.position.cursor = Cursor(held.attempt, held.lines[0][0] - 1)
-                self._announce(feed, decision)
-            await self._forward(feed, held)
-            if len(held.lines) < HEAL_COUNT:
+                feed.position.cursor = Cursor(log_slice.attempt, log_slice.lines[0][0] - 1)
+                self._announce_reset(feed, decision)
+            await self._forward(feed, log_slice)
+            if len(log_slice.lines) < HEAL_COUNT:
                 return
 
-    async def _forward(self, feed: Feed, held: LogSlice) -> None:
-        for seq, line in held.lines:
-            await self.outbox.room()
-            feed.position.cursor = Cursor(held.attempt, seq)
+    async def _forward(self, feed: LogFeed, log_slice: LogSlice) -> None:
+        for seq, line in log_slice.lines:
+            await self.outbox.wait_for_space()
+            feed.position.cursor = Cursor(log_slice.attempt, seq)
             self.outbox.put(line)
-            self._note(feed, line)
+            self._track_runs(feed, line)
 
-    async def _replace(self, feed: Feed) -> None:
-        """The log does not hold what is missing: one snapshot, if the database knows more than the socket."""
-        found = await in_thread(substitute, feed.name)
-        if found is not None and Cursor(found.attempt, found.seq) > feed.cursor:
-            await self._put_substitute(feed, found)
+    async def _send_replacement(self, feed: LogFeed) -> None:
+        """Send one snapshot in place of a lost log, if the database is ahead of the cursor."""
+        replacement = await in_thread(load_replacement, feed.name)
+        if replacement is not None and Cursor(replacement.attempt, replacement.seq) > feed.cursor:
+            await self._put_replacement(feed, replacement)
 
-    async def _end_if_over(self, feed: Feed) -> None:
-        """The log has nothing newer, which is not to say that there is nothing: a log that was lost and begun
-        again by a late producer never gets its `stop`."""
-        found = await in_thread(substitute, feed.name)
-        if found is not None and found.has_ended and Cursor(found.attempt, found.seq) > feed.cursor:
-            await self._put_substitute(feed, found)
+    async def _send_end_if_ended(self, feed: LogFeed) -> None:
+        """Send the end of a run whose log has nothing newer than the cursor.
 
-    async def _put_substitute(self, feed: Feed, found: Substitute) -> None:
-        await self.outbox.room()
-        feed.position.cursor = Cursor(found.attempt, found.seq)
-        for line in found.lines:
+        A log that was lost and started again by a late producer never receives its `stop`.
+        """
+        replacement = await in_thread(load_replacement, feed.name)
+        is_newer = replacement is not None and Cursor(replacement.attempt, replacement.seq) > feed.cursor
+        if replacement is not None and replacement.has_ended and is_newer:
+            await self._put_replacement(feed, replacement)
+
+    async def _put_replacement(self, feed: LogFeed, replacement: LogReplacement) -> None:
+        await self.outbox.wait_for_space()
+        feed.position.cursor = Cursor(replacement.attempt, replacement.seq)
+        for line in replacement.lines:
             self.outbox.put(line)
-            self._note(feed, line)
+            self._track_runs(feed, line)
 
-    # What is said about the packets
+    # After a decision about packets
 
-    def _announce(self, feed: Feed, decision: Decision) -> None:
+    def _announce_reset(self, feed: LogFeed, decision: Decision) -> None:
         if decision.action is Action.RESET:
             reset = p.Reset(run=feed.name, attempt=feed.cursor.attempt, reason="new_attempt")
             self.outbox.put(p.encode(reset))
 
-    def _note(self, feed: Feed, lines: bytes) -> None:
-        """Learn from what has just been forwarded: which runs there are, and which have stopped."""
+    def _track_runs(self, feed: LogFeed, lines: bytes) -> None:
+        """Register the runs that the forwarded lines start, and stop the feed of a run that they end."""
         if feed is self.feeds.events:
             for line in lines.split(b"\n"):
-                for run in _runs_started(line):
-                    self.feeds.of(run, self._loop.time())
+                for run in _started_runs(line):
+                    self.feeds.get_or_create(run, self._loop.time())
         elif ends_with_stop(lines):
             self.feeds.stop(feed)
 
 
-def _decide_slice(cursor: Cursor, held: LogSlice) -> Decision:
-    """GAP: the log is gone or does not reach back to the cursor. DUPLICATE: there is nothing newer in it."""
-    if held.lines:
-        return decide(cursor, Header(held.attempt, held.lines[0][0], held.lines[-1][0]))
-    is_there = held.attempt and held.attempt >= cursor.attempt
-    return Decision(Action.DUPLICATE if is_there else Action.GAP)
+def _decide_slice(cursor: Cursor, log_slice: LogSlice) -> Decision:
+    """GAP: the log is lost or does not reach back to the cursor. DUPLICATE: it has nothing newer."""
+    if log_slice.lines:
+        return decide(cursor, Header(log_slice.attempt, log_slice.lines[0][0], log_slice.lines[-1][0]))
+    exists = log_slice.attempt and log_slice.attempt >= cursor.attempt
+    return Decision(Action.DUPLICATE if exists else Action.GAP)
 
 
-def _check(cursor: Cursor, row: RunRow) -> None:
-    """Refuse a cursor behind the end of what its run ever said."""
-    behind_the_end = (row.attempt, row.last_seq) if row.last_seq is not None else (row.attempt, cursor.seq)
-    if cursor > behind_the_end:
+def _check_cursor(cursor: Cursor, run: SubscribedRun) -> None:
+    """Reject a cursor after the last packet that the run can have."""
+    end = (run.attempt, run.last_seq) if run.last_seq is not None else (run.attempt, cursor.seq)
+    if cursor > end:
         raise ApiError("invalid_cursor")
 
 
-def _listed(row: RunRow, at: Cursor | None) -> dict[str, Any]:
-    attempt, seq = at or Cursor(row.attempt, row.last_seq or 0)
+def _present_run(run: SubscribedRun, position: Cursor | None) -> dict[str, Any]:
+    attempt, seq = position or Cursor(run.attempt, run.last_seq or 0)
     return {
-        "run": row.run,
-        "turn": row.turn,
-        "message": row.message,
-        "model": row.model,
-        "model_index": row.model_index,
-        "status": row.status,
+        "run": run.run,
+        "turn": run.turn,
+        "message": run.message,
+        "model": run.model,
+        "model_index": run.model_index,
+        "status": run.status,
         "attempt": attempt,
         "seq": seq,
     }
 
 
-def _runs_started(event: bytes) -> list[str]:
+def _started_runs(event: bytes) -> list[str]:
     if b'"type":"turn_started"' not in event:
         return []
     return [run["id"] for run in json.decode(event)["runs"]]

@@ -1,14 +1,13 @@
-"""What a hub does without being told: it compares positions after a silence, tells places in the queue, and
-shows that a silent run is alive.
+"""Checks subscriptions periodically: heals feeds that fell behind their log, sends queue positions and heartbeats.
 
-A lost publication is noticed by the next one; only the last one of a run needs this.
+A lost publication is noticed at the next one; this finds a lost last publication of a run.
 """
 
 import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from django.db import DatabaseError
 from redis.exceptions import RedisError
@@ -17,40 +16,46 @@ from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.log.stream import Log, event_log, positions, run_log
 from chat.protocol.wire import encode
-from web.socket.feed import Feed
-from web.socket.session_view import ended_among, queue_positions
-
-if TYPE_CHECKING:
-    from web.socket.subscription import Subscription
+from web.socket.feed import LogFeed, SubscriptionFeeds
+from web.socket.outbox import Outbox
+from web.socket.session_snapshot import find_ended, read_queue_positions
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Pace:
+class WatchdogIntervals:
     """Seconds. Tests shorten them."""
 
     tick_s: float = 1.0
-    # With the tick, a lost last publication is found at most 4.5 s after it: healed within 5 s.
+    # Together with the tick, a lost last publication is found within 4.5 s and healed within 5 s.
     compare_after_s: float = 3.5
     queued_after_s: float = 1.0
     heartbeat_after_s: float = 15.0
 
 
-class Watch:
-    """Runs while it has subscriptions to watch."""
+class WatchedSubscription(Protocol):
+    session: str
+    outbox: Outbox
+    feeds: SubscriptionFeeds
 
-    def __init__(self, pace: Pace | None = None) -> None:
-        self.pace = pace or Pace()
-        self._watched: set[Subscription] = set()
+    def heal(self, feed: LogFeed) -> None: ...
+
+
+class Watchdog:
+    """A task that runs while there are subscriptions to check."""
+
+    def __init__(self, intervals: WatchdogIntervals | None = None) -> None:
+        self.intervals = intervals or WatchdogIntervals()
+        self._watched: set[WatchedSubscription] = set()
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, subscription: "Subscription") -> None:
+    def add(self, subscription: WatchedSubscription) -> None:
         self._watched.add(subscription)
         if self._task is None:
-            self._task = asyncio.create_task(self._keep_watching(), name="watch")
+            self._task = asyncio.create_task(self._keep_watching(), name="watchdog")
 
-    def remove(self, subscription: "Subscription") -> None:
+    def remove(self, subscription: WatchedSubscription) -> None:
         self._watched.discard(subscription)
         if not self._watched and self._task:
             self._task.cancel()
@@ -58,65 +63,67 @@ class Watch:
 
     async def _keep_watching(self) -> None:
         while True:
-            await asyncio.sleep(self.pace.tick_s)
+            await asyncio.sleep(self.intervals.tick_s)
             now = asyncio.get_running_loop().time()
             try:
                 await self._compare(now)
-                await self._tell_places(now)
+                await self._send_queue_positions(now)
             except (RedisError, DatabaseError, OSError) as error:
                 logger.warning("positions are compared later: %s", error)
-            self._beat(now)
+            self._send_heartbeats(now)
 
     async def _compare(self, now: float) -> None:
-        """Heal the feeds that have been silent while their logs went on."""
+        """Heal the feeds that received no publication although their logs grew."""
         silent = [
             (subscription, feed)
             for subscription, feed in self._feeds()
-            if now - feed.heard_at >= self.pace.compare_after_s and not feed.is_healing
+            if now - feed.checked_at >= self.intervals.compare_after_s and not feed.is_healing
         ]
         logs = list({_log(subscription, feed) for subscription, feed in silent})
         if not logs:
             return
-        held = dict(zip(logs, await positions(logs), strict=True))
-        behind = [(one, feed) for one, feed in silent if (held[_log(one, feed)] or START) > feed.cursor]
-        # A log with nothing newer may have been lost before its `stop`; the rows know.
+        latest = dict(zip(logs, await positions(logs), strict=True))
+        behind = [(one, feed) for one, feed in silent if (latest[_log(one, feed)] or START) > feed.cursor]
+        # A log with nothing newer may have been lost before its `stop`; the database has the run's status.
         quiet = {feed.name for one, feed in silent if (one, feed) not in behind and feed.name != "-"}
-        ended = await in_thread(ended_among, quiet) if quiet else set()
+        ended = await in_thread(find_ended, quiet) if quiet else set()
         for subscription, feed in silent:
-            feed.heard_at = max(feed.heard_at, now)
+            feed.checked_at = max(feed.checked_at, now)
             if (subscription, feed) in behind or feed.name in ended:
                 subscription.heal(feed)
 
-    async def _tell_places(self, now: float) -> None:
+    async def _send_queue_positions(self, now: float) -> None:
         waiting = [
             (subscription, feed)
             for subscription, feed in self._feeds()
-            if feed.is_untouched and now - feed.since >= self.pace.queued_after_s and feed.name != "-"
+            if feed.is_empty
+            and now - feed.followed_since >= self.intervals.queued_after_s
+            and feed.name != "-"
         ]
         if not waiting:
             return
-        places = await in_thread(queue_positions, {feed.name for _, feed in waiting})
+        queue_positions = await in_thread(read_queue_positions, {feed.name for _, feed in waiting})
         for subscription, feed in waiting:
-            place = places.get(feed.name)
-            if place is not None and place != feed.queue_position:
-                feed.queue_position = place
-                subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": place}))
+            position = queue_positions.get(feed.name)
+            if position is not None and position != feed.queue_position:
+                feed.queue_position = position
+                subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
 
-    def _beat(self, now: float) -> None:
+    def _send_heartbeats(self, now: float) -> None:
         for subscription, feed in self._feeds():
-            quiet_since = max(feed.spoke_at, feed.beat_at)
-            is_begun = feed.name != "-" and not feed.is_untouched
-            if is_begun and now - quiet_since >= self.pace.heartbeat_after_s:
-                feed.beat_at = now
+            silent_since = max(feed.published_at, feed.heartbeat_at)
+            has_started = feed.name != "-" and not feed.is_empty
+            if has_started and now - silent_since >= self.intervals.heartbeat_after_s:
+                feed.heartbeat_at = now
                 subscription.outbox.put(encode({"type": "heartbeat", "run": feed.name}))
 
-    def _feeds(self) -> "Iterator[tuple[Subscription, Feed]]":
+    def _feeds(self) -> Iterator[tuple[WatchedSubscription, LogFeed]]:
         for subscription in list(self._watched):
             yield subscription, subscription.feeds.events
             for feed in list(subscription.feeds.live.values()):
                 yield subscription, feed
 
 
-def _log(subscription: "Subscription", feed: Feed) -> Log:
+def _log(subscription: WatchedSubscription, feed: LogFeed) -> Log:
     session = subscription.session
     return event_log(session) if feed.name == "-" else run_log(session, feed.name)

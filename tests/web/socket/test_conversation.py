@@ -224,8 +224,8 @@ async def test_a_newer_attempt_resets_what_was_shown(dial, session, publisher):
 
 
 async def test_a_waiting_run_tells_its_place_and_a_stop_ends_it(dial, session):
-    current_hub().watch.pace.tick_s = 0.05
-    current_hub().watch.pace.queued_after_s = 0
+    current_hub().watchdog.intervals.tick_s = 0.05
+    current_hub().watchdog.intervals.queued_after_s = 0
     async with dial() as client:
         await client.ask(type="subscribe", session=session)
         run = await sent(client, session)
@@ -243,8 +243,8 @@ async def test_a_waiting_run_tells_its_place_and_a_stop_ends_it(dial, session):
 
 
 async def test_a_silent_run_shows_that_it_lives(dial, session, publisher):
-    current_hub().watch.pace.tick_s = 0.05
-    current_hub().watch.pace.heartbeat_after_s = 0.2
+    current_hub().watchdog.intervals.tick_s = 0.05
+    current_hub().watchdog.intervals.heartbeat_after_s = 0.2
     async with dial() as client:
         await client.ask(type="subscribe", session=session)
         run = await sent(client, session)

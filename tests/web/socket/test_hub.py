@@ -17,7 +17,7 @@ from tests.relay import Relay
 from web.socket import subscription
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
-from web.socket.session_view import RunRow, SessionView
+from web.socket.session_snapshot import SessionSnapshot, SubscribedRun
 from web.socket.subscription import Subscription
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,8 +27,8 @@ LIMIT_S = 60
 @pytest_asyncio.fixture
 async def hub():
     hub = Hub()
-    hub.watch.pace.tick_s = 0.05
-    hub.watch.pace.compare_after_s = 0.1
+    hub.watchdog.intervals.tick_s = 0.05
+    hub.watchdog.intervals.compare_after_s = 0.1
     yield hub
     await hub.close()
     await close_async_redis()
@@ -59,9 +59,11 @@ class Follower:
         return run_log(self.session, self.run)
 
     async def join(self, cursor: Cursor | None = None) -> None:
-        row = RunRow(str(self.run), "t", "m", "model", 0, "running", cursor.attempt if cursor else 1, None)
-        await self.subscription.join(SessionView(0, [row]), None, {self.run: cursor} if cursor else {})
-        self.subscription.begin()
+        row = SubscribedRun(
+            str(self.run), "t", "m", "model", 0, "running", cursor.attempt if cursor else 1, None
+        )
+        await self.subscription.join(SessionSnapshot(0, [row]), None, {self.run: cursor} if cursor else {})
+        self.subscription.start()
 
     async def publish(self, first: int, last: int, attempt: int = 1) -> None:
         lines = [
@@ -103,7 +105,7 @@ async def test_what_was_before_is_read_from_the_log(hub):
 
 
 async def test_a_lost_publication_is_healed_by_the_next(hub):
-    hub.watch.pace.compare_after_s = 3600
+    hub.watchdog.intervals.compare_after_s = 3600
     follower = Follower(hub)
     await follower.join()
     await follower.publish(1, 2)
@@ -153,7 +155,7 @@ async def test_a_log_that_was_lost_and_sent_again_repeats_nothing(hub):
 
 
 async def test_a_broken_connection_comes_back_and_everybody_is_healed(hub, relay):
-    hub.watch.pace.compare_after_s = 3600
+    hub.watchdog.intervals.compare_after_s = 3600
     followers = [Follower(hub) for _ in range(5)]
     for follower in followers:
         await follower.join()
@@ -170,13 +172,13 @@ async def test_a_broken_connection_comes_back_and_everybody_is_healed(hub, relay
 
 
 async def test_with_redis_away_subscribing_is_refused_and_works_again_later(hub, relay, monkeypatch):
-    monkeypatch.setattr(subscription, "JOIN_S", 0.2)
+    monkeypatch.setattr(subscription, "JOIN_TIMEOUT_S", 0.2)
     await relay.cut()
     follower = Follower(hub)
     with pytest.raises(ApiError, match="stream_unavailable"):
         await follower.join()
     follower.subscription.close()
-    monkeypatch.setattr(subscription, "JOIN_S", LIMIT_S)
+    monkeypatch.setattr(subscription, "JOIN_TIMEOUT_S", LIMIT_S)
     await relay.mend()
     await follower.join()
     await follower.publish(1, 2)
@@ -214,7 +216,7 @@ async def subscribe_race(hub: Hub, dice: random.Random) -> None:
 
 
 async def race_many(hub: Hub, tries: int, record_property) -> None:
-    hub.watch.pace.compare_after_s = 3600
+    hub.watchdog.intervals.compare_after_s = 3600
     seed = int(os.environ.get("RACE_SEED", random.randrange(2**32)))
     record_property(
         "sampled", f"{tries} of 10000 races of a publication with a subscription, RACE_SEED={seed}"
@@ -239,7 +241,7 @@ async def test_a_channel_is_held_while_anybody_wants_it(hub):
     follower = Follower(hub)
     second = Subscription(follower.session, Outbox(), hub)
     await follower.join()
-    await second.join(SessionView(0, []), None, {})
+    await second.join(SessionSnapshot(0, []), None, {})
     follower.subscription.close()
     subscribed = await async_redis().pubsub_numsub(follower.log.channel)
     assert subscribed[0][1] == 1

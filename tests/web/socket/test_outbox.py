@@ -55,9 +55,9 @@ def test_too_many_bytes_behind_a_stuck_write_are_told():
 async def test_replay_waits_for_room():
     outbox = Outbox()
     for _ in range(MAX_PACKETS // 2 + 1):
-        await outbox.room()
+        await outbox.wait_for_space()
         outbox.put(b"{}")
-    waiting = asyncio.create_task(outbox.room())
+    waiting = asyncio.create_task(outbox.wait_for_space())
     await asyncio.sleep(0)
     assert not waiting.done()
     outbox.take()

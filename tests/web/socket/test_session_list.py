@@ -110,7 +110,7 @@ async def test_a_lost_connection_to_redis_is_said(address, alice):
 
 
 async def test_a_watch_that_redis_does_not_confirm_is_refused(address, alice, monkeypatch):
-    monkeypatch.setattr(session_list, "JOIN_S", 0.0)
+    monkeypatch.setattr(session_list, "JOIN_TIMEOUT_S", 0.0)
     token = await sync_to_async(lambda: AuthToken.objects.create(alice)[1])()
     async with sockets.socket(address, Authorization=f"Token {token}") as client:
         assert (await client.ask(type="watch_sessions"))["code"] == "stream_unavailable"

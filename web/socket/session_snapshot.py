@@ -1,13 +1,14 @@
-"""What the database tells a subscriber: which runs a session has, where its events are, and how runs ended.
+"""Reads from the database what a subscription needs: a session's runs, its latest event, and replacements of lost logs.
 
-Synchronous; the socket's code calls it in threads.
+Synchronous; the subscription and the watchdog call it in threads.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import Q
 
 from chat.log.progress import present_live_message
@@ -18,12 +19,12 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, Status
 from chat.protocol.tasks import DEFAULT_QUEUE
 
-# Of one session at once: more is not a conversation, and cursors come from the client.
+# The most runs that `subscribed` lists: the cursors of ended runs come from the client.
 MAX_RUNS: Final = 200
 
 
 @dataclass(frozen=True)
-class RunRow:
+class SubscribedRun:
     """One run as `subscribed` lists it."""
 
     run: str
@@ -33,30 +34,30 @@ class RunRow:
     model_index: int
     status: str
     attempt: int
-    last_seq: int | None  # None: it has not ended
+    last_seq: int | None  # None: the run has not ended
 
 
 @dataclass(frozen=True)
-class SessionView:
-    """n: number of the newest event when the runs were read, or shortly before."""
+class SessionSnapshot:
+    """n: the number of the latest event when the runs were read, or shortly before."""
 
     n: int
-    runs: list[RunRow]
+    runs: list[SubscribedRun]
 
 
-def view(user: Any, session_id: UUID, named: Iterable[UUID]) -> SessionView:
-    """The session's live runs and those named. Raises ApiError for a session that is not the user's."""
-    # n before the runs: a turn that starts in between is then told twice rather than never.
+def read_session(user: User, session_id: UUID, named: Iterable[UUID]) -> SessionSnapshot:
+    """Return the session's live runs and those named. Raises ApiError for a session that is not the user's."""
+    # n is read before the runs: a turn that starts in between is then sent twice rather than never.
     n = Session.objects.visible_to(user).filter(pk=session_id).values_list("latest_event", flat=True).first()
     if n is None:
         raise ApiError("session_not_found")
     wanted = Q(status__in=LIVE) | Q(pk__in=list(named))
     rows = Run.objects.filter(wanted, turn__session=session_id).order_by("created_at", "model_index")
-    return SessionView(n, [_row(run) for run in rows[:MAX_RUNS]])
+    return SessionSnapshot(n, [_subscribed_run(run) for run in rows[:MAX_RUNS]])
 
 
-def _row(run: Run) -> RunRow:
-    return RunRow(
+def _subscribed_run(run: Run) -> SubscribedRun:
+    return SubscribedRun(
         str(run.pk),
         str(run.turn_id),
         str(run.message_id),
@@ -69,8 +70,8 @@ def _row(run: Run) -> RunRow:
 
 
 @dataclass(frozen=True)
-class Substitute:
-    """What stands for a log that is gone: lines to send, and the position after them."""
+class LogReplacement:
+    """What is sent in place of a log that is lost or expired: the lines, and the cursor after them."""
 
     attempt: int
     seq: int
@@ -78,8 +79,8 @@ class Substitute:
     has_ended: bool = False
 
 
-def substitute(run_id: str) -> Substitute | None:
-    """A snapshot, and `stop` if the run has ended. None: the run is gone, or has shown nothing yet."""
+def load_replacement(run_id: str) -> LogReplacement | None:
+    """Return a snapshot, and `stop` if the run has ended; None if the run is deleted or has produced nothing."""
     message = ChatMessage.objects.select_related("run", "feedback").filter(run__id=run_id).first()
     run = run_of(message) if message else None
     if message is None or run is None:
@@ -90,19 +91,19 @@ def substitute(run_id: str) -> Substitute | None:
         if not cursor["seq"]:
             return None
         snapshot = p.Snapshot(run_id, cursor["attempt"], cursor["seq"], shape)
-        return Substitute(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
-    return Substitute(run.attempt, run.last_seq, build_ending(run), has_ended=True)
+        return LogReplacement(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
+    return LogReplacement(run.attempt, run.last_seq, build_ending(run), has_ended=True)
 
 
-def ended_among(run_ids: Iterable[str]) -> set[str]:
-    """Those that have ended or are gone: for them no packet will come any more."""
+def find_ended(run_ids: Iterable[str]) -> set[str]:
+    """Return those of `run_ids` that have ended or are deleted, and therefore produce no more packets."""
     wanted = set(run_ids)
     live = Run.objects.live().filter(pk__in=wanted).values_list("pk", flat=True)
     return wanted - {str(pk) for pk in live}
 
 
-def queue_positions(run_ids: Iterable[str]) -> dict[str, int]:
-    """1 for the run that is next among all queued ones of its queue; only those of `run_ids` that wait."""
+def read_queue_positions(run_ids: Iterable[str]) -> dict[str, int]:
+    """Return the positions of those of `run_ids` that are queued; 1 is the next run of its Celery queue."""
     waiting = Run.objects.filter(status=Status.QUEUED).order_by("created_at", "model_index")
     order: dict[str, list[str]] = {}
     for pk, queue in waiting.values_list("pk", "model_config__queue"):
