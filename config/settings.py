@@ -55,7 +55,7 @@ INSTALLED_APPS = [
     "config.apps.OurAdminConfig",
 ]
 MIDDLEWARE = [
-    "web.rest.middleware.RequestIds",
+    "web.rest.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -202,7 +202,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=1)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_LOCKOUT_CALLABLE = "web.rest.throttle.locked_out"
+AXES_LOCKOUT_CALLABLE = "web.rest.login_lockout.lockout_response"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
@@ -214,8 +214,8 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["web.rest.parser.StrictJSONParser"],
-    "EXCEPTION_HANDLER": "web.rest.errors.handle",
+    "DEFAULT_PARSER_CLASSES": ["web.rest.json_parser.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "web.rest.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
@@ -228,7 +228,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
-        "RunStatus": "web.rest.schemas.STATUSES",
-        "ToolCallStatus": "web.rest.schemas.CALL_STATUSES",
+        "RunStatus": "web.rest.response_schemas.STATUSES",
+        "ToolCallStatus": "web.rest.response_schemas.CALL_STATUSES",
     },
 }

@@ -1,4 +1,4 @@
-"""Agents: a user's own prompts with their tools and models."""
+"""CRUD views of agents: a user's own prompts with their tools and models."""
 
 from typing import Any, Final
 
@@ -12,71 +12,82 @@ from chat.presenters.agents import present_agent
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import TOOL_NAMES
 from chat.turns.request import check_models
-from web.rest.fields import Boolean, Choice, Id, ModelNames, StrictSerializer, Text
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import (
+    ModelNamesField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictSerializer,
+    StrictUUIDField,
+)
 from web.rest.openapi import documented
-from web.rest.schemas import AgentAnswer
-from web.rest.view import Endpoint, find, user_of
+from web.rest.response_schemas import AgentAnswer
 
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
 
 
 class AgentBody(StrictSerializer):
-    """What is left out has its default when an agent is made or replaced, and stays when it is changed."""
+    """Omitted fields get their default when an agent is created or replaced, and stay when it is updated."""
 
-    name = Text(max_length=200, allow_blank=False)
-    prompt = Text(max_length=MAX_PROMPT_CHARACTERS)
-    replaces_system_prompt = Boolean(default=False)
-    reminder = Text(max_length=MAX_REMINDER_CHARACTERS, default="")
-    tools = serializers.ListField(child=Text(max_length=64), default=list)
-    models = ModelNames(default=list)
-    knowledge_bases = serializers.ListField(child=Id(), default=list)
-    context_layout = Choice(choices=ContextLayout.values, default=ContextLayout.MOVING)
+    name = StrictCharField(max_length=200, allow_blank=False)
+    prompt = StrictCharField(max_length=MAX_PROMPT_CHARACTERS)
+    replaces_system_prompt = StrictBooleanField(default=False)
+    reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, default="")
+    tools = serializers.ListField(child=StrictCharField(max_length=64), default=list)
+    models = ModelNamesField(default=list)
+    knowledge_bases = serializers.ListField(child=StrictUUIDField(), default=list)
+    context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
 
-class AgentsView(Endpoint):
+class AgentsView(StrictAPIView):
     @documented("agents_list", answer=AgentAnswer(many=True))
     def get(self, request: Request) -> Response:
-        """All of them, newest first."""
-        return Response([present_agent(agent) for agent in Agent.objects.visible_to(request.user)])
+        """List the user's agents, newest first."""
+        return Response([present_agent(agent) for agent in Agent.objects.visible_to(current_user(request))])
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        agent = Agent.objects.create(owner=user_of(request), **_fields(self.body(AgentBody)))
+        """Create an agent."""
+        agent = Agent.objects.create(owner=current_user(request), **_validated_fields(self.body(AgentBody)))
         return Response(present_agent(agent), status.HTTP_201_CREATED)
 
 
-class AgentView(Endpoint):
+class AgentView(StrictAPIView):
     @documented("agents_read", answer=AgentAnswer)
     def get(self, request: Request, agent: str) -> Response:
-        return Response(present_agent(_own_agent(request, agent)))
+        """Read an agent."""
+        return Response(present_agent(_get_own_agent(request, agent)))
 
     @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
     def put(self, request: Request, agent: str) -> Response:
-        return self._change(_own_agent(request, agent), self.body(AgentBody))
+        """Replace an agent; omitted fields get their default."""
+        return self._change(_get_own_agent(request, agent), self.body(AgentBody))
 
     @documented("agents_update", body=AgentBody(partial=True), answer=AgentAnswer)
     def patch(self, request: Request, agent: str) -> Response:
-        return self._change(_own_agent(request, agent), self.body(AgentBody, partial=True))
+        """Update an agent; omitted fields stay as they are."""
+        return self._change(_get_own_agent(request, agent), self.body(AgentBody, partial=True))
 
     @documented("agents_delete", statuses=(204,))
     def delete(self, request: Request, agent: str) -> Response:
-        """Its sessions go on without an agent."""
-        _own_agent(request, agent).delete()
+        """Delete an agent. Its sessions continue without an agent."""
+        _get_own_agent(request, agent).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _change(self, agent: Agent, body: dict[str, Any]) -> Response:
-        if not agent.change(**_fields(body)):
+        if not agent.change(**_validated_fields(body)):
             raise ApiError("agent_not_found")
         return Response(present_agent(agent))
 
 
-def _own_agent(request: Request, pk: str) -> Agent:
-    return find(Agent.objects.visible_to(request.user), pk, "agent")
+def _get_own_agent(request: Request, pk: str) -> Agent:
+    return get_own_row(Agent.objects.visible_to(current_user(request)), pk, "agent")
 
 
-def _fields(body: dict[str, Any]) -> dict[str, Any]:
-    """What an agent stores of the body; every name in it stands for something. Raises ApiError."""
+def _validated_fields(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields to store; check that every tool and model exists. Raises ApiError."""
     if body.pop("knowledge_bases", None):
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
     if not body.get("name", "-").strip():

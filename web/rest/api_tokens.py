@@ -1,6 +1,6 @@
-"""The user's own API tokens: what there is, a new one, one less. Getting one by password is tokens.py.
+"""Lists, creates and deletes the user's own API tokens. Creating one by password is token_login.py.
 
-A token's text is told once, when it is made; after that there is its beginning, by which people recognise it.
+The token's text is returned once, on creation; afterwards only its first characters are.
 """
 
 from typing import Any, Final
@@ -14,63 +14,63 @@ from rest_framework.response import Response
 
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
+from web.rest.api_view import StrictAPIView, current_user
 from web.rest.fields import StrictSerializer, parse_id
 from web.rest.openapi import documented
-from web.rest.view import Endpoint, user_of
 
-# A UUID's worth of the digest knox keeps.
+# The beginning of the stored digest, as long as a UUID, identifies a token.
 ID_CHARACTERS: Final = 32
 
 
-class NoBody(StrictSerializer):
-    """Nothing is chosen about a token."""
+class EmptyBody(StrictSerializer):
+    """A new token has no options."""
 
 
 class OwnTokenAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    start = serializers.CharField(help_text="its first characters")
+    start = serializers.CharField(help_text="The token's first characters.")
     created_at = serializers.DateTimeField()
 
 
 class NewTokenAnswer(OwnTokenAnswer):
-    token = serializers.CharField(help_text="told now and never again")
+    token = serializers.CharField(help_text="Returned only in this response.")
 
 
-class OwnTokensView(Endpoint):
+class ApiTokensView(StrictAPIView):
     @documented("auth_tokens_list", answer=OwnTokenAnswer(many=True))
     def get(self, request: Request) -> Response:
-        """Newest first."""
-        return Response([_shape(token) for token in _own(request).order_by("-created")])
+        """List the user's tokens, newest first."""
+        return Response([_present_token(token) for token in _own_tokens(request).order_by("-created")])
 
-    @documented("auth_tokens_create", body=NoBody, answer=NewTokenAnswer, statuses=(201,))
+    @documented("auth_tokens_create", body=EmptyBody, answer=NewTokenAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """For who has logged in with a password: a token that leaked must not be able to outlive itself."""
+        """Create a token. Rejected with token authentication, so that a leaked token cannot create others."""
         if request.auth is not None:
             raise ApiError("permission_denied")
-        self.body(NoBody)
-        row, token = AuthToken.objects.create(user_of(request))
-        return Response(_shape(row) | {"token": token}, status.HTTP_201_CREATED)
+        self.body(EmptyBody)
+        row, token = AuthToken.objects.create(current_user(request))
+        return Response(_present_token(row) | {"token": token}, status.HTTP_201_CREATED)
 
 
-class OwnTokenView(Endpoint):
+class ApiTokenView(StrictAPIView):
     @documented("auth_tokens_delete", statuses=(204,))
     def delete(self, request: Request, token: str) -> Response:
-        """From the next request on it lets nobody in."""
+        """Delete a token. It is rejected from the next request on."""
         pk = parse_id(token)
         if pk is None:
             raise ApiError("invalid_id")
-        deleted, _ = _own(request).filter(digest__startswith=pk.hex).delete()
+        deleted, _ = _own_tokens(request).filter(digest__startswith=pk.hex).delete()
         if not deleted:
             raise ApiError("token_not_found")
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _own(request: Request) -> "QuerySet[AuthToken]":
-    own: QuerySet[AuthToken] = AuthToken.objects.filter(user=user_of(request))
+def _own_tokens(request: Request) -> "QuerySet[AuthToken]":
+    own: QuerySet[AuthToken] = AuthToken.objects.filter(user=current_user(request))
     return own
 
 
-def _shape(token: AuthToken) -> dict[str, Any]:
+def _present_token(token: AuthToken) -> dict[str, Any]:
     return {
         "id": str(UUID(token.digest[:ID_CHARACTERS])),
         "start": token.token_key,

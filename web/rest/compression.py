@@ -1,4 +1,4 @@
-"""The compression of a session's current branch: the summary in force, and asking for a new one."""
+"""Views of the compression of a session's current branch: read the summary in force, request a new one."""
 
 from typing import Any
 
@@ -10,32 +10,34 @@ from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
 from chat.presenters.json_values import isoformat_utc
+from web.rest.api_view import StrictAPIView
 from web.rest.fields import StrictSerializer
 from web.rest.openapi import documented
-from web.rest.schemas import CompressionAnswer, CompressionAskedAnswer
-from web.rest.sessions import own_session
-from web.rest.view import Endpoint
+from web.rest.response_schemas import CompressionAnswer, CompressionAskedAnswer
+from web.rest.sessions import get_own_session
 
 
-class CompressionView(Endpoint):
+class CompressionView(StrictAPIView):
     @documented("compression_read", answer=CompressionAnswer)
     def get(self, request: Request, session: str) -> Response:
-        found = own_session(request, session)
+        """Read the summary of the current branch, and whether a compression is in progress."""
+        found = get_own_session(request, session)
         summary = find_summary_for_branch(ChatMessage.objects.tip_of(found))
         under_way = Compression.objects.under_way().filter(session=found)
-        shape = summary_shape(ChatMessage.objects.get(pk=summary.id)) if summary else None
+        shape = present_summary(ChatMessage.objects.get(pk=summary.id)) if summary else None
         return Response({"summary": shape, "is_under_way": under_way.exists()})
 
     @documented("compression_start", answer=CompressionAskedAnswer, statuses=(202, 200))
     def post(self, request: Request, session: str) -> Response:
-        found = own_session(request, session)
+        """Request a compression of the current branch. 200 if there is nothing to compress."""
+        found = get_own_session(request, session)
         self.body(StrictSerializer)
         if compression_requests.request_by_hand(found, TriggeredBy.USER):
             return Response({"status": "queued"}, status.HTTP_202_ACCEPTED)
         return Response({"status": "nothing_to_compress"}, status.HTTP_200_OK)
 
 
-def summary_shape(message: ChatMessage) -> dict[str, Any]:
+def present_summary(message: ChatMessage) -> dict[str, Any]:
     made_by = message.made_by.first()
     return {
         "id": str(message.pk),

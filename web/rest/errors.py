@@ -1,6 +1,6 @@
-"""One error shape for everything that can go wrong: `{code, message, field?, request_id}`.
+"""Converts every exception to the one error shape of the API: `{code, message, field?, request_id}`.
 
-`describe` is for REST and the websocket alike. Nothing here shows a stack trace, an id or HTML.
+REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML.
 """
 
 import logging
@@ -14,21 +14,22 @@ from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import REFUSALS, ApiError
 
 logger = logging.getLogger(__name__)
 
-# When to come back after a refusal that passes by itself; seconds.
+# Retry-After of errors that are temporary.
 RETRY_AFTER_S: Final = "5"
-# What serializers call it -> what our clients call it.
+# Error codes of DRF's serializers -> codes of the API.
 _SERIALIZER_CODES: Final = {
     "required": "field_required",
     "null": "invalid_type",
     "not_a_list": "invalid_type",
 }
-# Status -> code and message, for errors that Django and DRF answer by themselves.
+# HTTP status -> code and message, for errors that Django and DRF respond to themselves.
 _BY_STATUS: Final[dict[int, tuple[str, str]]] = {
     400: ("bad_request", "The request is not valid."),
     401: ("not_authenticated", REFUSALS["not_authenticated"][1]),
@@ -42,10 +43,8 @@ _BY_STATUS: Final[dict[int, tuple[str, str]]] = {
     500: ("internal_error", "Something went wrong on our side."),
     503: ("unavailable", "A service is not available at the moment. Try again later."),
 }
-
-
-# Exceptions of the libraries below us -> status.
-_FOREIGN: Final[tuple[tuple[type[Exception], int], ...]] = (
+# Exceptions of Django, the database pool and others -> HTTP status.
+_LIBRARY_ERRORS: Final[tuple[tuple[type[Exception], int], ...]] = (
     (Http404, 404),
     (PermissionDenied, 403),
     (OperationalError, 503),
@@ -53,8 +52,8 @@ _FOREIGN: Final[tuple[tuple[type[Exception], int], ...]] = (
 )
 
 
-class Described(NamedTuple):
-    """What a client is told about one exception."""
+class ErrorDescription(NamedTuple):
+    """What a client receives for one exception."""
 
     status: int
     code: str
@@ -64,26 +63,27 @@ class Described(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
 
     def body(self, request_id: str) -> dict[str, Any]:
-        named = {"field": self.field} if self.field else {}
-        return {"code": self.code, "message": self.message, **named, **self.details, "request_id": request_id}
+        field = {"field": self.field} if self.field else {}
+        return {"code": self.code, "message": self.message, **field, **self.details, "request_id": request_id}
 
 
-def describe(error: Exception) -> Described:
-    """Any exception, as clients see it; what nobody foresaw is a 500 that says nothing."""
+def describe(error: Exception) -> ErrorDescription:
+    """Return what a client receives for any exception; an unexpected one is a 500 without details."""
     match error:
         case ApiError():
-            return _refused(error)
+            return _describe_api_error(error)
         case RedisError():
-            return _refused(ApiError("stream_unavailable"))
+            return _describe_api_error(ApiError("stream_unavailable"))
         case exceptions.ValidationError():
-            return _invalid(error.detail)
+            return _describe_validation_error(error.detail)
         case exceptions.APIException():
-            return _drf(error)
+            return _describe_drf_error(error)
         case _:
-            return _by_status(next((status for kind, status in _FOREIGN if isinstance(error, kind)), 500))
+            statuses = (status for kind, status in _LIBRARY_ERRORS if isinstance(error, kind))
+            return _describe_status(next(statuses, 500))
 
 
-def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+def handle_exception(error: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's exception handler."""
     request = context["request"]
     described = describe(error)
@@ -95,46 +95,46 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
 def error_response(
     request: HttpRequest, status: int, headers: Mapping[str, str] | None = None
 ) -> JsonResponse:
-    """For what is answered outside of DRF."""
-    described = _by_status(status)
+    """Return the error response of a status, for views outside DRF."""
+    described = _describe_status(status)
     return JsonResponse(described.body(request_id(request)), status=described.status, headers=headers)
 
 
-def in_our_shape(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """Django's own error pages, replaced by the error shape; everything else as it is."""
+def convert_error_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Replace an HTML error page of Django by the error shape; return any other response unchanged."""
     if response.status_code < 400 or response.get("Content-Type", "").startswith("application/json"):
         return response
-    kept = {name: response[name] for name in ("Allow", "Retry-After") if name in response}
-    return error_response(request, response.status_code, kept)
+    headers = {name: response[name] for name in ("Allow", "Retry-After") if name in response}
+    return error_response(request, response.status_code, headers)
 
 
-def request_id(request: Any) -> str:
+def request_id(request: HttpRequest | Request) -> str:
     return str(getattr(request, "request_id", ""))
 
 
-def _refused(refusal: ApiError) -> Described:
-    headers = {"Retry-After": RETRY_AFTER_S} if refusal.status in (429, 503) else {}
-    return Described(refusal.status, refusal.code, refusal.message, refusal.field, refusal.details, headers)
+def _describe_api_error(error: ApiError) -> ErrorDescription:
+    headers = {"Retry-After": RETRY_AFTER_S} if error.status in (429, 503) else {}
+    return ErrorDescription(error.status, error.code, error.message, error.field, error.details, headers)
 
 
-def _by_status(status: int) -> Described:
+def _describe_status(status: int) -> ErrorDescription:
     known = status if status in _BY_STATUS else 400 if status < 500 else 500
-    return Described(status, *_BY_STATUS[known])
+    return ErrorDescription(status, *_BY_STATUS[known])
 
 
-def _drf(error: exceptions.APIException) -> Described:
+def _describe_drf_error(error: exceptions.APIException) -> ErrorDescription:
     if isinstance(error, exceptions.PermissionDenied) and str(error.detail).startswith("CSRF"):
-        return _refused(ApiError("csrf_failed"))
+        return _describe_api_error(ApiError("csrf_failed"))
     header = getattr(error, "auth_header", None)
-    return Described(
+    return ErrorDescription(
         error.status_code,
         *_BY_STATUS.get(error.status_code, _BY_STATUS[400]),
         headers={"WWW-Authenticate": header} if header else {},
     )
 
 
-def _invalid(detail: Any) -> Described:
-    """The first problem of the first field."""
+def _describe_validation_error(detail: Any) -> ErrorDescription:
+    """Return the first error of the first invalid field. detail: DRF's nested lists and dicts."""
     path: list[str] = []
     while isinstance(detail, dict | list) and detail:
         if isinstance(detail, dict):
@@ -144,5 +144,5 @@ def _invalid(detail: Any) -> Described:
             detail = next(one for one in detail if one)
     code = _SERIALIZER_CODES.get(detail.code, detail.code)
     if code not in REFUSALS:
-        return Described(400, "invalid_value", str(detail), ".".join(path) or None)
-    return _refused(ApiError(code, field=".".join(path) or None))
+        return ErrorDescription(400, "invalid_value", str(detail), ".".join(path) or None)
+    return _describe_api_error(ApiError(code, field=".".join(path) or None))

@@ -1,4 +1,4 @@
-"""Feedback: what the owner thought of an answer."""
+"""Views that write and delete the owner's feedback on an answer."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from rest_framework.response import Response
 
 from chat.models import Feedback, Role
 from chat.protocol.errors import ApiError
-from web.rest.fields import Boolean, StrictSerializer, Text
-from web.rest.messages import own_message
+from web.rest.api_view import StrictAPIView
+from web.rest.fields import StrictBooleanField, StrictCharField, StrictSerializer
+from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.schemas import FeedbackAnswer
-from web.rest.view import Endpoint
+from web.rest.response_schemas import FeedbackAnswer
 
 
 class FeedbackBody(StrictSerializer):
-    is_positive = Boolean(required=False, allow_null=True)
-    text = Text(required=False, max_length=10_000)
+    is_positive = StrictBooleanField(required=False, allow_null=True)
+    text = StrictCharField(required=False, max_length=10_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("is_positive") is None and not attrs.get("text"):
@@ -25,19 +25,20 @@ class FeedbackBody(StrictSerializer):
         return attrs
 
 
-class FeedbackView(Endpoint):
+class FeedbackView(StrictAPIView):
     @documented("feedback_write", body=FeedbackBody, answer=FeedbackAnswer)
     def put(self, request: Request, message: str) -> Response:
-        """Replaces earlier feedback."""
-        found = own_message(request, message)
+        """Store feedback; it replaces earlier feedback on the same answer."""
+        found = get_own_message(request, message)
         body = self.body(FeedbackBody)
         if found.role != Role.ASSISTANT:
             raise ApiError("role_order", "Feedback is about answers.")
-        said = {"is_positive": body.get("is_positive"), "text": body.get("text", "")}
-        Feedback.objects.update_or_create(message=found, defaults=said)
-        return Response(said)
+        feedback = {"is_positive": body.get("is_positive"), "text": body.get("text", "")}
+        Feedback.objects.update_or_create(message=found, defaults=feedback)
+        return Response(feedback)
 
     @documented("feedback_delete", statuses=(204,))
     def delete(self, request: Request, message: str) -> Response:
-        Feedback.objects.filter(message=own_message(request, message)).delete()
+        """Delete the feedback on an answer."""
+        Feedback.objects.filter(message=get_own_message(request, message)).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""Fields that take a value as it is or refuse it: 123 is not a text, "true" is not a boolean."""
+"""Serializer fields that accept a JSON value of the right type and never convert: "true" is not a boolean."""
 
 import re
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ MESSAGES: Final[dict[str, Any]] = {code: message for code, (_, message) in REFUS
 
 
 def parse_id(text: object) -> UUID | None:
-    """The one spelling that is an id; None for everything else uuid.UUID would take."""
+    """Parse a UUID in its canonical spelling; return None for all others, although uuid.UUID accepts some."""
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """A JSON object in which every field is known."""
+    """Validates a JSON object; unknown fields are errors."""
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
@@ -31,8 +31,8 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-class Text(serializers.CharField):
-    """Text, kept as it was sent. Empty is a text."""
+class StrictCharField(serializers.CharField):
+    """A string, stored as sent, without trimming. The empty string is valid."""
 
     default_error_messages = MESSAGES
 
@@ -45,7 +45,7 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class Choice(serializers.ChoiceField):
+class StrictChoiceField(serializers.ChoiceField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> Any:
@@ -54,7 +54,7 @@ class Choice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
-class Boolean(serializers.BooleanField):
+class StrictBooleanField(serializers.BooleanField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> bool:
@@ -63,7 +63,7 @@ class Boolean(serializers.BooleanField):
         return data
 
 
-class Number(serializers.IntegerField):
+class StrictIntegerField(serializers.IntegerField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> int:
@@ -72,23 +72,23 @@ class Number(serializers.IntegerField):
         return data
 
 
-class Id(serializers.UUIDField):
+class StrictUUIDField(serializers.UUIDField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> UUID:
         if not isinstance(data, str):
             self.fail("invalid_type")
-        found = parse_id(data)
-        if found is None:
+        parsed = parse_id(data)
+        if parsed is None:
             self.fail("invalid_id")
-        return found
+        return parsed
 
 
-class ModelNames(serializers.ListField):
-    """One to four names; which of them exist is decided when the turn starts."""
+class ModelNamesField(serializers.ListField):
+    """A list of model names. Their number, and whether they exist, is checked when they are used."""
 
     default_error_messages = MESSAGES
-    child = Text(max_length=200)
+    child = StrictCharField(max_length=200)
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         if data is None:

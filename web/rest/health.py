@@ -1,4 +1,4 @@
-"""Is this process alive, and can it do its work? For load balancers and the launcher; outside /api/."""
+"""Liveness and readiness probes for load balancers and the launcher, outside /api/."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,13 +22,18 @@ def live(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
-    """200 when Postgres, Redis and migrations are fine, else 503; the body says which is not."""
-    checks = {"postgres": _state(_postgres), "redis": _state(ping), "migrations": _state(_migrations)}
-    fine = set(checks.values()) == {"ok"}
-    return JsonResponse({"status": "ok" if fine else "unavailable", **checks}, status=200 if fine else 503)
+    """200 if Postgres and Redis respond and all migrations are applied, else 503; the body names each check."""
+    checks = {
+        "postgres": _run_check(_check_postgres),
+        "redis": _run_check(ping),
+        "migrations": _run_check(_check_migrations),
+    }
+    is_ready = set(checks.values()) == {"ok"}
+    status = 200 if is_ready else 503
+    return JsonResponse({"status": "ok" if is_ready else "unavailable", **checks}, status=status)
 
 
-def _state(check: Callable[[], object]) -> str:
+def _run_check(check: Callable[[], object]) -> str:
     try:
         check()
     except UNAVAILABLE:
@@ -36,12 +41,12 @@ def _state(check: Callable[[], object]) -> str:
     return "ok"
 
 
-def _postgres() -> None:
+def _check_postgres() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 
 
-def _migrations() -> None:
+def _check_migrations() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise DatabaseError("there are migrations to apply")

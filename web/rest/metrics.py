@@ -1,4 +1,4 @@
-"""GET /metrics, for Prometheus: numbers of the whole deployment, whichever web process answers. Outside /api/."""
+"""GET /metrics for Prometheus: the metrics of the whole deployment, the same from every web process. Outside /api/."""
 
 from collections.abc import Iterator
 from typing import get_args
@@ -16,28 +16,30 @@ from chat.metrics.gauges import gauges
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
-    """No login: there are only numbers and the names of models and queues. It answers without Redis or Postgres, too."""
-    return HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_LATEST)
+    """Needs no login: it contains only numbers and names of models and queues. Works without Redis and Postgres."""
+    return HttpResponse(generate_latest(DeploymentCollector()), content_type=CONTENT_TYPE_LATEST)
 
 
-class Everything(Collector):
+class DeploymentCollector(Collector):
+    """Collects from Postgres what is stored and from Redis what all processes have counted."""
+
     def collect(self) -> Iterator[Metric]:
         stored = gauges()
-        yield _up("postgres", is_up=bool(stored))
+        yield _up_gauge("postgres", is_up=bool(stored))
         yield from stored
         try:
-            counted = [*tally.sums(), *_processes()]
+            counted = [*tally.sums(), *_process_gauges()]
         except RedisError:
             counted = []
-        yield _up("redis", is_up=bool(counted))
+        yield _up_gauge("redis", is_up=bool(counted))
         yield from counted
 
 
-def _up(name: str, *, is_up: bool) -> Metric:
+def _up_gauge(name: str, *, is_up: bool) -> Metric:
     return GaugeMetricFamily(f"turnwire_{name}_up", f"Whether web reaches {name}.", value=float(is_up))
 
 
-def _processes() -> list[Metric]:
+def _process_gauges() -> list[Metric]:
     present = tally.present()
     processes = GaugeMetricFamily("turnwire_processes", "Processes that live, by role.", labels=["role"])
     for role in get_args(tally.Role):

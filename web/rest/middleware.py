@@ -1,4 +1,4 @@
-"""Every request has an id, accepted from or given to the client; errors below /api/ have one shape."""
+"""Gives every request an id, the client's or a new one, and errors below /api/ the API's error shape."""
 
 import re
 import uuid
@@ -9,14 +9,14 @@ from typing import Any, Final
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
-from web.rest.errors import in_our_shape
+from web.rest.errors import convert_error_page
 
 _ACCEPTED: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _JSON_ONLY: Final = ("/api/", "/health/")
 
 
-class RequestIds:
-    """Outermost, so that it sees the pages Django makes of exceptions in other middleware."""
+class RequestIdMiddleware:
+    """Must be the outermost middleware, to convert the error pages of exceptions in other middleware."""
 
     sync_capable = True
     async_capable = True
@@ -30,15 +30,15 @@ class RequestIds:
         sent = request.headers.get("X-Request-ID", "")
         request.request_id = sent if _ACCEPTED.fullmatch(sent) else uuid.uuid4().hex  # type: ignore[attr-defined]
         response = self.get_response(request)
-        return _finished_later(request, response) if isawaitable(response) else _finished(request, response)
+        return _finish_async(request, response) if isawaitable(response) else _finish(request, response)
 
 
-async def _finished_later(request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
-    return _finished(request, await response)
+async def _finish_async(request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
+    return _finish(request, await response)
 
 
-def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if request.path.startswith(_JSON_ONLY):
-        response = in_our_shape(request, response)
+        response = convert_error_page(request, response)
     response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
     return response

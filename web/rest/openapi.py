@@ -1,4 +1,4 @@
-"""One decorator that tells the OpenAPI schema what a view takes and answers."""
+"""The decorator that describes a view's request and responses in the OpenAPI document."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,11 @@ def documented(
     statuses: Sequence[int] = (200,),
     query: Mapping[str, str] | None = None,
 ) -> Callable[[Any], Any]:
-    """operation: its id, verb last. statuses: those that carry `answer`. query: parameters and what they mean."""
+    """Describe a view method.
+
+    operation: the operation's id, verb last. statuses: those whose body is `answer`. query: parameters with
+    their descriptions.
+    """
     parameters = [
         OpenApiParameter(name, OpenApiTypes.STR, description=meaning)
         for name, meaning in (query or {}).items()

@@ -1,4 +1,4 @@
-"""Page sizes and cursors: anything out of range is refused, never trimmed."""
+"""Parses page sizes and cursors. A value out of range is an error and is never clamped."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ MAX_PAGE: Final = 1000
 
 
 def page_size(parameters: Mapping[str, str], default: int | None, highest: int = MAX_PAGE) -> int | None:
-    """`limit` (or `page_size`), from 1 to `highest`."""
+    """Parse `limit` (or `page_size`), from 1 to `highest`. Raises ApiError."""
     text = parameters.get("limit", parameters.get("page_size"))
     if text is None:
         return default
@@ -24,7 +24,9 @@ def page_size(parameters: Mapping[str, str], default: int | None, highest: int =
     return int(text)
 
 
-class NewestFirst(CursorPagination):
+class NewestFirstPagination(CursorPagination):
+    """Cursor pagination by the latest update."""
+
     page_size = 50
     page_size_query_param = "limit"
     max_page_size = 200

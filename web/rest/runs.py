@@ -1,6 +1,6 @@
-"""Runs: their state, their packets, their cancellation."""
+"""Views of runs: read one, read its packets, cancel it."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -11,24 +11,30 @@ from chat.models import Run
 from chat.presenters.runs import present_run
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
-from web.rest.schemas import PacketsAnswer, RunAnswer, StatusAnswer
+from web.rest.response_schemas import PacketsAnswer, RunAnswer, StatusAnswer
 from web.rest.turns import stop_response
-from web.rest.view import Endpoint, find, user_of
 
 
-class RunView(Endpoint):
+class RunView(StrictAPIView):
     @documented("runs_read", answer=RunAnswer)
     def get(self, request: Request, run: str) -> Response:
-        return Response(present_run(_own_run(request, run)))
+        """Read a run."""
+        return Response(present_run(_get_own_run(request, run)))
 
 
-class PacketsView(Endpoint):
-    @documented("packets_list", answer=PacketsAnswer, query={"after": "the seq of the last known packet"})
+class PacketsView(StrictAPIView):
+    @documented(
+        "packets_list",
+        answer=PacketsAnswer,
+        query={"after": "The seq of the latest packet that the client has."},
+    )
     def get(self, request: Request, run: str) -> HttpResponse:
-        found = _own_run(request, run)
-        logged = packets_after(found, _after(request.query_params))
-        # The lines are JSON already: they are joined, not read.
+        """List the packets of a run's current attempt after a seq."""
+        found = _get_own_run(request, run)
+        logged = packets_after(found, _parse_after(request.query_params))
+        # The lines are JSON already; they are joined without decoding.
         body = b'{"attempt":%d,"complete":%s,"packets":[%s]}' % (
             logged.attempt,
             b"true" if logged.complete else b"false",
@@ -37,17 +43,18 @@ class PacketsView(Endpoint):
         return HttpResponse(body, content_type="application/json")
 
 
-class RunCancellationView(Endpoint):
+class RunCancellationView(StrictAPIView):
     @documented("runs_cancel", answer=StatusAnswer, statuses=(202, 200))
     def post(self, request: Request, run: str) -> Response:
-        return stop_response(cancellation.stop_run(_own_run(request, run).pk))
+        """Stop a run. 200 if it has already ended."""
+        return stop_response(cancellation.stop_run(_get_own_run(request, run).pk))
 
 
-def _own_run(request: Request, pk: str) -> Run:
-    return find(Run.objects.visible_to(user_of(request)).for_work(), pk, "run")
+def _get_own_run(request: Request, pk: str) -> Run:
+    return get_own_row(Run.objects.visible_to(current_user(request)).for_work(), pk, "run")
 
 
-def _after(parameters: Any) -> int:
+def _parse_after(parameters: Mapping[str, str]) -> int:
     text = parameters.get("after", "0")
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
         raise ApiError("invalid_cursor", field="after")

@@ -1,4 +1,4 @@
-"""Sessions: create, list, search, rename, delete."""
+"""Views of sessions: create, list, search, update, delete, mark as seen."""
 
 from typing import Any
 
@@ -17,40 +17,46 @@ from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.settings import edit_session
 from knowledge.models import Project
-from web.rest.fields import Choice, Id, Number, StrictSerializer, Text
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import (
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+    StrictSerializer,
+    StrictUUIDField,
+)
 from web.rest.openapi import documented
-from web.rest.pagination import NewestFirst
-from web.rest.schemas import SessionAnswer, SessionPage
-from web.rest.view import Endpoint, find, user_of
+from web.rest.pagination import NewestFirstPagination
+from web.rest.response_schemas import SessionAnswer, SessionPage
 
 
 class SessionBody(StrictSerializer):
-    title = Text(max_length=200, required=False)
-    agent = Id(required=False, allow_null=True)
-    project = Id(required=False, allow_null=True)
-    knowledge_bases = ListField(child=Id(), required=False)
-    while_answering = Choice(choices=WhileAnswering.values, required=False)
+    title = StrictCharField(max_length=200, required=False)
+    agent = StrictUUIDField(required=False, allow_null=True)
+    project = StrictUUIDField(required=False, allow_null=True)
+    knowledge_bases = ListField(child=StrictUUIDField(), required=False)
+    while_answering = StrictChoiceField(choices=WhileAnswering.values, required=False)
 
 
 class SeenBody(StrictSerializer):
-    n = Number(required=False, min_value=0, max_value=2**63 - 1)
+    n = StrictIntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
-class SessionsView(Endpoint):
+class SessionsView(StrictAPIView):
     @documented(
         "sessions_list",
         answer=SessionPage,
         query={
-            "search": "words, or beginnings of words, of the title or of one message",
-            "limit": "1 to 200",
-            "cursor": "from next",
+            "search": "Words, or beginnings of words, of the title or of one message.",
+            "limit": "Page size, 1 to 200.",
+            "cursor": "The cursor in `next`.",
         },
     )
     def get(self, request: Request) -> Response:
-        """The newest first. What is searched for is shown with some words around it, in `match`."""
+        """List sessions, the latest updated first. With `search`, `match` is the matching text with its context."""
         text = request.query_params.get("search", "")
-        sessions = Session.objects.search(user_of(request), text)
-        page = NewestFirst()
+        sessions = Session.objects.search(current_user(request), text)
+        page = NewestFirstPagination()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
         if text.strip():
@@ -60,55 +66,61 @@ class SessionsView(Endpoint):
 
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        session = Session.objects.start(user_of(request), **_fields(request, self.body(SessionBody)))
+        """Create a session."""
+        session = Session.objects.start(
+            current_user(request), **_resolve_fields(request, self.body(SessionBody))
+        )
         session_list.publish_created(session)
-        return Response(readable_shape(session), status.HTTP_201_CREATED)
+        return Response(present_current(session), status.HTTP_201_CREATED)
 
 
-class SessionView(Endpoint):
+class SessionView(StrictAPIView):
     @documented("sessions_read", answer=SessionAnswer)
     def get(self, request: Request, session: str) -> Response:
-        return Response(readable_shape(own_session(request, session)))
+        """Read a session."""
+        return Response(present_current(get_own_session(request, session)))
 
     @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
     def patch(self, request: Request, session: str) -> Response:
-        found = own_session(request, session)
-        edit_session(found, _fields(request, self.body(SessionBody)))
-        return Response(readable_shape(found))
+        """Update a session; omitted fields stay as they are."""
+        found = get_own_session(request, session)
+        edit_session(found, _resolve_fields(request, self.body(SessionBody)))
+        return Response(present_current(found))
 
     @documented("sessions_delete", statuses=(204,))
     def delete(self, request: Request, session: str) -> Response:
-        deletion.delete_session(own_session(request, session))
+        """Delete a session with its messages."""
+        deletion.delete_session(get_own_session(request, session))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class SeenView(Endpoint):
+class SeenView(StrictAPIView):
     @documented("seen_write", body=SeenBody, statuses=(204,))
     def put(self, request: Request, session: str) -> Response:
-        """The owner has seen the end of it, up to event `n` or as it is now; repeating it changes nothing."""
-        found = own_session(request, session)
+        """Mark the session as seen by its owner, up to event `n` or up to now. Idempotent."""
+        found = get_own_session(request, session)
         session_list.mark_seen(found, self.body(SeenBody).get("n"))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def own_session(request: Request, pk: str) -> Session:
-    return find(Session.objects.visible_to(user_of(request)), pk, "session")
+def get_own_session(request: Request, pk: str) -> Session:
+    return get_own_row(Session.objects.visible_to(current_user(request)), pk, "session")
 
 
-def _fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
-    """What a session stores of the body: the user's own rows instead of their ids. Raises ApiError."""
+def _resolve_fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields to store, with the user's own rows in place of their ids. Raises ApiError."""
     owned: dict[str, QuerySet[Any]] = {
-        "agent": Agent.objects.visible_to(user_of(request)),
-        "project": Project.objects.visible_to(user_of(request)),
+        "agent": Agent.objects.visible_to(current_user(request)),
+        "project": Project.objects.visible_to(current_user(request)),
     }
     for noun, rows in owned.items():
         if body.get(noun) is not None:
-            body[noun] = find(rows, str(body[noun]), noun, field=noun)
+            body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
     if body.pop("knowledge_bases", None):
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
     return body
 
 
-def readable_shape(session: Session) -> dict[str, Any]:
-    """As clients see it now."""
+def present_current(session: Session) -> dict[str, Any]:
+    """Load the session again and present it."""
     return present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get())

@@ -1,4 +1,4 @@
-"""Long answers in pieces, as the server at hand takes them."""
+"""Adapts an iterator of response chunks to ASGI or WSGI."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Final
@@ -8,26 +8,29 @@ from django.http import HttpRequest
 
 from chat.infrastructure.threads import in_thread
 
-# So much is made in one visit to a thread.
-_PIECE_BYTES: Final = 256 * 1024
+# Produced in one thread call.
+_BLOCK_BYTES: Final = 256 * 1024
 
 
-def served(request: HttpRequest, pieces: Iterator[bytes]) -> Iterable[bytes] | AsyncIterator[bytes]:
-    """For StreamingHttpResponse. ASGI and WSGI can only forward their own kind of iterator; under ASGI the pieces are
-    made in threads, so they may read the database."""
-    return _in_threads(pieces) if isinstance(request, ASGIRequest) else pieces
+def adapt_chunks(request: HttpRequest, chunks: Iterator[bytes]) -> Iterable[bytes] | AsyncIterator[bytes]:
+    """Return an iterator for StreamingHttpResponse.
+
+    ASGI and WSGI each stream only their own kind of iterator. Under ASGI the chunks are produced in threads, so
+    the iterator may query the database.
+    """
+    return _iterate_in_threads(chunks) if isinstance(request, ASGIRequest) else chunks
 
 
-async def _in_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while piece := await in_thread(_some, pieces):
-        yield piece
+async def _iterate_in_threads(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while block := await in_thread(_next_block, chunks):
+        yield block
 
 
-def _some(pieces: Iterator[bytes]) -> bytes:
-    """The next pieces together; nothing: there are none left."""
-    taken = bytearray()
-    for piece in pieces:
-        taken += piece
-        if len(taken) >= _PIECE_BYTES:
+def _next_block(chunks: Iterator[bytes]) -> bytes:
+    """Join the next chunks; empty at the end."""
+    block = bytearray()
+    for chunk in chunks:
+        block += chunk
+        if len(block) >= _BLOCK_BYTES:
             break
-    return bytes(taken)
+    return bytes(block)

@@ -1,4 +1,4 @@
-"""Turns: send a message, answer one again, stop."""
+"""Views of turns: send a message, regenerate an answer, cancel a turn."""
 
 from functools import cache
 from typing import Any
@@ -20,56 +20,60 @@ from chat.turns.request import (
     TurnRequest,
 )
 from chat.turns.start import start_turn
-from web.rest.fields import Id, ModelNames, StrictSerializer, Text
-from web.rest.messages import own_message
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import ModelNamesField, StrictCharField, StrictSerializer, StrictUUIDField
+from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.schemas import StartedAnswer, StatusAnswer
-from web.rest.sessions import own_session
-from web.rest.view import Endpoint, find, user_of
+from web.rest.response_schemas import StartedAnswer, StatusAnswer
+from web.rest.sessions import get_own_session
 
 
 class TurnBody(StrictSerializer):
-    text = Text()
-    parent = Id(required=False, allow_null=True)  # type: ignore[assignment]
-    models = ModelNames(required=False)
-    files = ListField(child=Id(), required=False)
-    forced_tool = Text(required=False, allow_null=True)
-    client_message_id = Text(
+    text = StrictCharField()
+    parent = StrictUUIDField(required=False, allow_null=True)  # type: ignore[assignment]
+    models = ModelNamesField(required=False)
+    files = ListField(child=StrictUUIDField(), required=False)
+    forced_tool = StrictCharField(required=False, allow_null=True)
+    client_message_id = StrictCharField(
         required=False, allow_null=True, allow_blank=False, max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS
     )
-    additional_context = Text(required=False, allow_null=True, max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)
+    additional_context = StrictCharField(
+        required=False, allow_null=True, max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS
+    )
 
 
 class RegenerationBody(StrictSerializer):
-    models = ModelNames(required=False)
+    models = ModelNamesField(required=False)
 
 
-class TurnsView(Endpoint):
+class TurnsView(StrictAPIView):
     @documented("turns_create", body=TurnBody, answer=StartedAnswer, statuses=(202, 200))
     def post(self, request: Request, session: str) -> Response:
-        """200: a repeat of an earlier request with the same client_message_id (or Idempotency-Key header)."""
-        found = own_session(request, session)
-        started = start_turn(found, turn_request(request.data, request.headers.get("Idempotency-Key")))
+        """Start a turn. 200 if the request repeats an earlier client_message_id (or Idempotency-Key header)."""
+        found = get_own_session(request, session)
+        started = start_turn(found, parse_turn_request(request.data, request.headers.get("Idempotency-Key")))
         return Response(
             present_turn(started.turn, started.runs),
             status.HTTP_200_OK if started.is_repeat else status.HTTP_202_ACCEPTED,
         )
 
 
-class RegenerationsView(Endpoint):
+class RegenerationsView(StrictAPIView):
     @documented("regenerations_create", body=RegenerationBody, answer=StartedAnswer, statuses=(202,))
     def post(self, request: Request, message: str) -> Response:
-        found = own_message(request, message)
+        """Answer a question again; the new answers become siblings of the earlier ones."""
+        found = get_own_message(request, message)
         models = self.body(RegenerationBody).get("models")
         started = regenerate_turn(found, tuple(models) if models is not None else None)
         return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)
 
 
-class TurnCancellationView(Endpoint):
+class TurnCancellationView(StrictAPIView):
     @documented("turns_cancel", answer=StatusAnswer, statuses=(202, 200))
     def post(self, request: Request, turn: str) -> Response:
-        rows = Turn.objects.filter(session__owner=user_of(request))
-        return stop_response(cancellation.stop_turn(find(rows, turn, "turn")))
+        """Stop all runs of a turn. 200 if they have already ended."""
+        rows = Turn.objects.filter(session__owner=current_user(request))
+        return stop_response(cancellation.stop_turn(get_own_row(rows, turn, "turn")))
 
 
 def stop_response(outcome: StopOutcome) -> Response:
@@ -77,14 +81,14 @@ def stop_response(outcome: StopOutcome) -> Response:
     return Response({"status": outcome.status}, code)
 
 
-def turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:
-    """The body of POST turns, or the members of a websocket `send`, as a value. Raises ValidationError, ApiError."""
+def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:
+    """Validate the body of POST turns, or the members of a websocket `send`. Raises ValidationError, ApiError."""
     fields = {
         name: value
-        for name, value in _turn_body().run_validation(body).items()
+        for name, value in _shared_turn_body().run_validation(body).items()
         if name == "parent" or value is not None
     }
-    fields.setdefault("client_message_id", _accepted(idempotency_key))
+    fields.setdefault("client_message_id", _validate_idempotency_key(idempotency_key))
     for name in ("models", "files"):
         if name in fields:
             fields[name] = tuple(str(one) for one in fields[name])
@@ -92,12 +96,12 @@ def turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:
 
 
 @cache
-def _turn_body() -> TurnBody:
-    """One for all: building its fields takes longer than what they do, and validation leaves nothing in them."""
+def _shared_turn_body() -> TurnBody:
+    """Return one serializer for all requests: building it costs more than validation, which keeps no state in it."""
     return TurnBody()
 
 
-def _accepted(idempotency_key: str | None) -> str | None:
+def _validate_idempotency_key(idempotency_key: str | None) -> str | None:
     if idempotency_key is None:
         return None
     if not (idempotency_key.isprintable() and 1 <= len(idempotency_key) <= MAX_CLIENT_MESSAGE_ID_CHARACTERS):

@@ -1,28 +1,28 @@
-"""Every route below /api/. Ids are checked by the views, so that a malformed one has its own answer."""
+"""The routes below /api/. Views parse ids themselves, so that a malformed id has its own error code."""
 
 from django.urls import path, re_path
 
 from web.rest.agents import AgentsView, AgentView
-from web.rest.api_tokens import OwnTokensView, OwnTokenView
+from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.compression import CompressionView
 from web.rest.feedback import FeedbackView
-from web.rest.login import TokenView
 from web.rest.messages import MessagesView, SelectionView, TreeView
 from web.rest.models import ModelsView
-from web.rest.portability import ExportView, ImportView
 from web.rest.runs import PacketsView, RunCancellationView, RunView
-from web.rest.schema import AsyncApiView, DocsView, SchemaView, not_found
+from web.rest.schema_views import AsyncApiView, DocsView, SchemaView, not_found
+from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.shares import SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
+from web.rest.token_login import TokenView
 from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 from web.rest.withdrawal import WithdrawalView
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
-    path("auth/tokens/", OwnTokensView.as_view()),
-    path("auth/tokens/<str:token>/", OwnTokenView.as_view()),
+    path("auth/tokens/", ApiTokensView.as_view()),
+    path("auth/tokens/<str:token>/", ApiTokenView.as_view()),
     path("models/", ModelsView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<str:agent>/", AgentView.as_view()),
@@ -50,6 +50,6 @@ urlpatterns = [
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view()),
     path("asyncapi.yaml", AsyncApiView.as_view()),
-    # Last, so that nothing below /api/ is redirected for want of a slash: a POST would lose its body.
+    # Last, so that no path below /api/ is redirected to add a slash: a POST would lose its body.
     re_path(r"", not_found),
 ]

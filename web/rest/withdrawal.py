@@ -1,4 +1,4 @@
-"""Taking back a question that waits."""
+"""Withdraws a queued question."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -6,15 +6,15 @@ from rest_framework.response import Response
 from chat.models import Session
 from chat.presenters.sessions import annotate_sessions, present_session
 from chat.turns.withdrawal import withdraw_question
-from web.rest.messages import own_message
+from web.rest.api_view import StrictAPIView
+from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.schemas import SessionAnswer
-from web.rest.view import Endpoint
+from web.rest.response_schemas import SessionAnswer
 
 
-class WithdrawalView(Endpoint):
+class WithdrawalView(StrictAPIView):
     @documented("withdrawal_create", answer=SessionAnswer)
     def post(self, request: Request, message: str) -> Response:
-        """Of the newest question, while it waits for the answer above; the branch then ends in that answer."""
-        session = withdraw_question(own_message(request, message))
+        """Withdraw the newest question while it waits for the answer above; the branch then ends in that answer."""
+        session = withdraw_question(get_own_message(request, message))
         return Response(present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get()))

@@ -14,7 +14,7 @@ from chat.presenters.turns import present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.turns.start import start_turn
-from web.rest.turns import turn_request
+from web.rest.turns import parse_turn_request
 from web.socket import commands
 
 
@@ -24,7 +24,7 @@ def send(user: User, members: commands.Members) -> dict[str, Any]:
     if session is None:
         raise ApiError("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}
-    started = start_turn(session, turn_request(body))
+    started = start_turn(session, parse_turn_request(body))
     return {"type": "accepted", **present_turn(started.turn, started.runs)}
 
 

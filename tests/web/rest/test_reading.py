@@ -15,7 +15,7 @@ from chat.models.tool_call import ToolCall
 from chat.protocol import wire
 from chat.protocol.states import Status
 from tests import cast
-from web.rest import schemas
+from web.rest import response_schemas
 
 
 def results(client: APIClient, **query: Any) -> list[str]:
@@ -234,12 +234,12 @@ class TestLive:
 
 
 DESCRIBED = {
-    schemas.ModelAnswer: "/api/models/",
-    schemas.SessionAnswer: "/api/sessions/{session}/",
-    schemas.MessageAnswer: "/api/sessions/{session}/messages/",
-    schemas.NodeAnswer: "/api/sessions/{session}/tree/",
-    schemas.RunAnswer: "/api/runs/{run}/",
-    schemas.PacketsAnswer: "/api/runs/{run}/packets/",
+    response_schemas.ModelAnswer: "/api/models/",
+    response_schemas.SessionAnswer: "/api/sessions/{session}/",
+    response_schemas.MessageAnswer: "/api/sessions/{session}/messages/",
+    response_schemas.NodeAnswer: "/api/sessions/{session}/tree/",
+    response_schemas.RunAnswer: "/api/runs/{run}/",
+    response_schemas.PacketsAnswer: "/api/runs/{run}/packets/",
 }
 
 

@@ -17,7 +17,7 @@ from drf_spectacular.validation import validate_schema
 from chat.protocol import wire
 from chat.turns.request import TurnRequest
 from tests.web.rest.test_ownership import patterns
-from web.rest.schema import ASYNCAPI
+from web.rest.schema_views import ASYNCAPI
 from web.socket import commands
 
 ASYNC = yaml.safe_load(ASYNCAPI.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What every view shares: whose rows, which id, which body."""
+"""The base class of API views, and how they look up the user's own rows."""
 
 from typing import Any, TypeVar, cast
 
@@ -17,22 +17,26 @@ from web.rest.fields import parse_id
 Row = TypeVar("Row", bound=Model)
 
 
-class JsonAnyway(DefaultContentNegotiation):
-    """There is only JSON: an Accept header changes nothing."""
+class JsonOnlyNegotiation(DefaultContentNegotiation):
+    """Ignores the Accept header: every response is JSON."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type
 
 
-class Endpoint(APIView):
-    """Looks up what the path names before it reads the body."""
+class StrictAPIView(APIView):
+    """An APIView with strict JSON bodies.
 
-    content_negotiation_class = JsonAnyway
-    metadata_class = None  # OPTIONS would describe objects without looking whose they are
+    Views look up the rows that the path names before they call body(). Every method has a docstring of its own:
+    this one would be its description in the OpenAPI document.
+    """
+
+    content_negotiation_class = JsonOnlyNegotiation
+    metadata_class = None  # OPTIONS would describe objects without checking their owner
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        # DRF takes a request without a length for one without a body; a chunked one has no length. What it
-        # says is not used: the parser reads what is there, up to its own limit.
+        # DRF takes a request without a length, such as a chunked one, for one without a body. The value is not
+        # used: the parser reads up to its own limit.
         if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):
             request.META["CONTENT_LENGTH"] = "1"
         return super().initialize_request(request, *args, **kwargs)
@@ -45,26 +49,26 @@ class Endpoint(APIView):
             raise ApiError("invalid_characters")
 
     def body(self, accepted: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """partial: what is left out is left out, required or not."""
+        """Validate the request's body. partial: required fields may be omitted, and defaults are not set."""
         serializer = accepted(data=self.request.data, partial=partial)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
 
 
-def user_of(request: Request) -> User:
-    """The logged-in user; the permission classes let nobody else in."""
+def current_user(request: Request) -> User:
+    """Return the logged-in user; the permission classes reject anonymous requests."""
     return cast("User", request.user)
 
 
-def find(rows: QuerySet[Row], text: str, noun: str, *, field: str | None = None) -> Row:
-    """The row with this id among `rows`, which are the user's own: others' rows are not there.
+def get_own_row(rows: QuerySet[Row], text: str, noun: str, *, field: str | None = None) -> Row:
+    """Return the row with this id among `rows`, which must be limited to the user's own.
 
-    noun: names the refusal, `<noun>_not_found`.
+    Raises ApiError: `invalid_id` or `<noun>_not_found`.
     """
     pk = parse_id(text)
     if pk is None:
         raise ApiError("invalid_id", field=field)
-    found = rows.filter(pk=pk).first()
-    if found is None:
+    row = rows.filter(pk=pk).first()
+    if row is None:
         raise ApiError(f"{noun}_not_found", field=field)
-    return found
+    return row

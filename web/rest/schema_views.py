@@ -1,4 +1,4 @@
-"""The contract in machine-readable form: OpenAPI for REST, AsyncAPI for the websocket."""
+"""Serves the machine-readable contract: OpenAPI for REST with a page to browse it, AsyncAPI for the websocket."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -10,8 +10,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import AllowAny, BasePermission
 from rest_framework.request import Request
 
+from web.rest.api_view import StrictAPIView
 from web.rest.errors import error_response
-from web.rest.view import Endpoint
 
 ASYNCAPI: Final = Path(__file__).parent / "asyncapi.yaml"
 
@@ -21,14 +21,14 @@ class SchemaView(SpectacularAPIView):
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """The OpenAPI document to click through; nothing on the page is inline, so the strict CSP holds."""
+    """Swagger UI without inline scripts or styles, as the strict content security policy requires."""
 
     permission_classes: list[Any] = [AllowAny]
     url_name = "schema"
     template_name = "web/api_docs.html"
 
 
-class AsyncApiView(Endpoint):
+class AsyncApiView(StrictAPIView):
     permission_classes: list[type[BasePermission]] = [AllowAny]
 
     @extend_schema(exclude=True)
@@ -36,6 +36,6 @@ class AsyncApiView(Endpoint):
         return HttpResponse(ASYNCAPI.read_bytes(), content_type="application/yaml")
 
 
-@csrf_exempt
+@csrf_exempt  # an unknown path is a 404 for every method
 def not_found(request: HttpRequest) -> JsonResponse:
     return error_response(request, 404)

@@ -1,4 +1,4 @@
-"""The body of a request: one strict JSON object of bounded size."""
+"""Parses a request body: one strict JSON object of bounded size."""
 
 from collections.abc import Mapping
 from typing import IO, Any, Final

@@ -1,4 +1,4 @@
-"""Sessions as files: export one, import one."""
+"""Views that export a session to a file and import one."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, cast
@@ -16,55 +16,58 @@ from chat.protocol.errors import ApiError
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
+from web.rest.api_view import StrictAPIView, current_user
+from web.rest.json_parser import StrictJSONParser
 from web.rest.openapi import documented
-from web.rest.parser import StrictJSONParser
-from web.rest.schemas import SessionAnswer
-from web.rest.sessions import own_session, readable_shape
-from web.rest.streaming import served
-from web.rest.view import Endpoint, user_of
+from web.rest.response_schemas import SessionAnswer
+from web.rest.sessions import get_own_session, present_current
+from web.rest.streaming import adapt_chunks
 
 _KINDS: Final = {"json": ("application/json", "json"), "markdown": ("text/markdown; charset=utf-8", "md")}
 
 
-class FileParser(StrictJSONParser):
-    """A session's file is longer than any other body."""
+class SessionFileParser(StrictJSONParser):
+    """Accepts longer bodies than other views: a whole session."""
 
     max_bytes = 32 * 1024 * 1024
 
 
-class ExportView(Endpoint):
+class ExportView(StrictAPIView):
     @documented(
         "sessions_export",
         answer=OpenApiTypes.BINARY,
-        query={"as": "json (default: the whole tree) or markdown", "whole": "1: every branch as Markdown"},
+        query={
+            "as": "`json` (default, the whole tree) or `markdown`.",
+            "whole": "`1`: every branch as Markdown.",
+        },
     )
     def get(self, request: Request, session: str) -> StreamingHttpResponse:
-        """A file: the whole tree as JSON, which can be imported, or the current branch as Markdown."""
-        found = own_session(request, session)
+        """Download the whole tree as JSON, which can be imported, or the current branch as Markdown."""
+        found = get_own_session(request, session)
         kind = request.query_params.get("as", "json")
         if kind not in _KINDS:
             raise ApiError("invalid_value", "Ask for json or markdown.", field="as")
         whole = request.query_params.get("whole", "0")
         if whole not in ("0", "1"):
             raise ApiError("invalid_value", "0 or 1.", field="whole")
-        pieces = as_json(found) if kind == "json" else as_markdown(found, whole=whole == "1")
+        chunks = as_json(found) if kind == "json" else as_markdown(found, whole=whole == "1")
         content_type, ending = _KINDS[kind]
-        headers = {"Content-Disposition": content_disposition_header(True, _name(found, ending))}
-        content = served(request._request, pieces)  # noqa: SLF001  what the server gave
+        headers = {"Content-Disposition": content_disposition_header(True, _file_name(found, ending))}
+        content = adapt_chunks(request._request, chunks)  # noqa: SLF001  the server's own request
         return StreamingHttpResponse(content, content_type=content_type, headers=headers)
 
 
-class ImportView(Endpoint):
-    parser_classes = [FileParser]
+class ImportView(StrictAPIView):
+    parser_classes = [SessionFileParser]
 
     @documented("sessions_import", body=OpenApiTypes.OBJECT, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """What an export as JSON wrote, stored as a new session; nothing of it runs. Bad input stores nothing."""
-        session = import_session(user_of(request), cast("dict[str, Any]", request.data))
-        return Response(readable_shape(session), status.HTTP_201_CREATED)
+        """Store a JSON export as a new session. Nothing of it is executed; invalid input stores nothing."""
+        session = import_session(current_user(request), cast("dict[str, Any]", request.data))
+        return Response(present_current(session), status.HTTP_201_CREATED)
 
 
-def _name(session: Session, ending: str) -> str:
+def _file_name(session: Session, ending: str) -> str:
     return (
         f"{slugify(session.title, allow_unicode=True)[:60] or 'chat'}-{datetime.now(UTC):%Y-%m-%d}.{ending}"
     )

@@ -1,4 +1,4 @@
-"""What somebody hears after too many wrong passwords, wherever they log in. The counting is django-axes'."""
+"""The response to a login that is locked after too many wrong passwords. django-axes does the counting."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from chat.protocol.errors import REFUSALS
 from web.rest.errors import error_response
 
 
-def locked_out(request: HttpRequest, *_: Any) -> HttpResponseBase:
-    """429 with Retry-After: JSON for the API, one plain line for the login pages."""
+def lockout_response(request: HttpRequest, *_: Any) -> HttpResponseBase:
+    """Return 429 with Retry-After: JSON for the API, one line of plain text for the login pages."""
     headers = {"Retry-After": str(int(settings.AXES_COOLOFF_TIME.total_seconds()))}
     if request.path.startswith("/api/"):
         return error_response(request, 429, headers)

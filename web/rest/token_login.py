@@ -1,4 +1,4 @@
-"""API tokens: the one call that needs no login."""
+"""Creates an API token from a username and password. The only API call that needs no login."""
 
 from typing import Any, Final
 
@@ -12,36 +12,35 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
-from web.rest.fields import StrictSerializer, Text
+from web.rest.api_view import StrictAPIView
+from web.rest.fields import StrictCharField, StrictSerializer
 from web.rest.openapi import documented
-from web.rest.view import Endpoint
 
-# As long as Django's own login form takes.
+# The limit of Django's login form.
 MAX_NAME_CHARACTERS: Final = 150
 
 
 class Credentials(StrictSerializer):
-    username = Text(max_length=MAX_NAME_CHARACTERS)
-    password = Text(max_length=4096)
+    username = StrictCharField(max_length=MAX_NAME_CHARACTERS)
+    password = StrictCharField(max_length=4096)
 
 
 class TokenAnswer(serializers.Serializer[Any]):
     token = serializers.CharField()
 
 
-class TokenView(Endpoint):
-    """A new token; earlier ones stay valid. Repeated wrong passwords are throttled (web/rest/throttle.py)."""
-
+class TokenView(StrictAPIView):
     authentication_classes: list[type[BaseAuthentication]] = []
     permission_classes: list[type[BasePermission]] = [AllowAny]
 
     @documented("auth_token", body=Credentials, answer=TokenAnswer)
     def post(self, request: Request) -> Response:
+        """Create a token; earlier tokens stay valid. Repeated wrong passwords lock the login for a while."""
         credentials = self.body(Credentials)
-        user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends want its own
+        user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends need its own request
         if user is None:
             raise ApiError("invalid_credentials")
-        # Forgets the wrong passwords before it, and keeps last_login true.
+        # Resets the count of wrong passwords and updates last_login.
         user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
         _, token = AuthToken.objects.create(user)
         return Response({"token": token})

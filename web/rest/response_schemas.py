@@ -1,5 +1,7 @@
-"""What the API answers, described for the OpenAPI schema. The values are made in chat/presenters/messages.py; a test holds
-the two together."""
+"""Serializers that describe the API's responses in the OpenAPI document. Class names are its component names.
+
+The responses themselves are built in chat/presenters/; a test compares the two.
+"""
 
 from typing import Any
 
@@ -15,11 +17,11 @@ CALL_STATUSES = ToolCallStatus.values
 ROLES = ["root", "user", "assistant", "summary"]
 
 
-class Answer(serializers.Serializer[Any]):
-    """Described, never validated."""
+class ResponseSchema(serializers.Serializer[Any]):
+    """Describes a response; never used to validate or serialize one."""
 
 
-class ModelAnswer(Answer):
+class ModelAnswer(ResponseSchema):
     name = serializers.CharField()
     context_window = serializers.IntegerField()
     supports_vision = serializers.BooleanField()
@@ -28,7 +30,7 @@ class ModelAnswer(Answer):
     is_demo = serializers.BooleanField()
 
 
-class AgentAnswer(Answer):
+class AgentAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
     prompt = serializers.CharField()
@@ -42,7 +44,7 @@ class AgentAnswer(Answer):
     updated_at = serializers.DateTimeField()
 
 
-class SessionAnswer(Answer):
+class SessionAnswer(ResponseSchema):
     id = serializers.UUIDField()
     title = serializers.CharField()
     agent = serializers.UUIDField(allow_null=True)
@@ -54,34 +56,36 @@ class SessionAnswer(Answer):
     n = serializers.IntegerField()
     is_answering = serializers.BooleanField()
     is_unread = serializers.BooleanField()
-    match = serializers.CharField(required=False, allow_null=True, help_text="Of a search.")
+    match = serializers.CharField(
+        required=False, allow_null=True, help_text="The text around the match of a search."
+    )
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 
 
-class SessionPage(Answer):
+class SessionPage(ResponseSchema):
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
     results = SessionAnswer(many=True)
 
 
-class RunErrorAnswer(Answer):
+class RunErrorAnswer(ResponseSchema):
     code = serializers.CharField()
     message = serializers.CharField()
     retryable = serializers.BooleanField()
 
 
-class CursorAnswer(Answer):
+class CursorAnswer(ResponseSchema):
     attempt = serializers.IntegerField()
     seq = serializers.IntegerField()
 
 
-class FeedbackAnswer(Answer):
+class FeedbackAnswer(ResponseSchema):
     is_positive = serializers.BooleanField(allow_null=True)
     text = serializers.CharField()
 
 
-class ToolCallAnswer(Answer):
+class ToolCallAnswer(ResponseSchema):
     id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
     name = serializers.CharField()
@@ -98,21 +102,21 @@ class ToolCallAnswer(Answer):
     children = serializers.ListField(child=serializers.DictField())
 
 
-class MessageFileAnswer(Answer):
+class MessageFileAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
     kind = serializers.CharField()
     token_count = serializers.IntegerField()
 
 
-class CitationAnswer(Answer):
+class CitationAnswer(ResponseSchema):
     number = serializers.IntegerField()
     document_id = serializers.CharField()
     title = serializers.CharField()
     url = serializers.CharField(required=False)
 
 
-class MessageAnswer(Answer):
+class MessageAnswer(ResponseSchema):
     id = serializers.UUIDField()
     parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]
     role = serializers.ChoiceField(choices=ROLES)
@@ -133,7 +137,7 @@ class MessageAnswer(Answer):
     feedback = FeedbackAnswer(required=False)
 
 
-class NodeAnswer(Answer):
+class NodeAnswer(ResponseSchema):
     id = serializers.UUIDField()
     parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]
     role = serializers.ChoiceField(choices=ROLES)
@@ -144,27 +148,27 @@ class NodeAnswer(Answer):
     last_summarized_message = serializers.UUIDField(required=False, allow_null=True)
 
 
-class StartedRunAnswer(Answer):
+class StartedRunAnswer(ResponseSchema):
     id = serializers.UUIDField()
     message = serializers.UUIDField()
     model = serializers.CharField()
     model_index = serializers.IntegerField()
 
 
-class StartedAnswer(Answer):
+class StartedAnswer(ResponseSchema):
     turn = serializers.UUIDField()
     user_message = serializers.UUIDField()
     runs = StartedRunAnswer(many=True)
 
 
-class UsageAnswer(Answer):
+class UsageAnswer(ResponseSchema):
     prompt_tokens = serializers.IntegerField(allow_null=True)
     completion_tokens = serializers.IntegerField(allow_null=True)
     cached_tokens = serializers.IntegerField(allow_null=True)
     reasoning_tokens = serializers.IntegerField(allow_null=True)
 
 
-class UsedAnswer(Answer):
+class UsedAnswer(ResponseSchema):
     day = serializers.DateField()
     model = serializers.CharField()
     runs = serializers.IntegerField()
@@ -175,7 +179,7 @@ class UsedAnswer(Answer):
     cost = serializers.FloatField(allow_null=True)
 
 
-class RunAnswer(Answer):
+class RunAnswer(ResponseSchema):
     id = serializers.UUIDField()
     turn = serializers.UUIDField()
     message = serializers.UUIDField()
@@ -201,17 +205,17 @@ class RunAnswer(Answer):
     announced_at = serializers.DateTimeField(allow_null=True)
 
 
-class PacketsAnswer(Answer):
+class PacketsAnswer(ResponseSchema):
     attempt = serializers.IntegerField()
     complete = serializers.BooleanField()
     packets = serializers.ListField(child=serializers.DictField())
 
 
-class CompressionAskedAnswer(Answer):
+class CompressionAskedAnswer(ResponseSchema):
     status = serializers.ChoiceField(choices=["queued", "nothing_to_compress"])
 
 
-class SummaryAnswer(Answer):
+class SummaryAnswer(ResponseSchema):
     id = serializers.UUIDField()
     parent = serializers.UUIDField()  # type: ignore[assignment]
     last_summarized_message = serializers.UUIDField()
@@ -221,12 +225,12 @@ class SummaryAnswer(Answer):
     sent_at = serializers.DateTimeField()
 
 
-class CompressionAnswer(Answer):
+class CompressionAnswer(ResponseSchema):
     summary = SummaryAnswer(allow_null=True)
     is_under_way = serializers.BooleanField()
 
 
-class ShareAnswer(Answer):
+class ShareAnswer(ResponseSchema):
     id = serializers.UUIDField()
     session = serializers.UUIDField()
     leaf = serializers.UUIDField()
@@ -236,5 +240,5 @@ class ShareAnswer(Answer):
     created_at = serializers.DateTimeField()
 
 
-class StatusAnswer(Answer):
+class StatusAnswer(ResponseSchema):
     status = serializers.ChoiceField(choices=STATUSES)
