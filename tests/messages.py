@@ -27,7 +27,11 @@ DOMAINS = ("django", "djangojs")
 MODULES = ROOT / "web" / "static" / "chat"
 TEMPLATES = ROOT / "web" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
-ADMIN = (*sorted((ROOT / "web" / "admin").glob("*.py")), ROOT / "web" / "admin_site.py")
+ADMIN = (
+    *sorted((ROOT / "web" / "admin").glob("*.py")),
+    ROOT / "web" / "admin_overviews.py",
+    ROOT / "web" / "admin_site.py",
+)
 IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
 # A call, and not the definition of the function.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")

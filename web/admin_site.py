@@ -1,18 +1,16 @@
-"""The admin's frame: its name, and the pages that belong to no single table (usage, workers).
+"""The admin site: Django's, with a title of its own and the overview pages (usage, workers).
 
-Not in web/admin/: Django makes the site while it imports that.
+Not in web/admin/: Django creates the site before it imports the models.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
-# What must be allowed to whoever reads the pages over all runs.
-PERMISSION: Final = "chat.view_run"
-OVERVIEWS: Final = {"usage": _("Usage"), "workers": _("Queues and workers")}
+from web.admin_overviews import OVERVIEWS, PERMISSION
 
 
 class Site(admin.AdminSite):
@@ -20,17 +18,17 @@ class Site(admin.AdminSite):
     index_title = _("Administration")
 
     def get_urls(self) -> list[Any]:
-        from web.admin.usage_page import page as usage  # these import the models
-        from web.admin.workers_page import page as workers
+        from web.admin.usage_page import show_usage  # these import the models
+        from web.admin.workers_page import show_workers
 
         return [
-            path("usage/", self.admin_view(usage), name="usage"),
-            path("workers/", self.admin_view(workers), name="workers"),
+            path("usage/", self.admin_view(show_usage), name="usage"),
+            path("workers/", self.admin_view(show_workers), name="workers"),
             *super().get_urls(),
         ]
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Chats first: the rest is accounts."""
+        """List the chat tables and the overview pages first, accounts after them."""
         apps: list[Any] = sorted(
             super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "chat"
         )
@@ -40,12 +38,12 @@ class Site(admin.AdminSite):
         if request.user.has_perm(PERMISSION):
             for app in apps:
                 if app["app_label"] == "chat":
-                    app["models"] = [*map(_entry, OVERVIEWS), *app["models"]]
+                    app["models"] = [*map(_overview_entry, OVERVIEWS), *app["models"]]
         return apps
 
 
-def _entry(name: str) -> dict[str, Any]:
-    """As Django lists a table."""
+def _overview_entry(name: str) -> dict[str, Any]:
+    """Return an overview page in the shape in which Django lists a model."""
     return {
         "name": OVERVIEWS[name],
         "object_name": name,

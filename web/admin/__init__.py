@@ -1,10 +1,13 @@
-"""What admins see. Django looks for it here."""
+"""The admin's pages of chat tables: read-only pages with a few operations. Django's autodiscovery imports this.
+
+No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
+"""
 
 from django.contrib import admin
 
 from chat.models import CitedDocument, PromptBlock
 from web.admin import agents, compressions, conversations, runs, sent_requests, sessions, shares, tool_calls
-from web.admin.translations import translate
+from web.admin.translations import translate_names
 
 __all__ = [
     "agents",
@@ -17,5 +20,5 @@ __all__ = [
     "tool_calls",
 ]
 
-# All that has a page or stands in one.
-translate(*admin.site._registry, CitedDocument, PromptBlock)  # noqa: SLF001
+# Every table that has a page, and those shown only inside another's page.
+translate_names(*admin.site._registry, CitedDocument, PromptBlock)  # noqa: SLF001

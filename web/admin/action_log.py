@@ -1,4 +1,4 @@
-"""What an action of staff did to each row: noted in English in the row's history, told in the reader's language."""
+"""Runs an admin action on rows: logs each result in English in the row's history and shows it in the user's language."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -9,16 +9,21 @@ from django.http import HttpRequest
 from django.utils import translation
 
 M = TypeVar("M", bound=models.Model)
-# Does it, and answers what came of it. A lazy text is in the language that is active when it is read.
-Act = Callable[[M], object]
+# Performs the action on a row and returns its result as text; a lazy text, so that it can be shown in two languages.
+RowAction = Callable[[M], object]
 
 
-def do_each(
-    to: admin.ModelAdmin[Any], request: HttpRequest, rows: Iterable[M], verb: object, act: Act[M]
+def apply_and_log(
+    model_admin: admin.ModelAdmin[Any],
+    request: HttpRequest,
+    rows: Iterable[M],
+    name: object,
+    act: RowAction[M],
 ) -> None:
+    """Apply `act` to every row. name: the action's name, a lazy text."""
     for row in rows:
-        outcome = act(row)
+        result = act(row)
         with translation.override("en"):
-            to.log_change(request, row, f"{verb}: {outcome}")
-        named = getattr(row, "title", "") or row.pk
-        to.message_user(request, f"{verb} {named}: {outcome}", messages.INFO)
+            model_admin.log_change(request, row, f"{name}: {result}")
+        title = getattr(row, "title", "") or row.pk
+        model_admin.message_user(request, f"{name} {title}: {result}", messages.INFO)

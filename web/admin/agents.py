@@ -1,6 +1,4 @@
-"""What admins see of agents: all of them, and what their owners may edit."""
-
-from typing import Any
+"""The admin of agents: lists all users' agents and edits the fields that their owners may edit."""
 
 from django import forms
 from django.contrib import admin
@@ -22,7 +20,7 @@ def model_choices() -> list[tuple[str, str]]:
 
 
 class AgentForm(forms.ModelForm[Agent]):
-    """Names are chosen, not typed: the columns are plain lists."""
+    """Offers choices for the columns that store lists of names."""
 
     tools = forms.MultipleChoiceField(
         label=_("Tools"), choices=tool_choices, required=False, widget=forms.CheckboxSelectMultiple
@@ -49,8 +47,8 @@ class AgentForm(forms.ModelForm[Agent]):
         )
         widgets = {"prompt": LARGE}
 
-    def clean_models(self) -> Any:
-        names = self.cleaned_data["models"]
+    def clean_models(self) -> list[str]:
+        names: list[str] = self.cleaned_data["models"]
         if len(names) > MAX_MODELS:
             message = _("At most %(n)d models answer side by side.")
             raise forms.ValidationError(message, params={"n": MAX_MODELS})

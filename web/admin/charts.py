@@ -1,4 +1,4 @@
-"""Numbers by day as drawings: stacked columns, and lines. Pure: numbers in, places out; the page draws them."""
+"""Computes the coordinates of charts of daily values: stacked columns and lines. Pure; the template draws the SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,17 +6,17 @@ from datetime import date
 from math import floor, log10
 from typing import Final, NamedTuple
 
-# In the drawing's own units; the page scales it.
+# In SVG user units; the page scales the drawing.
 WIDTH: Final = 720
 HEIGHT: Final = 190
 LEFT: Final = 52
 BOTTOM: Final = 22
 TOP: Final = 8
-# Of colours; further series share the last one.
+# Number of colours; further series share the last one.
 TONES: Final = 6
 GRID: Final = 4
-# A word under the axis needs this much.
-WORD: Final = 70
+# The width of a label under the axis.
+LABEL_WIDTH: Final = 70
 
 # name -> day -> value
 Series = Mapping[str, Mapping[date, float]]
@@ -31,8 +31,8 @@ class Column(NamedTuple):
     title: str
 
 
-class Mark(NamedTuple):
-    """A place on an axis, and what stands there."""
+class AxisLabel(NamedTuple):
+    """A position on an axis and its label."""
 
     at: float
     label: str
@@ -46,8 +46,8 @@ class Chart:
     legend: list[tuple[int, str]] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     lines: list[tuple[int, str]] = field(default_factory=list)
-    rows: list[Mark] = field(default_factory=list)
-    days: list[Mark] = field(default_factory=list)
+    rows: list[AxisLabel] = field(default_factory=list)
+    days: list[AxisLabel] = field(default_factory=list)
     width = WIDTH
     height = HEIGHT
     left = LEFT
@@ -55,12 +55,12 @@ class Chart:
     base = HEIGHT - BOTTOM
 
 
-def columns(title: str, days: Sequence[date], series: Series, tones: Sequence[int] = ()) -> Chart:
-    """One column a day, the series on top of each other in their order. tones: of each series, where they mean something."""
-    tones = tones or _tones(series)
+def draw_columns(title: str, days: Sequence[date], series: Series, tones: Sequence[int] = ()) -> Chart:
+    """Draw one column per day with the series stacked in their order. tones: the colour of each series, if it matters."""
+    tones = tones or _assign_tones(series)
     chart = Chart(title, list(zip(tones, series, strict=True)))
-    top = _nice(max((sum(values.get(day, 0) for values in series.values()) for day in days), default=0))
-    step = _axes(chart, days, top)
+    top = _round_up(max((sum(values.get(day, 0) for values in series.values()) for day in days), default=0))
+    step = _add_axes(chart, days, top)
     for place, day in enumerate(days):
         y = float(chart.base)
         for tone, (name, values) in zip(tones, series.items(), strict=True):
@@ -69,57 +69,59 @@ def columns(title: str, days: Sequence[date], series: Series, tones: Sequence[in
                 height = value / top * (chart.base - TOP)
                 y -= height
                 x = LEFT + place * step + step * 0.15
-                told = f"{day:%Y-%m-%d}, {name}: {_told(value)}"
+                label = f"{day:%Y-%m-%d}, {name}: {_format_number(value)}"
                 chart.columns.append(
-                    Column(round(x, 1), round(y, 1), round(step * 0.7, 1), round(height, 1), tone, told)
+                    Column(round(x, 1), round(y, 1), round(step * 0.7, 1), round(height, 1), tone, label)
                 )
     return chart
 
 
-def lines(title: str, days: Sequence[date], series: Series) -> Chart:
-    """One line for each; days without a value are left out of it."""
-    chart = Chart(title, list(zip(_tones(series), series, strict=True)))
-    top = _nice(max((value for values in series.values() for value in values.values()), default=0))
-    step = _axes(chart, days, top)
-    for tone, values in zip(_tones(series), series.values(), strict=True):
+def draw_lines(title: str, days: Sequence[date], series: Series) -> Chart:
+    """Draw one line per series; days without a value are skipped."""
+    chart = Chart(title, list(zip(_assign_tones(series), series, strict=True)))
+    top = _round_up(max((value for values in series.values() for value in values.values()), default=0))
+    step = _add_axes(chart, days, top)
+    for tone, values in zip(_assign_tones(series), series.values(), strict=True):
         points = [
             f"{LEFT + (place + 0.5) * step:.1f},{chart.base - values[day] / top * (chart.base - TOP):.1f}"
             for place, day in enumerate(days)
             if day in values
         ]
-        # A line of one point is not seen.
+        # A line of a single point would be invisible.
         chart.lines.append((tone, " ".join(points if len(points) != 1 else points * 2)))
     return chart
 
 
-def _axes(chart: Chart, days: Sequence[date], top: float) -> float:
-    """Draws them; how wide a day is."""
+def _add_axes(chart: Chart, days: Sequence[date], top: float) -> float:
+    """Add the axes to the chart; return the width of a day."""
     for row in range(GRID + 1):
         value = top * row / GRID
-        chart.rows.append(Mark(round(chart.base - (chart.base - TOP) * row / GRID, 1), _told(value)))
+        chart.rows.append(
+            AxisLabel(round(chart.base - (chart.base - TOP) * row / GRID, 1), _format_number(value))
+        )
     step = (WIDTH - LEFT - 4) / max(len(days), 1)
-    every = max(1, round(WORD / step))
+    every = max(1, round(LABEL_WIDTH / step))
     chart.days = [
-        Mark(round(LEFT + (place + 0.5) * step, 1), f"{day:%m-%d}")
+        AxisLabel(round(LEFT + (place + 0.5) * step, 1), f"{day:%m-%d}")
         for place, day in enumerate(days)
         if place % every == 0
     ]
     return step
 
 
-def _tones(series: Series) -> list[int]:
+def _assign_tones(series: Series) -> list[int]:
     return [min(number, TONES) for number in range(1, len(series) + 1)]
 
 
-def _nice(highest: float) -> float:
-    """The next round number."""
+def _round_up(highest: float) -> float:
+    """Return the next round number, for the top of the axis."""
     if highest <= 0:
         return 1
     power = 10 ** floor(log10(highest))
     return float(next(power * step for step in (1, 2, 4, 5, 8, 10) if power * step >= highest))
 
 
-def _told(value: float) -> str:
+def _format_number(value: float) -> str:
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:.3g} {letter}"

@@ -1,4 +1,4 @@
-"""What admins see of compressions: what each summary covers and saves, what it cost; and what they can do about one."""
+"""The admin of compressions: what each summary covers, saves and costs; actions to repeat one or delete its summary."""
 
 from typing import Any, Final
 
@@ -9,17 +9,17 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.compressions import requests as compression_requests
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
-from web.admin.action_log import Act, do_each
-from web.admin.filters import ByModel
-from web.admin.read_only import Rows, ToRead, dash
+from web.admin.action_log import RowAction, apply_and_log
+from web.admin.filters import ModelFilter
+from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, or_dash
 
-# Compressions are told per this many turns: a large reserved share shows as many of them.
-TURNS: Final = 20
+# The compression rate is given per this many turns; a window with a large reserved share has a high rate.
+TURNS_PER_RATE: Final = 20
 SHOWN = ("saved", "reserved_share", "covered_messages", "summary_text")
 
 
-class CompressionRows(Rows):
-    """Of a session, newest first; or the one that made a summary."""
+class CompressionInline(ReadOnlyInline):
+    """The compressions of a row, newest first."""
 
     model = Compression
     fields = (
@@ -27,18 +27,20 @@ class CompressionRows(Rows):
     )  # fmt: skip
 
 
-class MadeBy(CompressionRows):
+class SummaryCompressionInline(CompressionInline):
+    """The compression that created a summary."""
+
     fk_name = "summary"
     verbose_name_plural = _("made by")
 
 
 @admin.register(Compression)
-class CompressionAdmin(ToRead[Compression]):
+class CompressionAdmin(ReadOnlyAdmin[Compression]):
     list_display = (
         "short_id", "status", "triggered_by", "model", "tokens_before", "tokens_after", "saved", "reserved_share",
         "cost", "probe_score", "error_code", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "triggered_by", ByModel, "created_at")
+    list_filter = ("status", "triggered_by", ModelFilter, "created_at")
     search_fields = ("id", "session__id", "session__owner__username", "error_code")
     actions = ("run_again", "delete_summary")
 
@@ -46,20 +48,20 @@ class CompressionAdmin(ToRead[Compression]):
         return [*super().get_readonly_fields(request, obj), *SHOWN]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Asked by Django for actions with permissions=["operate"]."""
+        """Return the permission that Django checks for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_compression")
 
     @admin.action(description=_("Compress the branch again"), permissions=["operate"])
     def run_again(self, request: HttpRequest, chosen: QuerySet[Compression]) -> None:
-        self._do(request, chosen, _("Compress again"), _ask_again)
+        self._apply(request, chosen, _("Compress again"), _request_again)
 
     @admin.action(description=_("Delete the summary"), permissions=["operate"])
     def delete_summary(self, request: HttpRequest, chosen: QuerySet[Compression]) -> None:
-        self._do(request, chosen, _("Delete the summary"), _delete_summary)
+        self._apply(request, chosen, _("Delete the summary"), _delete_summary)
 
     @admin.display(description=_("saved tokens"))
     def saved(self, compression: Compression) -> object:
-        return dash(compression.saved_tokens)
+        return or_dash(compression.saved_tokens)
 
     @admin.display(description=_("reserved share of the window"))
     def reserved_share(self, compression: Compression) -> str:
@@ -70,35 +72,38 @@ class CompressionAdmin(ToRead[Compression]):
 
     @admin.display(description=_("covered messages"))
     def covered_messages(self, compression: Compression) -> object:
-        return dash(covered_by(compression.summary) if compression.summary else None)
+        return or_dash(count_covered_messages(compression.summary) if compression.summary else None)
 
     @admin.display(description=_("text"))
     def summary_text(self, compression: Compression) -> str:
         return compression.summary.text if compression.summary else ""
 
-    def _do(
+    def _apply(
         self,
         request: HttpRequest,
         chosen: QuerySet[Compression],
         verb: object,
-        act: Act[Compression],
+        act: RowAction[Compression],
     ) -> None:
-        do_each(self, request, chosen.select_related("leaf__parent", "model_config", "summary"), verb, act)
+        apply_and_log(
+            self, request, chosen.select_related("leaf__parent", "model_config", "summary"), verb, act
+        )
 
 
-def covered_by(summary: ChatMessage) -> int | None:
-    """How many messages it stands for; None for what is no summary."""
+def count_covered_messages(summary: ChatMessage) -> int | None:
+    """Return how many messages the summary replaces; None if the message is not a summary."""
     cutoff: Any = summary.last_summarized_message_id
     return ChatMessage.objects.branch_to(cutoff).replies().count() if cutoff else None
 
 
 def compressions_per_turns(session: Session) -> float | None:
+    """Return the finished compressions per TURNS_PER_RATE turns; None without turns."""
     turns = session.turns.count()
     done = session.compressions.filter(status=CompressionStatus.DONE).count()
-    return round(TURNS * done / turns, 1) if turns else None
+    return round(TURNS_PER_RATE * done / turns, 1) if turns else None
 
 
-def _ask_again(compression: Compression) -> object:
+def _request_again(compression: Compression) -> object:
     if compression.model_config is None:
         return _("its model is not configured any more")
     asked = compression_requests.request_compression(
@@ -108,7 +113,7 @@ def _ask_again(compression: Compression) -> object:
 
 
 def _delete_summary(compression: Compression) -> object:
-    """The messages it stands for are shown again, until the next one."""
+    """Delete the summary; the messages it covered are sent again until the next compression."""
     if compression.summary is None:
         return _("there is none")
     compression.summary.delete()

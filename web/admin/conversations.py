@@ -1,4 +1,4 @@
-"""What admins see: messages and turns to read; models and the system prompt to edit."""
+"""The admin of messages, turns and feedback (read-only) and of model configurations and the system prompt (editable)."""
 
 from django.contrib import admin
 from django.db import models
@@ -8,37 +8,37 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn, run_of
-from web.admin.compressions import MadeBy, covered_by
-from web.admin.read_only import Rows, ToRead, dash, link
-from web.admin.search import Found
-from web.admin.tool_calls import BlockRows, CitationRows, ToolCallRows
+from web.admin.compressions import SummaryCompressionInline, count_covered_messages
+from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, link, or_dash
+from web.admin.search import SearchAdmin
+from web.admin.tool_calls import CitationInline, PromptBlockInline, ToolCallInline
 
 
-class RunRows(Rows):
+class RunInline(ReadOnlyInline):
     model = Run
     fields = ("model_index", "model", "status", "attempt", "failures", "error_code", "time_to_first_token_ms")
 
 
 @admin.register(ChatMessage)
-class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
+class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
     list_display = ("short_id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
     list_select_related = ("session__owner", "run")
     list_filter = ("role", "sent_at")
     ordering = ("-sent_at",)
     owner_field = "session__owner"
-    said = ("pk", "id")
-    around = ((Run, "message"), (Session, "messages"))
+    text_lookup = ("pk", "id")
+    related_ids = ((Run, "message"), (Session, "messages"))
     search_help_text = _(
         "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
     )
-    inlines = (ToolCallRows, CitationRows, BlockRows, MadeBy)
+    inlines = (ToolCallInline, CitationInline, PromptBlockInline, SummaryCompressionInline)
 
     def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "covered_messages"]
 
     @admin.display(description=_("covered messages"))
     def covered_messages(self, message: ChatMessage) -> object:
-        return dash(covered_by(message))
+        return or_dash(count_covered_messages(message))
 
     @admin.display(description=_("text"))
     def excerpt(self, message: ChatMessage) -> str:
@@ -55,18 +55,18 @@ class ChatMessageAdmin(Found[ChatMessage], ToRead[ChatMessage]):
 
 
 @admin.register(Turn)
-class TurnAdmin(Found[Turn], ToRead[Turn]):
+class TurnAdmin(SearchAdmin[Turn], ReadOnlyAdmin[Turn]):
     list_display = ("short_id", "owner", "question", "created_at", "ended_at")
     list_select_related = ("session__owner", "user_message")
     list_filter = ("created_at",)
     ordering = ("-created_at",)
     owner_field = "session__owner"
-    said = ("user_message", "id")
-    around = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
+    text_lookup = ("user_message", "id")
+    related_ids = ((Run, "turn"), (Session, "turns"), (ChatMessage, "turns"), (ChatMessage, "run__turn"))
     search_help_text = _(
         "A user's name, words of a question, the id of a turn, of its run, question or session."
     )
-    inlines = (RunRows,)
+    inlines = (RunInline,)
 
     @admin.display(description=_("owner"))
     def owner(self, turn: Turn) -> str:
@@ -115,7 +115,7 @@ class SystemPromptAdmin(admin.ModelAdmin[SystemPrompt]):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(ToRead[Feedback]):
+class FeedbackAdmin(ReadOnlyAdmin[Feedback]):
     list_display = ("message", "is_positive", "text", "updated_at")
     list_filter = ("is_positive",)
     list_select_related = ("message",)

@@ -1,4 +1,4 @@
-"""Filters of the admin's lists whose choices are known without asking a table of millions for its distinct values."""
+"""List filters whose choices come from small tables or code, not from the distinct values of a table of millions."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,8 +13,8 @@ from chat.protocol.tasks import TOOL_NAMES
 from chat.protocol.wire import RUN_ERRORS
 
 
-class _OneOf(admin.SimpleListFilter):
-    """field: what must have the chosen value."""
+class _ChoiceFilter(admin.SimpleListFilter):
+    """Filters by one of values(). field: the lookup that must equal the chosen value."""
 
     field: str
 
@@ -28,32 +28,32 @@ class _OneOf(admin.SimpleListFilter):
         raise NotImplementedError
 
 
-class ByModel(_OneOf):
+class ModelFilter(_ChoiceFilter):
     title, parameter_name, field = _("model"), "model", "model"
 
     def values(self) -> Iterable[str]:
         return ModelConfig.objects.order_by("name").values_list("name", flat=True)
 
 
-class ByModelOfRun(ByModel):
+class RunModelFilter(ModelFilter):
     field = "run__model"
 
 
-class ByError(_OneOf):
+class ErrorCodeFilter(_ChoiceFilter):
     title, parameter_name, field = _("error code"), "error_code", "error_code"
 
     def values(self) -> Iterable[str]:
         return sorted(RUN_ERRORS)
 
 
-class ByTool(_OneOf):
+class ToolFilter(_ChoiceFilter):
     title, parameter_name, field = _("tool"), "name", "name"
 
     def values(self) -> Iterable[str]:
         return sorted(TOOL_NAMES)
 
 
-class TakenOver(admin.SimpleListFilter):
+class TakenOverFilter(admin.SimpleListFilter):
     title, parameter_name = _("taken over"), "taken_over"
 
     def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""The actions of a list, on the page of one row as well: a form with a button each, which posts to a URL of its own."""
+"""Offers a list's actions on the page of a single row, each as a form with a button that posts to its own URL."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -10,13 +10,13 @@ from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_POST
 
-from web.admin.read_only import ToRead
+from web.admin.read_only import ReadOnlyAdmin
 
 M = TypeVar("M", bound=models.Model)
 
 
-class ObjectActions(ToRead[M]):
-    """object_actions: names of those of `actions` that make sense for one row. Who may not run one does not see it."""
+class ObjectActionsAdmin(ReadOnlyAdmin[M]):
+    """object_actions: those of `actions` that apply to a single row. Buttons are shown only for permitted actions."""
 
     object_actions: Sequence[str] = ()
 
@@ -24,27 +24,27 @@ class ObjectActions(ToRead[M]):
         view = self.admin_site.admin_view(self.act)
         return [path("<path:object_id>/act/<str:action>/", view, name=self._url_name), *super().get_urls()]
 
-    def told(self, request: HttpRequest, row: M) -> dict[str, Any]:
+    def page_context(self, request: HttpRequest, row: M) -> dict[str, Any]:
         allowed: dict[str, Any] = self.get_actions(request)
         buttons = [
             {"label": allowed[name][2], "url": self._url_of(row, name)}
             for name in self.object_actions
             if name in allowed
         ]
-        return super().told(request, row) | {"object_actions": buttons}
+        return super().page_context(request, row) | {"object_actions": buttons}
 
     @method_decorator(require_POST)
     def act(self, request: HttpRequest, object_id: str, action: str) -> HttpResponse:
-        """Do it, and come back to the page; or answer with what the action gives."""
+        """Run the action; return its response, or else redirect to the row's page."""
         row = self.get_object(request, object_id)
         if row is None or action not in self.object_actions:
             raise Http404
-        found: Any = self.get_actions(request).get(action)
-        if found is None or not self.has_view_permission(request, row):
+        entry: Any = self.get_actions(request).get(action)
+        if entry is None or not self.has_view_permission(request, row):
             raise PermissionDenied
         chosen = self.get_queryset(request).filter(pk=row.pk)
-        answer: HttpResponse | None = found[0](self, request, chosen)
-        return answer or HttpResponseRedirect(reverse(f"admin:{self._prefix}_change", args=[row.pk]))
+        response: HttpResponse | None = entry[0](self, request, chosen)
+        return response or HttpResponseRedirect(reverse(f"admin:{self._prefix}_change", args=[row.pk]))
 
     @property
     def _prefix(self) -> str:

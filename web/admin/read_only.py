@@ -1,4 +1,4 @@
-"""Admin pages that show rows and change none."""
+"""Base classes and helpers of admin pages that show rows without changing them."""
 
 from typing import Any, TypeVar
 
@@ -10,64 +10,64 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from web.admin.pagination import QuickPaginator
+from web.admin.pagination import EstimatingPaginator
 
 M = TypeVar("M", bound=models.Model)
 
 
 def link(label: object, row: models.Model | None) -> SafeString | str:
-    """A link to the admin page of `row`; a dash where there is none."""
+    """Return a link to the admin page of `row`; a dash for None."""
     if row is None:
         return "-"
-    return format_html('<a href="{}">{}</a>', page_of(row), label)
+    return format_html('<a href="{}">{}</a>', admin_url(row), label)
 
 
-def page_of(row: models.Model) -> str:
-    """The address of its page."""
+def admin_url(row: models.Model) -> str:
+    """Return the URL of the row's admin page."""
     name = row._meta.model_name  # noqa: SLF001  Django's documented model API
     return reverse(f"admin:chat_{name}_change", args=[row.pk])
 
 
-def dash(value: object) -> object:
-    """What a page shows of a value that there may not be."""
+def or_dash(value: object) -> object:
+    """Return the value; a dash for None."""
     return "-" if value is None else value
 
 
-class ReadOnly:
-    """No row is added, changed or deleted here."""
+class ReadOnlyMixin:
+    """Denies adding, changing and deleting rows."""
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False
 
 
-class ToRead(ReadOnly, admin.ModelAdmin[M]):
-    """Shows every column, those Django leaves out of forms (ids, times set by the row itself) as well."""
+class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M]):
+    """Shows every column, including those that Django leaves out of forms (ids, automatic times)."""
 
     show_full_result_count = False
-    paginator = QuickPaginator
+    paginator = EstimatingPaginator
 
     @admin.display(description=_("ID"), ordering="pk")
     def short_id(self, row: M) -> str:
-        """Its beginning, for lists; the search wants all of it, which the row's page has."""
+        """Return the beginning of the id, for lists. The search needs the whole id, which the row's page shows."""
         return str(row.pk)[:8]
 
-    def told(self, request: HttpRequest, row: M) -> dict[str, Any]:  # noqa: ARG002
-        """What the template of one row's page is given besides the row."""
+    def page_context(self, request: HttpRequest, row: M) -> dict[str, Any]:  # noqa: ARG002
+        """Return the additional template context of one row's page."""
         return {}
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *shape: Any, **named: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = context.get("original")
         if row is not None:
-            context |= self.told(request, row)
-        return super().render_change_form(request, context, *shape, **named)
+            context |= self.page_context(request, row)
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
         return self.get_readonly_fields(request, obj)
@@ -76,7 +76,9 @@ class ToRead(ReadOnly, admin.ModelAdmin[M]):
         return [field.name for field in self.model._meta.fields]  # noqa: SLF001  Django's documented model API
 
 
-class Rows(ReadOnly, admin.TabularInline[Any, Any]):
+class ReadOnlyInline(ReadOnlyMixin, admin.TabularInline[Any, Any]):
+    """A table of related rows with links to their pages."""
+
     extra = 0
     can_delete = False
     show_change_link = True

@@ -1,4 +1,4 @@
-"""What a run has been through, step by step and attempt by attempt: from its row and what staff did. No queries."""
+"""Builds a run's history, step by step and attempt by attempt, from its row and the admin's log. No queries."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from chat.models import Run
 from chat.protocol.states import TERMINAL, Status
 
-# What the statements that move runs say (chat/models/run.py); an error code stands for itself.
+# Texts of the reasons stored by the transitions of runs (chat/models/run.py); error codes are shown as they are.
 REASONS: Final = {
     "lease_expired": gettext_lazy("the lease of the worker before had run out"),
     "owner_dead": gettext_lazy("taken from a dead worker"),
@@ -22,8 +22,8 @@ REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """after_s: since the run was made."""
+class HistoryStep:
+    """One transition or event of the run. after_s: seconds since the run was created."""
 
     at: datetime
     after_s: float
@@ -34,8 +34,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptRow:
-    """until: None while it runs.  outcome: what ended it."""
+class AttemptSummary:
+    """One attempt of a worker. until: None while it runs. outcome: the status, or "lost", that ended it."""
 
     number: int
     owner: int | None
@@ -49,52 +49,52 @@ class AttemptRow:
         return round((self.until - self.since).total_seconds(), 3) if self.until else None
 
 
-def story_of(run: Run, done_by_staff: Iterable[tuple[datetime, str, str]] = ()) -> list[Step]:
-    """Oldest first. done_by_staff: when, who, what."""
-    made: datetime = run.created_at
+def build_history(run: Run, done_by_staff: Iterable[tuple[datetime, str, str]] = ()) -> list[HistoryStep]:
+    """Return the steps, oldest first. done_by_staff: time, username and change message of log entries."""
+    created: datetime = run.created_at
 
-    def step(at: datetime, what: str, **said: Any) -> Step:
-        return Step(at, round((at - made).total_seconds(), 3), what, **said)
+    def step(at: datetime, what: str, **details: Any) -> HistoryStep:
+        return HistoryStep(at, round((at - created).total_seconds(), 3), what, **details)
 
-    steps = [step(made, "made")]
-    steps += [step(_at(entry), entry["to"], **_said(entry)) for entry in run.history]
+    steps = [step(created, "made")]
+    steps += [step(_parse_time(entry), entry["to"], **_details(entry)) for entry in run.history]
     if run.announced_at:
         steps.append(step(run.announced_at, "announced", why=_("its last packet is in the log")))
     steps += [step(at, what, why=_("by %(who)s") % {"who": who}) for at, who, what in done_by_staff]
     return sorted(steps, key=lambda one: one.at)
 
 
-def attempts_of(run: Run) -> list[AttemptRow]:
-    """Those of workers, oldest first."""
-    found: list[AttemptRow] = []
+def list_attempts(run: Run) -> list[AttemptSummary]:
+    """Return the attempts of workers, oldest first."""
+    attempts: list[AttemptSummary] = []
     for entry in run.history:
-        at, to, said = _at(entry), entry["to"], _said(entry)
-        if found and found[-1].until is None and to != Status.STOPPING:
+        at, to, details = _parse_time(entry), entry["to"], _details(entry)
+        if attempts and attempts[-1].until is None and to != Status.STOPPING:
             outcome = "lost" if to == Status.RUNNING else to
-            found[-1] = replace(found[-1], until=at, outcome=outcome, why=said["why"])
+            attempts[-1] = replace(attempts[-1], until=at, outcome=outcome, why=details["why"])
         if to == Status.RUNNING:
-            found.append(AttemptRow(said["attempt"], said["owner"], at))
-    return found
+            attempts.append(AttemptSummary(details["attempt"], details["owner"], at))
+    return attempts
 
 
-def stretches_of(run: Run, now: datetime) -> Iterator[tuple[str, datetime, datetime]]:
-    """(status, from, until), one after the other, to its end or until now."""
+def iterate_states(run: Run, now: datetime) -> Iterator[tuple[str, datetime, datetime]]:
+    """Yield (status, from, until) of consecutive states, up to the run's end or now."""
     since, status = run.created_at, Status.QUEUED.value
     for entry in run.history:
-        at = _at(entry)
+        at = _parse_time(entry)
         yield status, since, at
         since, status = at, entry["to"]
     if status not in TERMINAL:
         yield status, since, now
 
 
-def _at(entry: dict[str, Any]) -> datetime:
+def _parse_time(entry: dict[str, Any]) -> datetime:
     at = parse_datetime(entry["at"])
     if at is None:
-        raise ValueError(f"no time: {entry['at']!r}")
+        raise ValueError(f"not a time: {entry['at']!r}")
     return at
 
 
-def _said(entry: dict[str, Any]) -> dict[str, Any]:
+def _details(entry: dict[str, Any]) -> dict[str, Any]:
     why = entry.get("why", "")
     return {"attempt": entry.get("attempt"), "owner": entry.get("owner"), "why": str(REASONS.get(why, why))}

@@ -1,7 +1,8 @@
-"""The admin's page of a run: who works on it, its timings, its error; and what an operator can do about it."""
+"""The admin of runs: the worker, timings, error and history of each; actions to stop or re-queue one."""
 
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -14,13 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ChatMessage, Run, Session, ToolCall, Turn
 from chat.runs.cancellation import stop_run
 from chat.sweeper.requeue import RequeueOutcome, requeue
-from web.admin.action_log import do_each
-from web.admin.filters import ByError, ByModel, TakenOver
-from web.admin.object_actions import ObjectActions
-from web.admin.read_only import dash
-from web.admin.run_history import attempts_of, story_of
-from web.admin.run_times import times_of
-from web.admin.search import Found
+from web.admin.action_log import apply_and_log
+from web.admin.filters import ErrorCodeFilter, ModelFilter, TakenOverFilter
+from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.read_only import or_dash
+from web.admin.run_history import build_history, list_attempts
+from web.admin.run_times import build_run_times
+from web.admin.search import SearchAdmin
 
 GROUPS: Final[dict[Any, tuple[str, ...]]] = {
     "": ("id", "turn", "message", "model", "model_index", "status"),
@@ -45,17 +46,17 @@ OUTCOMES: Final = {
 
 
 @admin.register(Run)
-class RunAdmin(Found[Run], ObjectActions[Run]):
+class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
     list_display = (
         "short_id", "owner_name", "model", "status", "error_code", "created_at",
         "waited_s", "time_to_first_token_ms", "worked_s", "attempt", "failures",
     )  # fmt: skip
     list_select_related = ("turn__session__owner",)
-    list_filter = ("status", ByModel, ByError, TakenOver, "created_at", "ended_at")
+    list_filter = ("status", ModelFilter, ErrorCodeFilter, TakenOverFilter, "created_at", "ended_at")
     ordering = ("-created_at",)
     owner_field = "turn__session__owner"
     error_field = "error_code"
-    around = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
+    related_ids = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
     search_help_text = _(
         "A user's name, an error code, the id of a run, of its turn, answer, session or tool call."
     )
@@ -65,8 +66,8 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("history", "dynamic_context")
 
-    def told(self, request: HttpRequest, row: Run) -> dict[str, Any]:
-        return super().told(request, row) | _told(row.pk)
+    def page_context(self, request: HttpRequest, row: Run) -> dict[str, Any]:
+        return super().page_context(request, row) | _page_context(row.pk)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]
@@ -78,16 +79,16 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
         return [(title or None, {"fields": fields}) for title, fields in groups.items()]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Asked by Django for actions with permissions=["operate"]."""
+        """Return the permission that Django checks for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_run")
 
     @admin.action(description=_("Stop"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        do_each(self, request, chosen, _("Stop"), lambda run: stop_run(run.pk).status)
+        apply_and_log(self, request, chosen, _("Stop"), lambda run: stop_run(run.pk).status)
 
     @admin.action(description=_("Re-queue"), permissions=["operate"])
     def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        do_each(self, request, chosen, _("Re-queue"), lambda run: OUTCOMES[requeue(run.pk)])
+        apply_and_log(self, request, chosen, _("Re-queue"), lambda run: OUTCOMES[requeue(run.pk)])
 
     @admin.display(description=_("user"))
     def owner_name(self, run: Run) -> str:
@@ -106,8 +107,8 @@ class RunAdmin(Found[Run], ObjectActions[Run]):
         return _seconds(run.beat_at, timezone.now() if run.is_live else None)
 
 
-def _told(run_id: Any) -> dict[str, Any]:
-    """What the page says beside the columns of the row."""
+def _page_context(run_id: UUID) -> dict[str, Any]:
+    """Return what the page shows besides the columns of the row."""
     run = Run.objects.for_work().select_related("turn__session__owner").get(pk=run_id)
     requests = list(run.sent_requests.select_related("tool_call").defer("messages", "parts"))
     calls = run.tool_calls.order_by("created_at").only("name", "status", "created_at", "duration_ms", "run")
@@ -116,12 +117,12 @@ def _told(run_id: Any) -> dict[str, Any]:
     done = [(one.action_time, one.user.get_username(), one.get_change_message()) for one in logged]
     return {
         "run": run,
-        "story": story_of(run, done),
-        "attempts": attempts_of(run),
+        "history": build_history(run, done),
+        "attempts": list_attempts(run),
         "requests": requests,
-        "times": times_of(run, requests, calls),
+        "times": build_run_times(run, requests, calls),
     }
 
 
 def _seconds(since: datetime | None, until: datetime | None) -> object:
-    return dash(round((until - since).total_seconds(), 3) if since and until else None)
+    return or_dash(round((until - since).total_seconds(), 3) if since and until else None)

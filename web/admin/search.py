@@ -1,6 +1,7 @@
-"""How staff find rows: by a user's name, words of a text, the id of anything around it, an error code.
+"""The admin's search: by username, words of a text, the id of any related row, or error code.
 
-Each word of the search narrows it; "quoted", it is a text and not a user's name. Ids and names are looked up where an index has them, before the list is asked.
+Every word narrows the result; a quoted word is a text and never a username. Ids and names are looked up by their
+indexes first, so that the query of the list filters by primary keys.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,32 +21,33 @@ from chat.protocol.wire import RUN_ERRORS
 M = TypeVar("M", bound=models.Model)
 
 
-class Found(admin.ModelAdmin[M]):
-    """owner_field: lookup of the user it belongs to.  error_field: lookup of an error code.  words: lookups of short texts.
+class SearchAdmin(admin.ModelAdmin[M]):
+    """A ModelAdmin with this search. Subclasses name what applies:
 
-    said: (lookup, column) where what was said in messages leads here.
-    around: tables whose ids lead here, each with the lookup from its rows to the id of ours.
+    owner_field: lookup of the owner. error_field: lookup of an error code. text_fields: lookups of short texts.
+    text_lookup: lookup and id column by which the texts of messages find rows.
+    related_ids: tables whose ids find rows, each with the lookup from it to the id of ours.
     """
 
     owner_field = ""
     error_field = ""
-    words: Sequence[str] = ()
-    said: tuple[str, Literal["id", "session_id"]] | None = None
-    around: Sequence[tuple[type[models.Model], str]] = ()
-    # Django shows the field where there are some; what it would do with them is done below.
+    text_fields: Sequence[str] = ()
+    text_lookup: tuple[str, Literal["id", "session_id"]] | None = None
+    related_ids: Sequence[tuple[type[models.Model], str]] = ()
+    # Django shows the search box only if there are fields; get_search_results() does not use them.
     search_fields = ("pk",)
 
     def get_search_results(
         self, _request: HttpRequest, queryset: QuerySet[M], search_term: str
     ) -> tuple[QuerySet[M], bool]:
-        for word, is_quoted in _words(search_term):
-            queryset = queryset.filter(self._texts(word) if is_quoted else self._matching(word))
+        for word, is_quoted in _split_words(search_term):
+            queryset = queryset.filter(self._match_texts(word) if is_quoted else self._match(word))
         return queryset, False
 
-    def _matching(self, word: str) -> Q:
-        """The first that it can be: an id, an error code, a user's name, a word."""
+    def _match(self, word: str) -> Q:
+        """Match the word as the first that it can be: an id, an error code, a username, a text."""
         try:
-            return Q(pk__in=list(self._around(UUID(word))))
+            return Q(pk__in=list(self._find_related(UUID(word))))
         except ValueError:
             pass
         if self.error_field and word in RUN_ERRORS:
@@ -54,25 +56,25 @@ class Found(admin.ModelAdmin[M]):
             named = get_user_model().objects.filter(username__iexact=word).values_list("pk", flat=True)
             if owners := list(named):
                 return Q(**{f"{self.owner_field}__in": owners})
-        return self._texts(word)
+        return self._match_texts(word)
 
-    def _texts(self, words: str) -> Q:
-        found = Q(pk__in=[])
-        for field in self.words:
-            found |= Q(**{f"{field}__icontains": words})
-        if self.said:
-            lookup, column = self.said
-            found |= Q(**{f"{lookup}__in": session_search.said(words, column)})
-        return found
+    def _match_texts(self, words: str) -> Q:
+        match = Q(pk__in=[])
+        for field in self.text_fields:
+            match |= Q(**{f"{field}__icontains": words})
+        if self.text_lookup:
+            lookup, column = self.text_lookup
+            match |= Q(**{f"{lookup}__in": session_search.said(words, column)})
+        return match
 
-    def _around(self, pk: UUID) -> Iterator[Any]:
+    def _find_related(self, pk: UUID) -> Iterator[Any]:
         yield pk
-        for table, path in self.around:
+        for table, path in self.related_ids:
             yield from table._default_manager.filter(pk=pk).values_list(path, flat=True)  # noqa: SLF001  Django's documented model API
 
 
-def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """Each, and whether it was quoted: then it is meant as text."""
+def _split_words(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each word and whether it was quoted."""
     for word in smart_split(text.replace("\x00", "")):
         is_quoted = word.startswith(('"', "'")) and word[0] == word[-1] and len(word) > 1
         yield (unescape_string_literal(word) if is_quoted else word), is_quoted

@@ -1,5 +1,5 @@
-"""What admins see of the requests that were sent to models: each message with its tokens, what the server knew of it
-already, and what of the branch was not sent, and why."""
+"""The admin of requests sent to models: each message with its tokens, the prefix shared with the request before, and
+which parts of the branch were left out and why."""
 
 import json
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Run, SentRequest, Session, Turn
-from web.admin.filters import ByModelOfRun
-from web.admin.read_only import ToRead
-from web.admin.search import Found
+from web.admin.filters import RunModelFilter
+from web.admin.read_only import ReadOnlyAdmin
+from web.admin.search import SearchAdmin
 
-# What stands for what (llm_worker/request/message.py).
+# Names of the letters that mark parts of a request (llm_worker/request/message.py).
 LETTERS: Final = {
     "S": _("system prompt"), "SUM": _("summary"), "U": _("question"), "A": _("answer"), "TC": _("tool calls"),
     "TR": _("tool response"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
     "N": _("files no longer shown"), "F": _("attached files"), "R": _("reminder"),
 }  # fmt: skip
-# Why something of the branch is not in a request (llm_worker/post_run/context_report.py).
+# Why a part of the branch is not in a request (llm_worker/post_run/context_report.py).
 WHY: Final = {
     "summary": _("covered by a summary, which is sent instead"),
     "summary_too_long": _("the summary itself: it leaves no room in this model's window"),
@@ -36,8 +36,8 @@ MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
 
 
 @dataclass(frozen=True)
-class Part:
-    """A message as it was sent. is_known: the request before it began with it as well."""
+class SentMessage:
+    """A message as it was sent. is_known: part of the prefix shared with the request before."""
 
     number: int
     letter: str
@@ -49,15 +49,15 @@ class Part:
 
 
 @admin.register(SentRequest)
-class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
+class SentRequestAdmin(SearchAdmin[SentRequest], ReadOnlyAdmin[SentRequest]):
     """Kept for KEEP_REQUESTS_HOURS."""
 
     list_display = ("short_id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
     list_select_related = ("run", "tool_call")
-    list_filter = (ByModelOfRun, "sent_at")
+    list_filter = (RunModelFilter, "sent_at")
     ordering = ("-sent_at",)
     owner_field = "run__turn__session__owner"
-    around = (
+    related_ids = (
         (Run, "sent_requests"),
         (ChatMessage, "run__sent_requests"),
         (Turn, "runs__sent_requests"),
@@ -72,14 +72,14 @@ class SentRequestAdmin(Found[SentRequest], ToRead[SentRequest]):
         shown_above = ("messages", "parts", "account")
         return [name for name in super().get_readonly_fields(request, obj) if name not in shown_above]
 
-    def told(self, request: HttpRequest, row: SentRequest) -> dict[str, Any]:
-        return super().told(request, row) | _told(row)
+    def page_context(self, request: HttpRequest, row: SentRequest) -> dict[str, Any]:
+        return super().page_context(request, row) | _page_context(row)
 
 
-def parts_of(sent: SentRequest) -> list[Part]:
-    """In the order they were sent."""
+def list_messages(sent: SentRequest) -> list[SentMessage]:
+    """Return the messages of the request in their order."""
     return [
-        Part(
+        SentMessage(
             number,
             part[0] if part else "",
             str(LETTERS.get(part[0], part[0])) if part else message.get("role", ""),
@@ -94,11 +94,11 @@ def parts_of(sent: SentRequest) -> list[Part]:
     ]
 
 
-def _told(sent: SentRequest) -> dict[str, Any]:
-    """What the page says beside the columns of the row."""
+def _page_context(sent: SentRequest) -> dict[str, Any]:
+    """Return what the page shows besides the columns of the row."""
     cycles = SentRequest.objects.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
     numbers = dict(cycles.values_list("cycle", "pk"))
-    parts = parts_of(sent)
+    parts = list_messages(sent)
     return {
         "sent": sent,
         "run": Run.objects.select_related("turn__session").get(pk=sent.run_id),
@@ -112,20 +112,20 @@ def _told(sent: SentRequest) -> dict[str, Any]:
     }
 
 
-def _left_out(told: dict[str, Any]) -> dict[str, Any]:
-    """With words, and links where messages are meant."""
-    what: Iterable[str] = told.get("what") or ()
+def _left_out(entry: dict[str, Any]) -> dict[str, Any]:
+    """Add a text to an entry of the context report, and split what it names into messages and other names."""
+    what: Iterable[str] = entry.get("what") or ()
     names = list(dict.fromkeys(what))
     return {
-        **told,
-        "words": WHY.get(told["why"], told["why"]),
-        "messages": names if told["why"] in MESSAGES else [],
-        "names": [] if told["why"] in MESSAGES else names,
+        **entry,
+        "words": WHY.get(entry["why"], entry["why"]),
+        "messages": names if entry["why"] in MESSAGES else [],
+        "names": [] if entry["why"] in MESSAGES else names,
     }
 
 
 def _text(content: Any) -> str:
-    """Of a plain message its text; of one with pictures its parts."""
+    """Return the text of a message; the parts of a message with images as JSON."""
     if content is None or isinstance(content, str):
         return content or ""
     return json.dumps(content, indent=1, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""A session's tree as the admin shows it: what stands where (tree_shape.py), with the rows it is made of.
+"""Loads a page of a session's tree for the admin: its shape (tree_shape.py) with the rows that are shown.
 
-A handful of queries, whatever the tree's size; no text is loaded that is not shown.
+The number of queries does not depend on the tree's size; texts that are not shown are not loaded.
 """
 
 import json
@@ -13,19 +13,21 @@ from uuid import UUID
 from django.db.models.functions import Left, Length
 
 from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall, run_of
-from web.admin.tree_shape import Folded, Page, Place, Shape, Shown
+from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
 
-# Of each text; the rest is on the message's own page.
-MOST_CHARACTERS: Final = 1500
+# Of each text; the message's own page shows the rest.
+MAX_CHARACTERS: Final = 1500
 
 
 @dataclass
 class CallNode:
+    """A tool call with the calls made inside it."""
+
     call: ToolCall
     inside: list["CallNode"] = field(default_factory=list)
 
     @property
-    def told(self) -> str:
+    def arguments_line(self) -> str:
         """The arguments in one line."""
         return json.dumps(self.call.arguments, ensure_ascii=False) if self.call.arguments else ""
 
@@ -35,17 +37,17 @@ class CallNode:
 
 
 @dataclass
-class Branch:
-    """Folded. size: of its messages; where it is not whole, it is opened by `head`."""
+class BranchNode:
+    """FoldedBranch. size: of its messages; where it is not whole, it is opened by `head`."""
 
     head: UUID
     size: int
-    nodes: list["Node"]
+    nodes: list["MessageNode"]
     is_whole: bool
 
     @property
-    def told(self) -> str:
-        """What its first message says."""
+    def excerpt(self) -> str:
+        """The beginning of the first message."""
         return self.nodes[0].excerpt if self.nodes else ""
 
 
@@ -57,15 +59,15 @@ class SummaryNode:
 
 
 @dataclass
-class Node:
-    """A message with what hangs on it."""
+class MessageNode:
+    """A message of the open branch with everything shown beside it."""
 
     message: ChatMessage
     run: Run | None
     calls: list[CallNode]
     files: list[str]
     feedback: Feedback | None
-    branches: list[Branch]
+    branches: list[BranchNode]
     summaries: list[SummaryNode]
 
     @property
@@ -74,42 +76,42 @@ class Node:
 
     @property
     def hidden(self) -> int:
-        """Characters of its text that are not here."""
+        """The number of characters that are cut off."""
         length: int = self.message.length  # type: ignore[attr-defined]
-        return max(0, length - MOST_CHARACTERS)
+        return max(0, length - MAX_CHARACTERS)
 
 
 @dataclass(frozen=True)
-class Tree:
-    nodes: list[Node]
-    page: Page
+class SessionTree:
+    nodes: list[MessageNode]
+    page: TreePage
 
     @property
     def latest(self) -> int:
-        """The number of the last one shown."""
+        """The number of the last message shown."""
         return self.page.first + len(self.nodes) - 1
 
 
-def tree_of(session: Session, at: UUID | None) -> Tree:
-    """at: a message of the branch to open; None: the current branch."""
+def load_tree(session: Session, at: UUID | None) -> SessionTree:
+    """Load one page. at: a message of the branch to open; None: the current branch."""
     columns = ("id", "parent_id", "role", "latest_child_id", "last_summarized_message_id")
     rows = session.messages.order_by("sent_at", "id").values_list(*columns)
-    shape = Shape(map(Place._make, rows))
+    shape = TreeShape(map(TreeEntry._make, rows))
     page = shape.page(at)
-    dressed = _Dressed(shape, set(_ids(page.shown)))
-    return Tree([dressed.node(one) for one in page.shown], page)
+    builder = _NodeBuilder(shape, set(_ids(page.shown)))
+    return SessionTree([builder.node(one) for one in page.shown], page)
 
 
-class _Dressed:
-    """The rows of some messages, looked up once."""
+class _NodeBuilder:
+    """Builds nodes from rows that it loads once, for all messages shown."""
 
-    def __init__(self, shape: Shape, ids: set[UUID]) -> None:
+    def __init__(self, shape: TreeShape, ids: set[UUID]) -> None:
         self._shape = shape
         messages = ChatMessage.objects.filter(pk__in=ids).select_related("run").defer("text", "reasoning")
-        shown = messages.annotate(shown_text=Left("text", MOST_CHARACTERS), length=Length("text"))
+        shown = messages.annotate(shown_text=Left("text", MAX_CHARACTERS), length=Length("text"))
         self._messages = {message.pk: message for message in shown.order_by()}
         self._calls = _calls([one.run.pk for one in self._messages.values() if run_of(one)])
-        self._files: Mapping[UUID, list[str]] = _grouped(
+        self._files: Mapping[UUID, list[str]] = _group(
             MessageFile.objects.filter(message__in=ids).values_list("message", "file__name")
         )
         self._feedback = {one.message_id: one for one in Feedback.objects.filter(message__in=ids)}
@@ -117,9 +119,9 @@ class _Dressed:
         made = Compression.objects.filter(summary__in=summaries) if summaries else ()
         self._made = {one.summary_id: one for one in made}
 
-    def node(self, shown: Shown) -> Node:
+    def node(self, shown: ShownMessage) -> MessageNode:
         message = self._messages[shown.id]
-        return Node(
+        return MessageNode(
             message,
             run_of(message),
             self._calls.get(shown.id, []),
@@ -129,14 +131,14 @@ class _Dressed:
             [self._summary(pk) for pk in shown.summaries],
         )
 
-    def _branch(self, folded: Folded) -> Branch:
-        return Branch(folded.head, folded.size, [self.node(one) for one in folded.shown], folded.is_whole)
+    def _branch(self, folded: FoldedBranch) -> BranchNode:
+        return BranchNode(folded.head, folded.size, [self.node(one) for one in folded.shown], folded.is_whole)
 
     def _summary(self, pk: UUID) -> SummaryNode:
         return SummaryNode(self._messages[pk], self._shape.covered(pk), self._made.get(pk))
 
 
-def _ids(shown: Iterable[Shown]) -> Iterator[UUID]:
+def _ids(shown: Iterable[ShownMessage]) -> Iterator[UUID]:
     for one in shown:
         yield one.id
         yield from one.summaries
@@ -145,14 +147,14 @@ def _ids(shown: Iterable[Shown]) -> Iterator[UUID]:
 
 
 def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
-    """By message, those a model made itself; what was called inside of one stands in it."""
+    """Load the calls by message; calls made inside another call are nested in it."""
     if not runs:
         return {}
     calls = ToolCall.objects.filter(run__in=runs).defer(
         "response", "reasoning", "documents", "report_reasoning"
     )
     nodes = {
-        call.pk: CallNode(call) for call in calls.annotate(shown_response=Left("response", MOST_CHARACTERS))
+        call.pk: CallNode(call) for call in calls.annotate(shown_response=Left("response", MAX_CHARACTERS))
     }
     top: dict[UUID, list[CallNode]] = defaultdict(list)
     for node in nodes.values():
@@ -164,8 +166,8 @@ def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
     return top
 
 
-def _grouped(pairs: Iterable[tuple[UUID, str]]) -> dict[UUID, list[str]]:
-    found: dict[UUID, list[str]] = defaultdict(list)
+def _group(pairs: Iterable[tuple[UUID, str]]) -> dict[UUID, list[str]]:
+    groups: dict[UUID, list[str]] = defaultdict(list)
     for key, value in pairs:
-        found[key].append(value)
-    return found
+        groups[key].append(value)
+    return groups

@@ -1,6 +1,6 @@
-"""The admin's list and page of sessions: the tree to read, and what staff can do about one.
+"""The admin of sessions: the tree of messages, and actions to stop, compress and export.
 
-Conversations belong to their users: nothing here writes or adds one, deleting a session is left to its owner's API.
+Conversations belong to their users: staff neither write nor delete them here.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,66 +22,67 @@ from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
 from chat.runs.cancellation import stop_run
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.markdown import as_markdown
-from web.admin.action_log import do_each
+from web.admin.action_log import apply_and_log
 from web.admin.compressions import compressions_per_turns
-from web.admin.object_actions import ObjectActions
-from web.admin.read_only import dash
-from web.admin.search import Found
-from web.admin.session_tree import tree_of
+from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.read_only import or_dash
+from web.admin.search import SearchAdmin
+from web.admin.session_tree import load_tree
 
-# Of the newest; the others are in their list.
+# The newest ones on the session's page; their own list has all.
 COMPRESSIONS: Final = 20
 TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
 
 
 @admin.register(Session)
-class SessionAdmin(Found[Session], ObjectActions[Session]):
+class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
     list_display = ("shown_title", "owner", "message_list", "created_at", "updated_at")
     list_select_related = ("owner",)
     list_filter = ("created_at", "updated_at")
     ordering = ("-updated_at",)
     owner_field = "owner"
-    words = ("title",)
-    said = ("pk", "session_id")
-    around = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
+    text_fields = ("title",)
+    text_lookup = ("pk", "session_id")
+    related_ids = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
     search_help_text = _(
         "A user's name, words of a title or a text, the id of a session or of anything in it."
     )
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
 
-    def told(self, request: HttpRequest, row: Session) -> dict[str, Any]:
-        told = super().told(request, row) | {"tree": tree_of(row, _uuid(request.GET.get("at")))}
+    def page_context(self, request: HttpRequest, row: Session) -> dict[str, Any]:
+        tree = load_tree(row, _parse_uuid(request.GET.get("at")))
+        context = super().page_context(request, row) | {"tree": tree}
         if request.user.has_perm("chat.view_compression"):
-            told["latest_compressions"] = row.compressions.order_by("-created_at")[:COMPRESSIONS]
-        return told
+            context["latest_compressions"] = row.compressions.order_by("-created_at")[:COMPRESSIONS]
+        return context
 
     def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "compressions"]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Asked by Django for actions with permissions=["operate"]."""
+        """Return the permission that Django checks for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_session")
 
     @admin.action(description=_("Stop what is being answered"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
-        do_each(self, request, chosen, _("Stop"), _stop)
+        apply_and_log(self, request, chosen, _("Stop"), _stop)
 
     @admin.action(description=_("Compress the current branch"), permissions=["operate"])
     def compress(self, request: HttpRequest, chosen: QuerySet[Session]) -> None:
-        do_each(self, request, chosen, _("Compress"), _compress)
+        apply_and_log(self, request, chosen, _("Compress"), _compress)
 
     @admin.action(description=_("Export as JSON"), permissions=["view"])
     def export_json(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
-        return self._exported(request, chosen, as_json, "json")
+        return self._export(request, chosen, as_json, "json")
 
     @admin.action(description=_("Export as Markdown"), permissions=["view"])
     def export_markdown(self, request: HttpRequest, chosen: QuerySet[Session]) -> HttpResponse | None:
-        return self._exported(request, chosen, partial(as_markdown, whole=True), "md")
+        return self._export(request, chosen, partial(as_markdown, whole=True), "md")
 
     @admin.display(description=_("compressions per 20 turns"))
     def compressions(self, session: Session) -> object:
-        return dash(compressions_per_turns(session))
+        return or_dash(compressions_per_turns(session))
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> str:
@@ -92,14 +93,14 @@ class SessionAdmin(Found[Session], ObjectActions[Session]):
         url = reverse("admin:chat_chatmessage_changelist")
         return format_html('<a href="{}?session__id__exact={}">{}</a>', url, session.pk, _("messages"))
 
-    def _exported(
+    def _export(
         self,
         request: HttpRequest,
         chosen: QuerySet[Session],
         write: Callable[[Session], Iterable[bytes]],
         ending: str,
     ) -> HttpResponse | None:
-        """The whole tree as a file. One at a time: it is put together in memory."""
+        """Return the whole tree as a file. Only one session at a time: the file is built in memory."""
         if chosen.count() != 1:
             self.message_user(request, _("Choose exactly one session."), messages.ERROR)
             return None
@@ -123,7 +124,7 @@ def _compress(session: Session) -> object:
     return _("queued") if asked else _("nothing to compress, or it is under way")
 
 
-def _uuid(text: str | None) -> UUID | None:
+def _parse_uuid(text: str | None) -> UUID | None:
     try:
         return UUID(text or "")
     except ValueError:

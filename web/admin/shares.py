@@ -1,4 +1,4 @@
-"""What admins see of shares: what is open to everybody, and a way to close it. The link itself is told to its owner alone."""
+"""The admin of shares: lists public links and revokes them. The link itself is shown only to its owner."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -6,19 +6,19 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Session, Share
-from web.admin.object_actions import ObjectActions
-from web.admin.read_only import ToRead
-from web.admin.search import Found
+from web.admin.object_actions import ObjectActionsAdmin
+from web.admin.read_only import ReadOnlyAdmin
+from web.admin.search import SearchAdmin
 
 
 @admin.register(Share)
-class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
+class ShareAdmin(SearchAdmin[Share], ObjectActionsAdmin[Share], ReadOnlyAdmin[Share]):
     list_display = ("short_id", "session", "owner", "shows_details", "created_at", "revoked_at")
     list_select_related = ("session__owner",)
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "shows_details", "created_at")
     owner_field = "session__owner"
-    words = ("session__title",)
-    around = ((Session, "shares"), (ChatMessage, "session__shares"))
+    text_fields = ("session__title",)
+    related_ids = ((Session, "shares"), (ChatMessage, "session__shares"))
     search_help_text = _(
         "A user's name, words of a title, the id of a share, of its session or of a message in it."
     )
@@ -29,7 +29,7 @@ class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
         return [name for name in super().get_readonly_fields(request, obj) if name != "digest"]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Asked by Django for actions with permissions=["operate"]."""
+        """Return the permission that Django checks for actions with permissions=["operate"]."""
         return request.user.has_perm("chat.change_share")
 
     @admin.action(description=_("Revoke"), permissions=["operate"])
@@ -37,8 +37,8 @@ class ShareAdmin(Found[Share], ObjectActions[Share], ToRead[Share]):
         for share in chosen:
             share.revoke()
             self.log_change(request, share, "Revoke")
-            said = _("The share %(id)s is revoked.") % {"id": share.pk}
-            self.message_user(request, said, messages.INFO)
+            text = _("The share %(id)s is revoked.") % {"id": share.pk}
+            self.message_user(request, text, messages.INFO)
 
     @admin.display(description=_("owner"))
     def owner(self, share: Share) -> str:

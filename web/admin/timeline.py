@@ -1,4 +1,4 @@
-"""Things on an axis of time, as rectangles of a drawing. Pure: times in, numbers out."""
+"""Computes the coordinates of a timeline: lanes of bars on a time axis. Pure; the template draws the SVG."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-# In the drawing's own units; the page scales it.
+# In SVG user units; the page scales the drawing.
 WIDTH: Final = 900
 LABELS: Final = 90
-# To the right, for the last tick's label.
+# On the right, for the label of the last tick.
 MARGIN: Final = 26
 LANE: Final = 22
 AXIS: Final = 20
-# A moment is drawn this wide at least.
+# The minimum width of a bar.
 THINNEST: Final = 2.0
 TICKS: Final = 5
 CHARACTER: Final = 7
@@ -21,7 +21,7 @@ CHARACTER: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """name: stands on it, where it fits; the title says more."""
+    """name: drawn on the bar if it fits. title: the tooltip."""
 
     x: float
     width: float
@@ -35,7 +35,7 @@ class Bar:
 
 @dataclass
 class Lane:
-    """kind: what colours its bars; empty: their names do."""
+    """kind: the CSS class of its bars; if empty, each bar's name is its class."""
 
     name: str
     y: int
@@ -48,7 +48,7 @@ class Lane:
 
 
 class Timeline:
-    """From `since` to `until`, a lane after the other."""
+    """The lanes between `since` and `until`, from top to bottom."""
 
     width = WIDTH
     labels = LABELS
@@ -68,26 +68,26 @@ class Timeline:
 
     @property
     def ticks(self) -> Sequence[tuple[float, str]]:
-        """(x, what stands there)."""
+        """The ticks of the axis: x and label."""
         steps = range(TICKS + 1)
         return [
             (self._x(self.span_s * one / TICKS), _seconds(self.span_s * one / TICKS, self.span_s))
             for one in steps
         ]
 
-    def lane(self, name: str, kind: str = "") -> Lane:
+    def add_lane(self, name: str, kind: str = "") -> Lane:
         lane = Lane(name, len(self.lanes) * LANE + 2, kind)
         self.lanes.append(lane)
         return lane
 
-    def bar(self, lane: Lane, since: datetime, until: datetime, title: str, name: str = "") -> None:
+    def add_bar(self, lane: Lane, since: datetime, until: datetime, title: str, name: str = "") -> None:
         x = self._x(self._after(since))
         lane.bars.append(Bar(x, round(max(self._x(self._after(until)) - x, THINNEST), 1), title, name))
 
-    def moments(self, lane: Lane, times: Iterable[datetime], noun: str) -> None:
-        """Many at once: those that fall together are one bar."""
-        found = Counter(round(self._x(self._after(at)) / THINNEST) for at in times)
-        for place, number in sorted(found.items()):
+    def add_moments(self, lane: Lane, times: Iterable[datetime], noun: str) -> None:
+        """Add a bar for every group of times that have the same x."""
+        counts = Counter(round(self._x(self._after(at)) / THINNEST) for at in times)
+        for place, number in sorted(counts.items()):
             lane.bars.append(Bar(place * THINNEST, THINNEST, f"{number} {noun}"))
 
     def _after(self, at: datetime) -> float:

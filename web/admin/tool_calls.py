@@ -1,43 +1,43 @@
-"""What admins see of tool calls and of what answers cite: to read, under their message and by themselves."""
+"""The admin of tool calls, and read-only tables of calls, citations and prompt blocks for the page of their message."""
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, CitedDocument, PromptBlock, Run, ToolCall
-from web.admin.filters import ByTool
-from web.admin.read_only import Rows, ToRead
-from web.admin.search import Found
+from web.admin.filters import ToolFilter
+from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
+from web.admin.search import SearchAdmin
 
 
-class ToolCallRows(Rows):
+class ToolCallInline(ReadOnlyInline):
     model = ToolCall
     fields = ("turn_number", "tab_index", "name", "arguments", "response", "status")
 
 
-class CitationRows(Rows):
+class CitationInline(ReadOnlyInline):
     model = CitedDocument
     fields = ("number", "document_id", "title", "url")
     show_change_link = False
 
 
-class BlockRows(Rows):
+class PromptBlockInline(ReadOnlyInline):
     model = PromptBlock
     fields = ("kind", "text", "token_count")
     show_change_link = False
 
 
 @admin.register(ToolCall)
-class ToolCallAdmin(Found[ToolCall], ToRead[ToolCall]):
-    """Calls made inside an agent tool are listed below its own."""
+class ToolCallAdmin(SearchAdmin[ToolCall], ReadOnlyAdmin[ToolCall]):
+    """Lists the calls made inside an agent tool on the page of its call."""
 
     list_display = ("short_id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
     list_select_related = ("run__turn__session__owner",)
-    list_filter = ("status", ByTool, "created_at")
+    list_filter = ("status", ToolFilter, "created_at")
     ordering = ("-created_at",)
     owner_field = "run__turn__session__owner"
-    around = ((Run, "tool_calls"), (ChatMessage, "tool_calls"))
+    related_ids = ((Run, "tool_calls"), (ChatMessage, "tool_calls"))
     search_help_text = _("A user's name, the id of a call, of its run or message.")
-    inlines = (ToolCallRows,)
+    inlines = (ToolCallInline,)
 
     @admin.display(description=_("owner"))
     def owner(self, call: ToolCall) -> str:

@@ -1,5 +1,7 @@
-"""What tables and their columns are called, in the reader's language. The models themselves speak English, and know no
-other: their names are those of the API and of migrations."""
+"""Translates the names and help texts of models and fields in the admin.
+
+The models themselves are not translated: their English names are those of the API and the migrations.
+"""
 
 from typing import Final
 
@@ -35,9 +37,9 @@ NAMES: Final = (
     _("tools"), _("triggered by"), _("turn"), _("turn number"), _("turns"), _("updated at"), _("url"),
     _("user message"), _("while answering"),
 )  # fmt: skip
-# Of the table that knox keeps.
+# Of knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
-# What a form says below a column.
+# Help texts of fields.
 HINTS: Final = (
     _("As the upstream server calls it."),
     _("How many of its first messages are those of the cycle before."),
@@ -70,8 +72,8 @@ HINTS: Final = (
 )
 
 
-def translate(*tables: type[Model]) -> None:
-    """Their names, those of their columns, and what stands below these, from now on."""
+def translate_names(*tables: type[Model]) -> None:
+    """Replace the names and help texts of the models and their fields by translatable ones."""
     with override(None):
         texts = {str(text): text for text in (*NAMES, *TOKENS, *HINTS)}
     for table in tables:

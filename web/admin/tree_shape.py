@@ -1,6 +1,6 @@
-"""Which part of a session's tree is shown, and how it is folded. Pure: places in, places out.
+"""Decides which part of a session's tree the admin shows, and which branches are folded. Pure.
 
-One branch is open, a page of it at a time; beside each message of it, the branches that leave there are folded.
+One branch is open, one page of it at a time; the branches that fork off beside its messages are folded.
 """
 
 from collections import defaultdict
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-# Messages of the open branch on one page; and of all folded branches together, the others are linked to.
+# Messages of the open branch on one page, and of all folded branches together; further ones are only linked to.
 PAGE: Final = 100
 FOLDED: Final = 200
-# Branches that leave a folded branch, and so on.
-DEEPEST: Final = 6
+# Nesting of folded branches in folded branches.
+MAX_DEPTH: Final = 6
 
 
-class Place(NamedTuple):
-    """A message's place in the tree. cutoff: of a summary, the last message it stands for."""
+class TreeEntry(NamedTuple):
+    """A message's position in the tree. cutoff: the last message that a summary covers."""
 
     id: UUID
     parent: UUID | None
@@ -27,61 +27,64 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Folded:
-    """A branch that leaves the one beside it. size: all messages in it, its own branches included.
+class FoldedBranch:
+    """A branch beside the open one. size: the number of its messages, including those of its own branches.
 
-    shown: the beginning of it, or nothing; it goes on where there is no room for more.
+    shown: the messages to show, oldest first; is_whole is False if there was no room for all.
     """
 
     head: UUID
     size: int
-    shown: list["Shown"] = field(default_factory=list)
+    shown: list["ShownMessage"] = field(default_factory=list)
     is_whole: bool = True
 
 
 @dataclass
-class Shown:
-    """others: the messages that were said instead of it.  summaries: of all that was said up to here."""
+class ShownMessage:
+    """others: the branches of its siblings. summaries: the summaries of the messages up to this one."""
 
     id: UUID
-    others: list[Folded] = field(default_factory=list)
+    others: list[FoldedBranch] = field(default_factory=list)
     summaries: list[UUID] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Page:
-    """shown: oldest first, from the message number `first` (from 1) of `total`. earlier, later: where those begin."""
+class TreePage:
+    """shown: oldest first, starting at message number `first` (from 1) of `total`.
 
-    shown: list[Shown]
+    earlier, later: the first messages of the pages before and after.
+    """
+
+    shown: list[ShownMessage]
     first: int
     total: int
     earlier: UUID | None
     later: UUID | None
 
 
-class Shape:
-    """places: of one session, oldest first."""
+class TreeShape:
+    """The tree of one session. entries: oldest first."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self._places = {place.id: place for place in places}
+    def __init__(self, entries: Iterable[TreeEntry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
         self._children: dict[UUID | None, list[UUID]] = defaultdict(list)
         self._summaries: dict[UUID, list[UUID]] = defaultdict(list)
-        for place in self._places.values():
-            if place.role == "summary":
-                # One whose cutoff is gone stands where it was written.
-                self._summaries[place.cutoff or place.parent or place.id].append(place.id)
+        for entry in self._entries.values():
+            if entry.role == "summary":
+                # A summary whose cutoff was deleted is shown where it was written.
+                self._summaries[entry.cutoff or entry.parent or entry.id].append(entry.id)
             else:
-                self._children[place.parent].append(place.id)
-        self._sizes = self._counted()
+                self._children[entry.parent].append(entry.id)
+        self._sizes = self._count_messages()
         self._room = FOLDED
 
-    def page(self, at: UUID | None = None) -> Page:
-        """Of the branch through `at`, that part of it; without, or with one that is not there, the end of the current."""
+    def page(self, at: UUID | None = None) -> TreePage:
+        """Return the page with `at` of the branch through it; by default, the end of the current branch."""
         path = self.path(at)
         index = path.index(at) if at in path else len(path) - 1
         start = max(0, index) // PAGE * PAGE
         shown = [self._shown(one) for one in path[start : start + PAGE]]
-        return Page(
+        return TreePage(
             shown,
             first=start + 1,
             total=len(path),
@@ -90,67 +93,68 @@ class Shape:
         )
 
     def path(self, at: UUID | None = None) -> list[UUID]:
-        """From the first message through `at` to where the current branch leads from there."""
+        """Return the branch from the first message through `at` and on along the latest children."""
         root = next(iter(self._children[None]), None)
-        above = self._upwards(at) if at in self._places else []
-        begin = above[-1] if above else root
-        return above + self._downwards(begin) if begin else []
+        above = self._ancestors(at) if at in self._entries else []
+        start = above[-1] if above else root
+        return above + self._descend(start) if start else []
 
     def covered(self, summary: UUID) -> int:
-        """How many messages it stands for."""
-        cutoff = self._places[summary].cutoff
-        return len(self._upwards(cutoff)) if cutoff in self._places else 0
+        """Return how many messages a summary covers."""
+        cutoff = self._entries[summary].cutoff
+        return len(self._ancestors(cutoff)) if cutoff in self._entries else 0
 
-    def _upwards(self, at: UUID | None) -> list[UUID]:
-        """To the first message, oldest first."""
-        found: list[UUID] = []
-        while at is not None and (place := self._places[at]).parent is not None:
-            found.append(at)
-            at = place.parent
-        return found[::-1]
+    def _ancestors(self, at: UUID | None) -> list[UUID]:
+        """Return the messages from the first one to `at`, oldest first."""
+        branch: list[UUID] = []
+        while at is not None and (entry := self._entries[at]).parent is not None:
+            branch.append(at)
+            at = entry.parent
+        return branch[::-1]
 
-    def _downwards(self, above: UUID) -> list[UUID]:
-        found: list[UUID] = []
+    def _descend(self, above: UUID) -> list[UUID]:
+        """Return the current branch below a message, oldest first."""
+        branch: list[UUID] = []
         while (below := self._next(above)) is not None:
-            found.append(below)
+            branch.append(below)
             above = below
-        return found
+        return branch
 
     def _next(self, above: UUID) -> UUID | None:
         children = self._children.get(above)
         if not children:
             return None
-        chosen = self._places[above].latest_child
+        chosen = self._entries[above].latest_child
         return chosen if chosen in children else children[-1]
 
-    def _shown(self, one: UUID, depth: int = 0) -> Shown:
-        siblings = self._children[self._places[one].parent]
-        others = [self._folded(other, depth + 1) for other in siblings if other != one]
-        return Shown(one, others, self._summaries.get(one, []))
+    def _shown(self, one: UUID, depth: int = 0) -> ShownMessage:
+        siblings = self._children[self._entries[one].parent]
+        others = [self._fold(other, depth + 1) for other in siblings if other != one]
+        return ShownMessage(one, others, self._summaries.get(one, []))
 
-    def _folded(self, head: UUID, depth: int) -> Folded:
-        """As much of it as there is room for."""
-        folded = Folded(head, self._sizes[head])
-        for one in (head, *self._downwards(head)):
-            if self._room <= 0 or depth > DEEPEST:
+    def _fold(self, head: UUID, depth: int) -> FoldedBranch:
+        """Fold a branch with as many of its messages as there is room for."""
+        folded = FoldedBranch(head, self._sizes[head])
+        for one in (head, *self._descend(head)):
+            if self._room <= 0 or depth > MAX_DEPTH:
                 folded.is_whole = False
                 break
             self._room -= 1
-            # Those beside the head stand beside it on the branch it leaves.
-            alone = Shown(one, [], self._summaries.get(one, []))
+            # The siblings of the head are already shown on the branch it forks off from.
+            alone = ShownMessage(one, [], self._summaries.get(one, []))
             folded.shown.append(alone if one == head else self._shown(one, depth))
         return folded
 
-    def _counted(self) -> dict[UUID, int]:
-        """How many messages each branch has, its head included."""
+    def _count_messages(self) -> dict[UUID, int]:
+        """Return the number of messages at and below each message."""
         sizes: dict[UUID, int] = {}
         for one in reversed(self._in_order()):
             sizes[one] = 1 + sum(sizes[child] for child in self._children.get(one, ()))
         return sizes
 
     def _in_order(self) -> Sequence[UUID]:
-        """Parents before their children."""
+        """Return all messages, parents before their children."""
         order = list(self._children[None])
-        for one in order:  # grows while it is read
+        for one in order:  # grows during the iteration
             order += self._children.get(one, ())
         return order

@@ -1,4 +1,4 @@
-"""What was answered and what it took, by day and model: tokens, cost, runs, failures, time to the first token."""
+"""The admin's usage page: tokens, cost, runs, failures and time to the first token, by day and model."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,23 +12,23 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from web.admin.charts import Chart, columns, lines
-from web.admin.usage_rows import Usage, usage_since
-from web.admin_site import OVERVIEWS, PERMISSION
+from web.admin.charts import Chart, draw_columns, draw_lines
+from web.admin.usage_rows import UsageReport, load_usage
+from web.admin_overviews import OVERVIEWS, PERMISSION
 
 PERIODS: Final = (7, 30, 90)
 # Tones: completed is green, stopped ochre, failed red.
-WAYS: Final = (3, 6, 5)
+OUTCOME_TONES: Final = (3, 6, 5)
 ByDay = Mapping[str, Mapping[date, float]]
 
 
 @permission_required(PERMISSION, raise_exception=True)
-def page(request: HttpRequest) -> HttpResponse:
-    """Of runs that have ended in the latest days; days are UTC's."""
-    period = _period(request.GET.get("days"))
+def show_usage(request: HttpRequest) -> HttpResponse:
+    """Show the runs that ended in the latest days; days are UTC."""
+    period = _parse_period(request.GET.get("days"))
     today = timezone.now().astimezone(UTC).date()
     days = [today - timedelta(days=ago) for ago in range(period - 1, -1, -1)]
-    usage = usage_since(datetime.combine(days[0], time.min, UTC))
+    usage = load_usage(datetime.combine(days[0], time.min, UTC))
     return render(
         request,
         "admin/chat/usage.html",
@@ -45,25 +45,25 @@ def page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _period(text: str | None) -> int:
+def _parse_period(text: str | None) -> int:
     return next((days for days in PERIODS if str(days) == text), 30)
 
 
-def _charts(days: Sequence[date], usage: Usage) -> Iterator[Chart]:
+def _charts(days: Sequence[date], usage: UsageReport) -> Iterator[Chart]:
     tokens: dict[str, dict[date, float]] = defaultdict(dict)
     costs: dict[str, dict[date, float]] = defaultdict(dict)
     for row in usage.by_day_and_model:
         if row.day and row.model is not None:
             tokens[row.model][row.day] = row.prompt + row.completion
             costs[row.model][row.day] = float(row.cost or 0)
-    yield columns(_("Tokens by model"), days, tokens)
+    yield draw_columns(_("Tokens by model"), days, tokens)
     if any(value for values in costs.values() for value in values.values()):
-        yield columns(_("Cost by model"), days, costs)
-    yield columns(_("Runs by how they ended"), days, _ways(usage), WAYS)
-    yield lines(_("Time to the first token (s)"), days, _waits(usage))
+        yield draw_columns(_("Cost by model"), days, costs)
+    yield draw_columns(_("Runs by how they ended"), days, _runs_by_outcome(usage), OUTCOME_TONES)
+    yield draw_lines(_("Time to the first token (s)"), days, _first_token_times(usage))
 
 
-def _ways(usage: Usage) -> ByDay:
+def _runs_by_outcome(usage: UsageReport) -> ByDay:
     completed: dict[date, float] = {}
     stopped: dict[date, float] = {}
     failed: dict[date, float] = {}
@@ -75,7 +75,7 @@ def _ways(usage: Usage) -> ByDay:
     return {_("completed"): completed, _("stopped"): stopped, _("failed"): failed}
 
 
-def _waits(usage: Usage) -> ByDay:
+def _first_token_times(usage: UsageReport) -> ByDay:
     waits: dict[str, dict[date, float]] = {"p50": {}, "p95": {}}
     for row in usage.by_day:
         if row.day and row.p50 is not None and row.p95 is not None:

@@ -1,4 +1,4 @@
-"""What was used since a moment, by day and model, by model, and by day: one pass over the runs that ended since then."""
+"""Aggregates usage since a time by day and model, by model and by day, in one pass over the runs that ended since."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from chat.models.sql.statements import Statement
 
 
-class Used(NamedTuple):
-    """day, model: None, where it is of all.  p50, p95: milliseconds to the first token; cost: None if unknown."""
+class UsageRow(NamedTuple):
+    """day, model: None in a row over all days or models. p50, p95: milliseconds to the first token. cost: None if unknown."""
 
     day: date | None
     model: str | None
@@ -25,13 +25,13 @@ class Used(NamedTuple):
     p95: float | None
 
 
-class Failure(NamedTuple):
+class FailureRow(NamedTuple):
     code: str
     model: str
     runs: int
 
 
-# Imported runs were not answered here. Days are UTC's.
+# Imported runs were not executed by this installation. Days are UTC.
 # Parameters: since. Plan: run_by_end.
 _USED: Final = Statement(
     """
@@ -44,7 +44,7 @@ _USED: Final = Statement(
     FROM chat_run WHERE ended_at >= %(since)s AND NOT is_imported
     GROUP BY GROUPING SETS ((day, model), (model), (day)) ORDER BY day, model
     """,
-    Used,
+    UsageRow,
 )
 # Parameters: since. Plan: run_by_end or run_by_error.
 _FAILED: Final = Statement(
@@ -53,24 +53,24 @@ _FAILED: Final = Statement(
     WHERE error_code <> '' AND ended_at >= %(since)s AND NOT is_imported
     GROUP BY error_code, model ORDER BY count(*) DESC, error_code, model LIMIT 50
     """,
-    Failure,
+    FailureRow,
 )
 
 
 @dataclass(frozen=True)
-class Usage:
-    """by_day_and_model, by_day: oldest first; by_model: the busiest first; failures: (code, model, runs)."""
+class UsageReport:
+    """by_day_and_model, by_day: oldest first. by_model: most runs first. failures: (code, model, runs)."""
 
-    by_day_and_model: Sequence[Used]
-    by_model: Sequence[Used]
-    by_day: Sequence[Used]
-    failures: Sequence[Failure]
+    by_day_and_model: Sequence[UsageRow]
+    by_model: Sequence[UsageRow]
+    by_day: Sequence[UsageRow]
+    failures: Sequence[FailureRow]
 
 
-def usage_since(since: datetime) -> Usage:
+def load_usage(since: datetime) -> UsageReport:
     rows = _USED.all(since=since)
     by_model = [row for row in rows if row.day is None]
-    return Usage(
+    return UsageReport(
         [row for row in rows if row.day and row.model is not None],
         sorted(by_model, key=lambda row: (-row.runs, row.model)),
         [row for row in rows if row.model is None],

@@ -1,4 +1,4 @@
-"""Who works on what: the owners that hold runs, and those whose sign of life Postgres sees."""
+"""Lists the workers: those that hold runs, and those whose advisory lock shows that they are alive."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from chat.models.sql.statements import Statement
 from chat.protocol.states import HELD
 from chat.sweeper.process import LEADER
 
-# Of each worker, the longest at work first.
-MOST_RUNS: Final = 20
+# Runs shown of each worker, the earliest claimed first.
+MAX_RUNS: Final = 20
 
 
 class _LockRow(NamedTuple):
@@ -46,8 +46,8 @@ _BUSY: Final = Statement(
 
 
 @dataclass
-class Worker:
-    """has_lock: it lives.  runs: how many it holds; shown: some of them.  silent_s: since its latest beat."""
+class WorkerRow:
+    """has_lock: it is alive. runs: how many it holds. shown: some of them. silent_s: since its latest heartbeat."""
 
     owner: int | None
     has_lock: bool
@@ -57,27 +57,27 @@ class Worker:
     shown: list[Run] = field(default_factory=list)
 
 
-def workers() -> list[Worker]:
-    """The busiest first. An idle one is known by its lock alone, and does not beat."""
+def list_workers() -> list[WorkerRow]:
+    """Return the workers, most runs first. An idle worker has only its lock and sends no heartbeat."""
     alive = {lock.owner for lock in _LOCKS.all() if lock.owner != LEADER}
     held = sorted(status.value for status in HELD)
     busy = [
-        Worker(owner, owner in alive, runs, beat_at, silent_s)
+        WorkerRow(owner, owner in alive, runs, beat_at, silent_s)
         for owner, runs, beat_at, silent_s in _BUSY.all(held=held)
     ]
-    idle = [Worker(owner, has_lock=True) for owner in sorted(alive - {worker.owner for worker in busy})]
-    shown = _shown()
+    idle = [WorkerRow(owner, has_lock=True) for owner in sorted(alive - {worker.owner for worker in busy})]
+    shown = _load_runs()
     for worker in busy:
         worker.shown = shown[worker.owner]
     return sorted(busy, key=lambda worker: -worker.runs) + idle
 
 
-def _shown() -> dict[int | None, list[Run]]:
-    """The runs that are held, at most MOST_RUNS of each owner."""
-    found: dict[int | None, list[Run]] = defaultdict(list)
+def _load_runs() -> dict[int | None, list[Run]]:
+    """Load the runs that are held, at most MAX_RUNS of each owner."""
+    by_owner: dict[int | None, list[Run]] = defaultdict(list)
     runs = Run.objects.filter(status__in=HELD).select_related("turn__session__owner")
     fields = ("owner", "model", "status", "attempt", "claimed_at", "turn__session__owner__username")
     for run in runs.only(*fields).order_by("claimed_at").iterator(chunk_size=500):
-        if len(found[run.owner]) < MOST_RUNS:
-            found[run.owner].append(run)
-    return found
+        if len(by_owner[run.owner]) < MAX_RUNS:
+            by_owner[run.owner].append(run)
+    return by_owner

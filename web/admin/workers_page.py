@@ -1,4 +1,4 @@
-"""What waits and who works: queues, worker processes with their runs, what was taken over. All of it as it is now."""
+"""The admin's workers page: queues, workers with their runs, recent takeovers and counters, as they are now."""
 
 from typing import Any, Final
 
@@ -19,11 +19,11 @@ from chat.models import Compression, ModelConfig, Run
 from chat.protocol.states import Status
 from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
 from chat.runs import task_queue
-from web.admin.worker_rows import workers
-from web.admin_site import OVERVIEWS, PERMISSION
+from web.admin.worker_rows import list_workers
+from web.admin_overviews import OVERVIEWS, PERMISSION
 
 LATEST_TAKEOVERS: Final = 20
-# Since they were counted first, by every process.
+# Counters of all processes, since the counters exist.
 COUNTED: Final = {
     counter._name: label  # noqa: SLF001
     for counter, label in (
@@ -37,8 +37,8 @@ COUNTED: Final = {
 
 
 @permission_required(PERMISSION, raise_exception=True)
-def page(request: HttpRequest) -> HttpResponse:
-    processes, counts = _counted()
+def show_workers(request: HttpRequest) -> HttpResponse:
+    processes, counts = _load_counts()
     return render(
         request,
         "admin/chat/workers.html",
@@ -46,8 +46,8 @@ def page(request: HttpRequest) -> HttpResponse:
             **admin.site.each_context(request),
             "title": OVERVIEWS["workers"],
             "now": timezone.now(),
-            "queues": _queues(),
-            "workers": workers(),
+            "queues": _load_queues(),
+            "workers": list_workers(),
             "slots": settings.LLM_CONCURRENCY,
             "processes": processes,
             "counts": counts,
@@ -59,8 +59,8 @@ def page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _queues() -> list[dict[str, Any]]:
-    """Of each queue: messages at the broker, what waits in the database and for how long, what waits for another turn."""
+def _load_queues() -> list[dict[str, Any]]:
+    """Return for each queue: messages at the broker, rows that wait and how long, rows behind another turn."""
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
     ready = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
     queued = Run.objects.filter(status=Status.QUEUED).order_by().values_list(queue)
@@ -72,28 +72,34 @@ def _queues() -> list[dict[str, Any]]:
             oldest=Now() - Min("queued_at", filter=ready),
         )
     }
-    asked = Compression.objects.filter(status="queued").order_by()
-    waiting = asked.aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
+    queued_compressions = Compression.objects.filter(status="queued").order_by()
+    waiting = queued_compressions.aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
     rows[COMPRESSION_QUEUE] = (waiting["number"], 0, waiting["oldest"])
     names = {DEFAULT_QUEUE, *rows, *ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()}
     none = (0, 0, None)
     return [
-        {"name": name, "messages": _messages(name), "waiting": waiting, "blocked": blocked, "oldest": oldest}
+        {
+            "name": name,
+            "messages": _count_messages(name),
+            "waiting": waiting,
+            "blocked": blocked,
+            "oldest": oldest,
+        }
         for name in sorted(names)
         for waiting, blocked, oldest in [rows.get(name, none)]
     ]
 
 
-def _messages(queue: str) -> int | None:
-    """None: the broker does not answer."""
+def _count_messages(queue: str) -> int | None:
+    """Return the messages at the broker; None if it does not respond."""
     try:
         return task_queue.queue_length(queue)
     except task_queue.UNREACHABLE:
         return None
 
 
-def _counted() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Processes that live, by role; and what all of them counted. Nothing where Redis does not answer."""
+def _load_counts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the live processes by role, and the counters of all of them; nothing if Redis does not respond."""
     try:
         present, sums = tally.present(), tally.sums()
     except RedisError:

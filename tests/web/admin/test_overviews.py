@@ -23,7 +23,7 @@ DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
 
 class TestCharts:
     def test_columns_stand_on_each_other_and_fill_the_drawing(self) -> None:
-        chart = charts.columns("Tokens", DAYS, {"a": {DAYS[0]: 60, DAYS[2]: 20}, "b": {DAYS[0]: 40}})
+        chart = charts.draw_columns("Tokens", DAYS, {"a": {DAYS[0]: 60, DAYS[2]: 20}, "b": {DAYS[0]: 40}})
         low, high, right = sorted(chart.columns, key=lambda one: (one.x, -one.y))
         assert (low.y + low.height, high.y + high.height) == (chart.base, pytest.approx(low.y, abs=0.2))
         assert high.y == pytest.approx(charts.TOP, abs=0.2)
@@ -32,11 +32,13 @@ class TestCharts:
         assert [label for _tone, label in chart.legend] == ["a", "b"]
 
     def test_a_line_leaves_out_days_without_a_value_and_is_seen_with_one(self) -> None:
-        chart = charts.lines("Wait", DAYS, {"p50": {DAYS[0]: 1, DAYS[2]: 2}, "p95": {DAYS[1]: 2}, "none": {}})
+        chart = charts.draw_lines(
+            "Wait", DAYS, {"p50": {DAYS[0]: 1, DAYS[2]: 2}, "p95": {DAYS[1]: 2}, "none": {}}
+        )
         assert [len(points.split()) for _tone, points in chart.lines] == [2, 2, 0]
 
     def test_nothing_is_drawn_of_nothing(self) -> None:
-        assert charts.columns("Tokens", DAYS, {}).columns == []
+        assert charts.draw_columns("Tokens", DAYS, {}).columns == []
 
     @pytest.mark.parametrize(
         ("value", "told"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]

@@ -43,7 +43,7 @@ def test_the_page_tells_owner_beats_timings_and_error(run: Run) -> None:
         assert shown in page
 
 
-def page_of(client: Client, run: Run) -> str:
+def admin_url(client: Client, run: Run) -> str:
     return client.get(reverse("admin:chat_run_change", args=[run.pk])).content.decode()
 
 
@@ -78,14 +78,14 @@ def test_packets_are_drawn_when_they_were_appended(run: Run) -> None:
 
 
 def test_a_log_that_has_expired_is_said(run: Run) -> None:
-    assert "The packet log is gone" in page_of(cast.staff("view_run"), run)
+    assert "The packet log is gone" in admin_url(cast.staff("view_run"), run)
 
 
 @pytest.mark.parametrize("action", ["stop", "requeue"])
 def test_the_page_has_a_button_for_each_action(run: Run, action: str) -> None:
     client = cast.staff("view_run", "change_run")
     url = reverse("admin:chat_run_act", args=[run.pk, action])
-    assert f'action="{url}"' in page_of(client, run)
+    assert f'action="{url}"' in admin_url(client, run)
     answer = client.post(url)
     assert (answer.status_code, answer["Location"]) == (302, reverse("admin:chat_run_change", args=[run.pk]))
     assert LogEntry.objects.count() == 1
@@ -93,7 +93,7 @@ def test_the_page_has_a_button_for_each_action(run: Run, action: str) -> None:
 
 def test_reading_a_page_or_its_buttons_address_changes_nothing(run: Run) -> None:
     client = cast.staff("view_run", "change_run")
-    page_of(client, run)
+    admin_url(client, run)
     assert client.get(reverse("admin:chat_run_act", args=[run.pk, "stop"])).status_code == 405
     assert client.post(reverse("admin:chat_run_act", args=[run.pk, "delete_selected"])).status_code == 404
     assert Run.objects.get(pk=run.pk).status == Status.QUEUED

@@ -110,8 +110,8 @@ def test_a_longer_list_takes_no_more_queries(staff: Client, run: Run, name: str)
 def test_a_large_table_is_not_counted(monkeypatch: pytest.MonkeyPatch, staff: Client, run: Run) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE chat_chatmessage")
-    monkeypatch.setattr(pagination, "FEW_ROWS", 1)
-    monkeypatch.setattr(pagination, "MOST_COUNTED", 2)
+    monkeypatch.setattr(pagination, "MIN_ESTIMATE", 1)
+    monkeypatch.setattr(pagination, "MAX_COUNTED", 2)
     url = reverse("admin:chat_chatmessage_changelist")
     assert staff.get(url).context["cl"].result_count == ChatMessage.objects.count() == 6
     with CaptureQueriesContext(connection) as queries:

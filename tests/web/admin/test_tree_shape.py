@@ -12,41 +12,41 @@ from django.urls import reverse
 from chat.models import ChatMessage, Compression, Role, Run, Session, ToolCall
 from tests import cast
 from web.admin import tree_shape
-from web.admin.tree_shape import Folded, Place, Shape, Shown
+from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreeShape
 
 
 def number(letter: str) -> UUID:
     return UUID(int=ord(letter))
 
 
-def shape(notation: str) -> Shape:
+def shape(notation: str) -> TreeShape:
     """ "b<a": b below a, the current one if it is the last below a; "s<c=b": a summary below c, of all up to b."""
-    placed: list[Place] = []
+    placed: list[TreeEntry] = []
     latest: dict[UUID, UUID] = {}
     for word in notation.split():
         one, _, rest = word.partition("<")
         above, _, cutoff = rest.partition("=")
         role = "summary" if cutoff else "reply" if above else "root"
         placed.append(
-            Place(
+            TreeEntry(
                 number(one), number(above) if above else None, role, None, number(cutoff) if cutoff else None
             )
         )
         if role == "reply":
             latest[number(above)] = number(one)
-    return Shape([place._replace(latest_child=latest.get(place.id)) for place in placed])
+    return TreeShape([place._replace(latest_child=latest.get(place.id)) for place in placed])
 
 
-def drawn(shown: list[Shown]) -> str:
+def drawn(shown: list[ShownMessage]) -> str:
     """ "b(c d)e": e is shown, and instead of it c could be, with d below; a summary is behind its message: "b[s]"."""
     return "".join(_other(one) + _letter(one.id) + _summaries(one) for one in shown)
 
 
-def _other(one: Shown) -> str:
+def _other(one: ShownMessage) -> str:
     return "".join(f"({drawn(folded.shown)}{'' if folded.is_whole else '…'})" for folded in one.others)
 
 
-def _summaries(one: Shown) -> str:
+def _summaries(one: ShownMessage) -> str:
     return "".join(f"[{_letter(summary)}]" for summary in one.summaries)
 
 
@@ -90,20 +90,20 @@ def test_folded_branches_end_where_there_is_no_room(monkeypatch: pytest.MonkeyPa
     [_, last] = shape("a b<a c<b d<c e<d x<b").page().shown
     [folded] = last.others
     assert (drawn(folded.shown), folded.size, folded.is_whole) == ("cd", 3, False)
-    assert isinstance(folded, Folded)
+    assert isinstance(folded, FoldedBranch)
 
 
 def test_a_branch_of_branches_ends_somewhere() -> None:
     """Each message was regenerated on the branch that was left by then: as deep as it gets."""
-    places = [Place(UUID(int=1), None, "root", None, None)]
+    places = [TreeEntry(UUID(int=1), None, "root", None, None)]
     for depth in range(2, 300):
         above = UUID(int=depth - 1)
         places += [
-            Place(UUID(int=depth), above, "reply", None, None),
-            Place(UUID(int=1000 + depth), above, "reply", None, None),
+            TreeEntry(UUID(int=depth), above, "reply", None, None),
+            TreeEntry(UUID(int=1000 + depth), above, "reply", None, None),
         ]
     assert shape("a b<a").page().total == 1
-    assert Shape(places).page().total == 1
+    assert TreeShape(places).page().total == 1
 
 
 @pytest.fixture

@@ -17,7 +17,14 @@ HOLE = re.compile(r"%\(\w+\)[\d.]*[sdf]")
 # What a page of the admin shows of its Python: as an argument by name, as a name of a class, as an argument by place.
 BY_NAME = {"description", "title", "label", "help_text", "verbose_name", "verbose_name_plural", "why"}
 OF_CLASS = BY_NAME | {"search_help_text", "index_title"}
-BY_PLACE = {"lane": 0, "columns": 0, "lines": 0, "ValidationError": 0, "message_user": 1, "do_each": 3}
+BY_PLACE = {
+    "add_lane": 0,
+    "draw_columns": 0,
+    "draw_lines": 0,
+    "ValidationError": 0,
+    "message_user": 1,
+    "apply_and_log": 3,
+}
 # What is left of a template without its tags and holes; names and units are the same in every language.
 IN_TEMPLATE = re.compile(r"{% blocktranslate.*?endblocktranslate %}|{%.*?%}|{{.*?}}|<[^>]*>|&\w+;", re.DOTALL)
 SAME = {"ms", "s", "p95", "UTC"}

@@ -1,0 +1,11 @@
+"""The overview pages of the admin (usage, workers): their titles and the permission they need.
+
+Not in web/admin/, which imports the models: the admin's site needs these values before the models are loaded.
+"""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+PERMISSION: Final = "chat.view_run"
+OVERVIEWS: Final = {"usage": _("Usage"), "workers": _("Queues and workers")}
