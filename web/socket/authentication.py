@@ -94,4 +94,4 @@ def _find_session_user(session_key: str) -> User | None:
     request = HttpRequest()
     request.session = _SessionStore(session_key)
     user = get_user(request)
-    return cast("User", user) if user.is_authenticated and user.is_active else None
+    return user if user.is_authenticated and user.is_active else None

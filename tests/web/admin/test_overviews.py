@@ -44,7 +44,7 @@ class TestCharts:
         ("value", "told"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]
     )
     def test_the_axis_is_labelled_in_words_of_few_letters(self, value: float, told: str) -> None:
-        assert charts._told(value) == told
+        assert charts._format_number(value) == told
 
 
 pytestmark = pytest.mark.django_db(transaction=True)

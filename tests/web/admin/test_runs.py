@@ -71,10 +71,10 @@ def test_packets_are_drawn_when_they_were_appended(run: Run) -> None:
     append_now(log, 1, 1, [b'{"obj":{"type":"%s"}}' % kind.encode() for kind in kinds])
     times = cast.staff("view_run").get(reverse("admin:chat_run_change", args=[run.pk])).context["times"]
     assert (times.packets, times.attempt, times.note) == (5, 1, "")
-    lanes = {lane.name: lane.bars for lane in times.drawn.lanes}
+    lanes = {lane.name: lane.bars for lane in times.timeline.lanes}
     assert list(lanes) == ["state", "reasoning", "text", "tools", "other"]
     assert [bar.title for bar in lanes["text"]] == ["1 packets"]
-    assert all(0 < bar.x <= times.drawn.width for bars in lanes.values() for bar in bars)
+    assert all(0 < bar.x <= times.timeline.width for bars in lanes.values() for bar in bars)
 
 
 def test_a_log_that_has_expired_is_said(run: Run) -> None:
