@@ -55,11 +55,11 @@ def test_the_page_tells_what_became_of_it_attempt_by_attempt(run: Run) -> None:
     client = cast.staff("view_run", "change_run")
     act(client, "requeue", run)
     shown = client.get(reverse("admin:chat_run_change", args=[run.pk])).context
-    assert [step.what for step in shown["story"]] == [
+    assert [step.what for step in shown["history"]] == [
         "made", "running", "queued", "running", "Re-queue: a worker holds it"
     ]  # fmt: skip
-    assert shown["story"][2].why == "taken from a dead worker"
-    assert shown["story"][4].why == "by bob"
+    assert shown["history"][2].why == "taken from a dead worker"
+    assert shown["history"][4].why == "by bob"
     lost, now = shown["attempts"]
     assert (lost.number, lost.owner, lost.outcome) == (1, 4711, "queued")
     assert (now.number, now.owner, now.until) == (2, 4712, None)
