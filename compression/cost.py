@@ -5,12 +5,12 @@ from decimal import Decimal
 
 from chat.compressions.requests import CompressionUsage
 from chat.models import ModelConfig
-from llm_worker.upstream.deltas import Usage
+from chat.transcript.token_usage import TokenUsage
 
 PER = 1_000_000
 
 
-def spent(used: Sequence[Usage], config: ModelConfig | None) -> CompressionUsage:
+def spent(used: Sequence[TokenUsage], config: ModelConfig | None) -> CompressionUsage:
     """By this model's prices; without a cost where a price is unknown or the server did not count."""
     prompt = sum(usage.prompt_tokens or 0 for usage in used)
     completion = sum(usage.completion_tokens or 0 for usage in used)

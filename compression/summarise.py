@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from compression.chunking import NoRoom, next_pass
 from compression.prompt import Frame
@@ -15,7 +16,7 @@ from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
 from llm_worker.upstream.completion import Completion
-from llm_worker.upstream.deltas import ModelFailed, Usage
+from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 
 # A summary that gains less is written again soon, for nothing.
@@ -35,7 +36,7 @@ class Metered:
     """Passes requests on, and remembers what they used, whatever becomes of them."""
 
     models: Models
-    used: list[Usage] = field(default_factory=list)
+    used: list[TokenUsage] = field(default_factory=list)
 
     async def complete(self, request: Request) -> Completion:
         completion = await self.models.complete(request)

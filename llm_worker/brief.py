@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from chat.transcript.entries import Document, Entry
 from chat.transcript.rebuild import ShownRound
+from chat.transcript.token_usage import TokenUsage
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.tools.tool import Tool
-from llm_worker.upstream.deltas import Usage
 from llm_worker.upstream.model_request import Model
 
 
@@ -23,7 +23,7 @@ class EarlierProgress:
     text: str = ""
     reasoning: str = ""
     is_shown: bool = False
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cycles: int = 0
 
 

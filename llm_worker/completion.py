@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from chat.log.producer import PacketProducer, StaleAttempt
 from chat.metrics import counters
 from chat.models import Run
-from chat.models.outcome import End, Usage
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.wire import Error
 from llm_worker.database import Database
@@ -62,20 +62,20 @@ class Completion:
         self.producer.discard()
         return await self.database.call_with_retry(release_run, held)
 
-    async def _result(self, status: Status, error: Error | None) -> End:
+    async def _result(self, status: Status, error: Error | None) -> RunOutcome:
         """What is to be committed; all packets but the error and `stop` have been emitted."""
         if self.run.attempt > 1 and not self.has_resumed:
             await self._restore_saved_answer()
         never_ran = end_interrupted_call(self.run, self.emitter)
         self.emitter.end()
         state, first = self.state, self.state.first_token_at
-        return End(
+        return RunOutcome(
             status=status,
             last_seq=self.producer.settle() + (2 if error else 1),
             text=state.text,
             reasoning=state.reasoning,
             error=error,
-            usage=Usage(**state.usage._asdict()),
+            usage=state.usage,
             time_to_first_token_ms=None if first is None else round((first - self.started_at) * 1000),
             reasoning_ms=state.latest.reasoning_ms,
             cycles=state.cycles,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from llm_worker.upstream.deltas import Usage
+from chat.transcript.token_usage import TokenUsage
 
 
 class Utterance(NamedTuple):
@@ -48,7 +48,7 @@ class RunState:
     """outer: the run's own state, if this one is of an agent tool's loop; usage is counted in both."""
 
     passages: list[Passage] = field(default_factory=list)  # opened by the emitter, one more than rounds
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     first_token_at: float | None = None  # on the emitter's clock
     cycles: int = 0
     reports: dict[str, RunState] = field(default_factory=dict)  # of running agent calls, by row
@@ -66,10 +66,10 @@ class RunState:
         if counted.first_token_at is None:
             counted.first_token_at = at
 
-    def count_step(self, usage: Usage) -> None:
+    def count_step(self, usage: TokenUsage) -> None:
         """One more inference and its usage, as far as the server reported it."""
         self.cycles += 1
-        self.usage = Usage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
+        self.usage = TokenUsage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
         if self.outer:
             self.outer.count_step(usage)
 

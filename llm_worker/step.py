@@ -6,11 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from chat.transcript.token_usage import TokenUsage
 from llm_worker.emitter import DeltaSink, Emitter
 from llm_worker.state import Utterance
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.stream.call_preview import CallPreviewer
-from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
 
@@ -79,10 +80,10 @@ class _Metadata:
     """What a server sends besides the answer. Some report usage with every chunk: the latest counts."""
 
     finish_reasons: set[str] = field(default_factory=set)
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
-    def take(self, delta: Usage | Finished) -> None:
-        if isinstance(delta, Usage):
+    def take(self, delta: TokenUsage | Finished) -> None:
+        if isinstance(delta, TokenUsage):
             self.usage = delta
         else:
             self.finish_reasons.add(delta.reason)

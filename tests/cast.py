@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, ModelConfig, Run, Session
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 
@@ -59,7 +59,7 @@ def finish(run_id: str, text: str = "An answer", status: Status = Status.COMPLET
     """What a worker would do: claim the run, end it, announce it."""
     run = Run.objects.claim(run_id, owner=1)
     assert run is not None
-    assert commit_end(run.pk, run.attempt, End(status, last_seq=3, text=text))
+    assert commit_end(run.pk, run.attempt, RunOutcome(status, last_seq=3, text=text))
     announce(run.pk)
     return Run.objects.for_work().get(pk=run_id)
 

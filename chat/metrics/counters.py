@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 
 # Of our own: the library's default one adds numbers about this very process, which cannot be summed.
 REGISTRY: Final = CollectorRegistry()
@@ -68,7 +68,7 @@ TASKS_DROPPED: Final = Counter(
 OPEN_SOCKETS: Final[WeakSet[Any]] = WeakSet()
 
 
-def run_ended(model: str, end: End) -> None:
+def run_ended(model: str, end: RunOutcome) -> None:
     """Once per run, by whoever committed its end."""
     RUNS_ENDED.labels(end.status, model).inc()
     if end.error:

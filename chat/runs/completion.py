@@ -4,7 +4,6 @@ Used by whoever ends it: its worker, or the web while it is queued. A crash betw
 what was committed can be announced later from the database alone. The log itself is chat/log/stream.py.
 """
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -12,13 +11,13 @@ from django.db import transaction
 
 from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
-from chat.models.outcome import End, overall_stop_reason
+from chat.models.outcome import RunOutcome, overall_stop_reason
 from chat.models.sql.turns import TurnState
 from chat.runs import titles, turn_queue
 from chat.transcript.tokens import count_tokens
 
 
-def commit_end(run_id: Any, attempt: int, end: End) -> bool:
+def commit_end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
     """Save the end, fenced by `attempt`; in one statement where there were no tools.
 
     False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
@@ -35,7 +34,7 @@ def commit_end(run_id: Any, attempt: int, end: End) -> bool:
     return ended
 
 
-def _end(run_id: Any, attempt: int, end: End) -> bool:
+def _end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
     error = end.error
     return Run.objects.end(
         run_id,
@@ -51,7 +50,7 @@ def _end(run_id: Any, attempt: int, end: End) -> bool:
         time_to_first_token_ms=end.time_to_first_token_ms,
         reasoning_ms=end.reasoning_ms,
         cycles=end.cycles,
-        **asdict(end.usage),
+        **end.usage._asdict(),
     )
 
 

@@ -16,7 +16,7 @@ from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, forget, run_log
 from chat.metrics import counters
 from chat.models import Run
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
@@ -29,7 +29,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
 
     False: another process moved it first. While Redis is unreachable the commit stands and `stop` follows later.
     """
-    end = End(
+    end = RunOutcome(
         status,
         last_seq=1,  # `stop` follows a snapshot at seq 0, which also carries the error
         text=run.message.text,

@@ -13,6 +13,7 @@ from chat.prompts import default_system_prompt
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.entries import BlockKind, Document
+from chat.transcript.token_usage import TokenUsage
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.project import ProjectContext, build_project_context
@@ -21,7 +22,7 @@ from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
 from llm_worker.resume import is_finished
 from llm_worker.tools import select_tools
 from llm_worker.tools.tool import Tool
-from llm_worker.upstream.deltas import ModelFailed, Usage
+from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
 
@@ -146,8 +147,8 @@ def _goes_on(run: Run) -> bool:
 
 def _earlier(run: Run) -> EarlierProgress:
     rounds = load_rounds(run.pk)
-    used = Run.objects.values_list(*Usage._fields, "cycles").get(pk=run.pk) if rounds else None
-    counted = {"usage": Usage(*used[:-1]), "cycles": used[-1]} if used else {}
+    used = Run.objects.values_list(*TokenUsage._fields, "cycles").get(pk=run.pk) if rounds else None
+    counted = {"usage": TokenUsage(*used[:-1]), "cycles": used[-1]} if used else {}
     if not _goes_on(run):
         return EarlierProgress(rounds, **counted)
     narrated = sum(len(each.text_before) for each in rounds)

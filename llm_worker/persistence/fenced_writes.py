@@ -13,7 +13,7 @@ from django.db import transaction
 from chat.compressions import requests as compression_requests
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
@@ -68,7 +68,7 @@ def save_checkpoint(owner: int, held: Checkpoint) -> None:
     _save(SAVE_PATIENTLY, owner, [held])
 
 
-def finish_run(run: Run, end: End) -> End | None:
+def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     """Commit the end; returns the one that was committed, None if the run is not ours any more."""
     reach("before_finish")
     if completion.commit_end(run.pk, run.attempt, end):

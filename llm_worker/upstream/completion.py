@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from llm_worker.upstream.deltas import ModelFailed, Usage
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.usage import ReportedUsage
 
 
@@ -16,7 +17,7 @@ class Completion:
 
     text: str
     finish_reason: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
 
 class _Message(msgspec.Struct):
@@ -46,7 +47,7 @@ def parse_completion(body: bytes) -> Completion:
     return Completion(
         text=message.content or message.refusal or "",
         finish_reason="refusal" if message.refusal else choice.finish_reason or "",
-        usage=read.usage.to_usage() if read.usage else Usage(),
+        usage=read.usage.to_usage() if read.usage else TokenUsage(),
     )
 
 

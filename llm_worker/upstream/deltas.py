@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from chat.protocol.wire import RUN_ERRORS
+from chat.transcript.token_usage import TokenUsage
 
 NO_INDEX: Final = -1
 
@@ -29,22 +30,13 @@ class ToolCallDelta(NamedTuple):
     arguments: str
 
 
-class Usage(NamedTuple):
-    """Tokens as the upstream counted them; None where it said nothing."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
 class Finished(NamedTuple):
     """reason: the upstream's finish_reason, or "refusal"."""
 
     reason: str
 
 
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | Usage | Finished
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished
 
 
 @dataclass

@@ -11,8 +11,9 @@ from typing import Any
 
 from django.conf import settings
 
+from chat.transcript.token_usage import TokenUsage
 from llm_worker.upstream.completion import Completion
-from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, Usage
+from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta
 
 logger = logging.getLogger(__name__)
 # Whoever switches it on wants to see it, whatever the worker's own level is.
@@ -48,7 +49,7 @@ class ResponseLog:
 
 
 def _said(deltas: list[Delta]) -> dict[str, Any]:
-    usages = [delta for delta in deltas if isinstance(delta, Usage)]
+    usages = [delta for delta in deltas if isinstance(delta, TokenUsage)]
     return {
         "text": "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),
         "reasoning": "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta)),

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from llm_worker.upstream.deltas import Usage
+from chat.transcript.token_usage import TokenUsage
 
 
 class _PromptDetails(msgspec.Struct):
@@ -21,9 +21,9 @@ class ReportedUsage(msgspec.Struct):
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
 
-    def to_usage(self) -> Usage:
+    def to_usage(self) -> TokenUsage:
         prompt, completion = self.prompt_tokens_details, self.completion_tokens_details
-        return Usage(
+        return TokenUsage(
             prompt_tokens=self.prompt_tokens,
             completion_tokens=self.completion_tokens,
             cached_tokens=prompt.cached_tokens if prompt else None,

@@ -23,7 +23,7 @@ from chat.log.stream import (
     run_log,
 )
 from chat.models import ChatMessage, Run, Session
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.runs.completion import announce, commit_end
@@ -136,7 +136,7 @@ class RealRows:
         return bool(saved)
 
     def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool:
-        return commit_end(self.pk, attempt, End(status, last_seq=last_seq, text=text))
+        return commit_end(self.pk, attempt, RunOutcome(status, last_seq=last_seq, text=text))
 
     def announce(self) -> None:
         announce(self.pk)

@@ -6,7 +6,7 @@ from django.db import DatabaseError, transaction
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, read_now
 from chat.models import Run, Session, Turn
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.models.sql import statements
 from chat.models.sql.runs import SessionId
 from chat.models.sql.statements import Statement
@@ -36,7 +36,7 @@ def committed(run_id: str, status: Status) -> Run:
     assert run is not None
     if status == Status.STOPPED:
         Run.objects.filter(pk=run_id).move(Status.STOPPING)
-    assert commit_end(run.pk, run.attempt, End(status, last_seq=3))
+    assert commit_end(run.pk, run.attempt, RunOutcome(status, last_seq=3))
     return run
 
 

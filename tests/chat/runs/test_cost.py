@@ -7,9 +7,10 @@ import pytest
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig, Run
-from chat.models.outcome import End, Usage
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import commit_end
+from chat.transcript.token_usage import TokenUsage
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def run() -> Run:
 
 
 def cost(run: Run, *usage: int | None) -> Decimal | None:
-    assert commit_end(run.pk, run.attempt, End(Status.COMPLETED, last_seq=3, usage=Usage(*usage)))
+    assert commit_end(run.pk, run.attempt, RunOutcome(Status.COMPLETED, last_seq=3, usage=TokenUsage(*usage)))
     return Run.objects.get(pk=run.pk).cost
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from chat.log.stream import append_now, read_timed_now, run_log
 from chat.models import Run
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
 from chat.runs.cancellation import stop_run
@@ -43,7 +43,7 @@ def test_a_new_run_has_been_through_nothing(run: Run) -> None:
 
 def test_claim_and_end(run: Run) -> None:
     claimed(run, 7)
-    assert commit_end(run.pk, 1, End(Status.FAILED, last_seq=2, error=run_error("upstream_timeout")))
+    assert commit_end(run.pk, 1, RunOutcome(Status.FAILED, last_seq=2, error=run_error("upstream_timeout")))
     assert told(run) == [("running", 1, 7, ""), ("failed", 1, 7, "upstream_timeout")]
 
 
@@ -72,7 +72,7 @@ def test_a_stop_that_is_asked_for_and_then_happens(run: Run) -> None:
 def test_what_is_refused_leaves_no_trace(run: Run) -> None:
     held = claimed(run, 7)
     assert Run.objects.claim(run.pk, 8) is None
-    assert not commit_end(run.pk, 9, End(Status.COMPLETED, last_seq=2))
+    assert not commit_end(run.pk, 9, RunOutcome(Status.COMPLETED, last_seq=2))
     assert held.release()
     assert not held.release()
     assert len(told(run)) == 2

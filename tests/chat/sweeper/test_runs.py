@@ -16,7 +16,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log import stream
 from chat.models import ChatMessage, ModelConfig, Role, Run, Session, Turn
 from chat.models.lease import MAX_FAILURES
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.runs import task_queue
@@ -187,7 +187,7 @@ def test_an_end_that_nobody_announced_is_announced(run: Run, in_the_log: int, th
     log = stream.run_log(run.turn.session_id, run.pk)
     if packets:
         stream.append_now(log, attempt, 1, [wire.encode(packet) for packet in packets])
-    assert commit_end(run.pk, attempt, End(Status.COMPLETED, last_seq=4, text="Two."))
+    assert commit_end(run.pk, attempt, RunOutcome(Status.COMPLETED, last_seq=4, text="Two."))
     Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(seconds=3))
 
     assert sweep(trust_locks=True).announced == 1

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from chat.transcript.token_usage import TokenUsage
 from llm_worker.request.message import Message
 from llm_worker.upstream.completion import Completion
-from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, Usage
+from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request
 from tests.upstream import Upstream
@@ -76,7 +77,7 @@ async def test_text_reasoning_usage_and_the_end_come_as_our_own_deltas(models, u
         ReasoningDelta("One form. Another."),
         TextDelta("Hi 🌊"),
         Finished("stop"),
-        Usage(40, 12, 32, 5),
+        TokenUsage(40, 12, 32, 5),
     ]
 
 
@@ -92,7 +93,7 @@ async def test_text_reasoning_usage_and_the_end_come_as_our_own_deltas(models, u
 )
 async def test_odd_streams_are_understood(models, upstream, raw, text):
     upstream.reply({"raw": raw})
-    assert await answer(models, request(upstream)) == [TextDelta(text), Finished("stop"), Usage(7, 0)]
+    assert await answer(models, request(upstream)) == [TextDelta(text), Finished("stop"), TokenUsage(7, 0)]
 
 
 async def test_a_server_that_forgets_done_has_finished_when_it_says_so(models, upstream):
@@ -219,7 +220,7 @@ async def test_what_nobody_watches_comes_whole(models, upstream):
     usage = {"prompt_tokens": 40, "completion_tokens": 12, "prompt_tokens_details": {"cached_tokens": 32}}
     upstream.reply({"text": "Because"}, {"text": "."}, {"usage": usage, "finish": "length"}, **WHOLE)
     asked = request(upstream, api_key="secret", max_output_tokens=9)
-    assert await models.complete(asked) == Completion("Because.", "length", Usage(40, 12, 32))
+    assert await models.complete(asked) == Completion("Because.", "length", TokenUsage(40, 12, 32))
     [received] = upstream.asides
     assert received.body == {
         "model": "scripted",

@@ -118,11 +118,11 @@ class TestMessages:
         run = cast.send(client, session).json()["runs"][0]["id"]
         claimed = Run.objects.claim(run, owner=1)
         assert claimed
-        from chat.models.outcome import End
+        from chat.models.outcome import RunOutcome
         from chat.runs.completion import commit_end
 
         error = wire.Error("upstream_timeout", "Too slow.", retryable=True)
-        commit_end(run, claimed.attempt, End(Status.FAILED, 5, text="Half", error=error))
+        commit_end(run, claimed.attempt, RunOutcome(Status.FAILED, 5, text="Half", error=error))
         answer = client.get(f"/api/sessions/{session}/messages/").json()[-1]
         expected = {"code": "upstream_timeout", "message": "Too slow.", "retryable": True}
         assert (answer["status"], answer["text"], answer["error"]) == ("failed", "Half", expected)

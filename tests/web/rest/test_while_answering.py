@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Run, Turn
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from tests import cast
@@ -94,7 +94,7 @@ class TestWhileAnswering:
         assert statuses == ["stopping", "stopped"]
         assert Run.objects.claim(third, owner=1) is None
         assert claimed is not None
-        commit_end(claimed.pk, claimed.attempt, End(Status.STOPPED, last_seq=2, text="Half"))
+        commit_end(claimed.pk, claimed.attempt, RunOutcome(Status.STOPPED, last_seq=2, text="Half"))
         announce(claimed.pk)
         assert queued_run_ids() == [third]
 

@@ -10,7 +10,7 @@ from chat.infrastructure.redis_client import async_redis
 from chat.log.publisher import Publisher
 from chat.log.stream import run_log
 from chat.models import ModelConfig, Run, Session
-from chat.models.outcome import End
+from chat.models.outcome import RunOutcome
 from chat.protocol import wire as p
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
@@ -69,7 +69,7 @@ class Worker:
 
     async def end(self, text: str) -> None:
         last_seq = self.producer.settle() + 1
-        end = End(Status.COMPLETED, last_seq=last_seq, text=text)
+        end = RunOutcome(Status.COMPLETED, last_seq=last_seq, text=text)
         assert await sync_to_async(commit_end)(self.run.pk, self.run.attempt, end)
         self.producer.emit(p.Placement(), p.Stop(stop_reason="finished"))
         await self.producer.flush()
