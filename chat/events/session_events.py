@@ -40,7 +40,7 @@ def publish(event: SessionEvent) -> None:
         if _append(event).outcome == "gap":
             resend(event.session_id)
     except RedisError as error:
-        logger.warning("session %s: events wait for the next push: %s", event.session_id, error)
+        logger.warning("session %s: events wait for the next publication: %s", event.session_id, error)
 
 
 def resend(session_id: UUID) -> None:

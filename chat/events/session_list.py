@@ -57,4 +57,4 @@ def _publish(user_id: int, line: bytes) -> None:
     try:
         sync_redis().publish(channel_name(user_id), line)
     except RedisError as error:
-        logger.warning("user %s: a change of the list is not told: %s", user_id, error)
+        logger.warning("user %s: a change of the session list is not published: %s", user_id, error)

@@ -57,4 +57,4 @@ def _delete_keys(session_id: UUID, runs: list[Run]) -> None:
     try:
         sync_redis().delete(*keys)
     except RedisError as error:
-        logger.warning("session %s: its keys are left to expire: %s", session_id, error)
+        logger.warning("session %s: its keys are not deleted and will expire: %s", session_id, error)
