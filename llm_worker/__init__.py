@@ -1,1 +1,1 @@
-"""llm_worker thinks: it claims runs, builds what the model sees, streams the answer and ends the run."""
+"""The worker: claims runs, builds what the model sees, streams the answer and ends the run. Serves no HTTP."""

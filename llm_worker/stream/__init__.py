@@ -1,1 +1,1 @@
-"""What a model's stream means: calls, thinking, citations. Pure."""
+"""Parses what a model streams: reasoning, tool calls, citations. Pure: no I/O, no rows, no packets."""

@@ -1,6 +1,6 @@
-"""Tool calls put together from the pieces a model streams. Pure; knows how loosely servers keep to the format.
+"""Assembles tool calls from streamed deltas, and tolerates servers that deviate from the format. Pure.
 
-It neither knows which tools exist nor checks arguments against their schema.
+Does not know which tools exist and does not validate arguments against their schema.
 """
 
 import re
@@ -8,18 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from llm_worker.stream.arguments import parse_arguments
 from llm_worker.stream.sanitiser import Sanitiser, clean
-from llm_worker.tool_calls.arguments import parse_arguments
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
-# A longer id is not kept: there is a column for it, and it is sent back with every later request.
+# A longer id is replaced: it is stored in a column and sent back with every later request.
 ID_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """One call a model asks for. id: its only one within the step.  arguments: None if `raw` is no JSON object."""
+    """A call that a model asks for. id: unique within the step.  arguments: None if `raw` is not a JSON object."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class RequestedCall:
 
 
 class CallFragment(NamedTuple):
-    """What one delta added to a call, to be shown. begins: the first of this call, with all it has said so far."""
+    """What one delta added to a call, to be shown. begins: the first of this call, with everything received so far."""
 
     tab: int
     id: str
@@ -54,7 +54,7 @@ class _Call:
 
 
 class CallAssembler:
-    """For one inference. Every call gets an id of its own here, whatever the server gave it."""
+    """For one inference. Every call gets a unique id, whatever the server sent."""
 
     def __init__(self, new_id: Callable[[], str]) -> None:
         """new_id: for calls that come without an id, or with that of another call."""
@@ -64,7 +64,7 @@ class CallAssembler:
         self._named = 0
 
     def feed(self, delta: ToolCallDelta) -> CallFragment | None:
-        """The piece to show; None while the call has no name, or where nothing was said."""
+        """The fragment to show; None while the call has no name, or for an empty delta."""
         call = self._call_of(delta)
         said = call.text.clean(delta.arguments)
         call.pieces.append(said)
@@ -77,7 +77,7 @@ class CallAssembler:
         return CallFragment(call.tab, call.id, call.name, said, begins=False)
 
     def calls(self) -> list[RequestedCall]:
-        """The calls of the step by tab, once the model has ended. A call that never got a name is none."""
+        """The calls of the step by tab, after the end of the stream. A call without a name is dropped."""
         named = sorted((call for call in self._calls if call.tab is not None), key=lambda call: call.tab or 0)
         return [RequestedCall(call.id, call.name, parse_arguments(call.raw), call.raw) for call in named]
 
@@ -105,15 +105,15 @@ class CallAssembler:
 
 
 def tool_name(given: str) -> str:
-    """A name that servers take back: OpenAI's alphabet and length."""
+    """The name in OpenAI's alphabet and length, which servers accept in later requests."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", given.strip())[:NAME_CHARACTERS]
 
 
 def _begins_another(call: _Call, delta: ToolCallDelta) -> bool:
-    """Whether a delta in the place of `call` is a call of its own.
+    """Whether a delta at the index of `call` starts another call.
 
-    Only whole calls repeat a place, with the name of another tool, another id, or after arguments that were
-    complete. A mere new id says nothing: there are servers that give every piece one.
+    Only complete calls share an index: with another tool name, with another id, or after complete arguments. An id
+    alone is no sign: some servers send a new one with every delta.
     """
     if not delta.name or not call.name:
         return False

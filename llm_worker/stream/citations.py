@@ -1,6 +1,6 @@
 """Citations in a streamed answer: `[1]`, `[[1]]`, `【1】` and `[1, 2]` become links to the turn's documents. Pure.
 
-Code is left as it is. A possible beginning of a citation is held back until it is one, or is not.
+Code is left unchanged. What may be the beginning of a citation is held back until the following text decides.
 """
 
 import re
@@ -13,19 +13,19 @@ from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
 from llm_worker.stream.code_spans import CodeSpans, Part
 
-# links: `[[1]](url)`.  plain: `[1]`.  removed: neither marker nor citation.
+# links: `[[1]](url)`.  plain: `[1]`.  removed: the marker is dropped and nothing is cited.
 Mode = Literal["links", "plain", "removed"]
 
-# More numbers than that in one pair of brackets are no citation.
+# Longer lists of numbers in brackets are not citations.
 LONGEST_MARKER: Final = 100
 LONGEST_TARGET: Final = 2048
-# How much that nobody would see may stand at the beginning of an answer until it is shown as it is.
-LONGEST_NOTHING: Final = 2000
+# How many characters that would all be removed an answer may begin with before they are shown unchanged.
+LONGEST_INVISIBLE_START: Final = 2000
 
 _NUMBERS = rf"(?=[0-9, ]{{1,{LONGEST_MARKER}}}[\]】]) *[0-9]{{1,9}}(?: *, *[0-9]{{1,9}})* *"
 _MARKER = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|【{_NUMBERS}】")
 _MARKER_BEGINS = re.compile(rf"(?:\[\[?|【)[0-9, ]{{0,{LONGEST_MARKER}}}\]?")
-# What models that have read our links put behind their own: replaced, or the link would be shown twice.
+# The target that models copy from earlier links: replaced, or the link would be shown twice.
 _TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
 _TARGET_BEGINS = re.compile(
     rf'(?:\([^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
@@ -35,8 +35,8 @@ _INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A piece of the answer: as the model wrote it, and as it is shown, with the documents shown for the first time."""
+class _Segment:
+    """A piece of the answer, as written and as shown. cites: documents that are cited for the first time."""
 
     written: str
     shown: str
@@ -44,15 +44,15 @@ class _Seen:
 
 
 class Citations:
-    """For one run; `flush` ends an inference, and with it all open brackets and code.
+    """For one run. flush() ends an inference, and with it open brackets and code.
 
-    cited: what has been cited so far, by number; the answer is saved with these.
+    cited: the documents cited so far, by number; they are saved with the answer.
     """
 
     def __init__(
         self, documents: Mapping[int, Document], mode: Mode = "links", cited: Iterable[Document] = ()
     ) -> None:
-        """documents: by number; may grow between inferences.  cited: announced by an earlier attempt."""
+        """documents: by number; may grow between inferences.  cited: those an earlier attempt announced."""
         self.cited = {document.number: document for document in cited}
         self._documents = documents
         self._mode = mode
@@ -72,7 +72,7 @@ class Citations:
             last = [*self._read(self._code.flush()), *self._citations(is_end=True)]
             yield from self._show(last)
             if self._unshown:
-                # Not a word but numbers that stand for nothing: better than an empty answer.
+                # Nothing but unknown numbers: show them rather than an empty answer.
                 yield "".join(seen.written for seen in self._unshown)
         self._begin()
 
@@ -81,57 +81,57 @@ class Citations:
         self._has_begun = False
         self._code = CodeSpans()
         self._held = ""
-        self._unshown: list[_Seen] | None = []
+        self._unshown: list[_Segment] | None = []
 
     def _wakes(self) -> bool:
-        """Decided once an inference: code must be followed from its beginning."""
+        """Decided once per inference: code spans must be followed from the beginning."""
         self._is_awake = not self._has_begun and bool(self._documents)
         self._has_begun = True
         return self._is_awake
 
-    def _read(self, parts: Iterable[Part]) -> Iterator[_Seen]:
+    def _read(self, parts: Iterable[Part]) -> Iterator[_Segment]:
         for is_code, group in groupby(parts, key=lambda part: part.is_code):
             text = "".join(part.text for part in group)
             if is_code:
                 yield from self._citations(is_end=True)
-                yield _Seen(text, text)
+                yield _Segment(text, text)
             else:
                 self._held += text
                 yield from self._citations(is_end=False)
 
-    def _citations(self, *, is_end: bool) -> Iterator[_Seen]:
-        """Consume `_held`, up to what may still become a citation."""
+    def _citations(self, *, is_end: bool) -> Iterator[_Segment]:
+        """Consume `_held` up to what may still become a citation."""
         text, self._held = self._held, ""
         at = 0
         while found := _INTERESTING.search(text, at):
-            yield _as_it_is(text[at : found.start()])
+            yield _unchanged(text[at : found.start()])
             at = found.start()
-            if not is_end and _may_go_on(text, at):
+            if not is_end and _may_continue(text, at):
                 self._held = text[at:]
                 return
             marker = _MARKER.match(text, at)
             end = marker.end() if marker else found.end()
             target = _TARGET.match(text, end) if marker else None
-            yield self._cite(marker[0], target[0] if target else "") if marker else _as_it_is(found[0])
+            yield self._cite(marker[0], target[0] if target else "") if marker else _unchanged(found[0])
             at = target.end() if target else end
-        yield _as_it_is(text[at:])
+        yield _unchanged(text[at:])
 
-    def _cite(self, marker: str, target: str) -> _Seen:
+    def _cite(self, marker: str, target: str) -> _Segment:
         numbers = [int(number) for number in re.findall("[0-9]+", marker)]
         known = [self._documents[number] for number in numbers if number in self._documents]
         if target and not marker.startswith("[[") and len(known) < len(numbers):
-            return _as_it_is(marker + target)  # an ordinary link that happens to be called by a number
+            return _unchanged(marker + target)  # an ordinary link whose text is a number
         if self._mode == "removed":
-            return _Seen(marker + target, "")
+            return _Segment(marker + target, "")
         new = {document.number: document for document in known if document.number not in self.cited}
         self.cited |= new
         shown = "".join(self._marker(document) for document in known)
-        return _Seen(marker + target, shown, tuple(new.values()))
+        return _Segment(marker + target, shown, tuple(new.values()))
 
     def _marker(self, document: Document) -> str:
         return citation_link(document) if self._mode == "links" else f"[{document.number}]"
 
-    def _show(self, read: Iterable[_Seen]) -> Iterator[str | Document]:
+    def _show(self, read: Iterable[_Segment]) -> Iterator[str | Document]:
         text = ""
         for seen in self._visible(read):
             if seen.cites:
@@ -143,26 +143,26 @@ class Citations:
         if text:
             yield text
 
-    def _visible(self, read: Iterable[_Seen]) -> Iterator[_Seen]:
-        """Everything, once there is something that a reader would see."""
+    def _visible(self, read: Iterable[_Segment]) -> Iterator[_Segment]:
+        """Hold everything back until there is something that a reader would see."""
         for seen in read:
             if self._unshown is None:
                 yield seen
                 continue
             self._unshown += [seen] if seen.written else []
             written = sum(len(each.written) for each in self._unshown)
-            if seen.shown.strip() or written > LONGEST_NOTHING:
+            if seen.shown.strip() or written > LONGEST_INVISIBLE_START:
                 unshown, self._unshown = self._unshown, None
                 yield from unshown
 
 
-def _may_go_on(text: str, start: int) -> bool:
-    """Whether what begins here reaches the end of the text and may be, or grow into, a citation."""
+def _may_continue(text: str, start: int) -> bool:
+    """Whether the rest of the text may be, or grow into, a citation."""
     if _MARKER_BEGINS.fullmatch(text, start):
         return True
     marker = _MARKER.match(text, start)
     return marker is not None and _TARGET_BEGINS.fullmatch(text, marker.end()) is not None
 
 
-def _as_it_is(text: str) -> _Seen:
-    return _Seen(text, text)
+def _unchanged(text: str) -> _Segment:
+    return _Segment(text, text)

@@ -1,16 +1,16 @@
-"""Which parts of streamed Markdown are code: fences and spans, as CommonMark has them. Pure.
+"""Tells code from prose in streamed Markdown: fences and code spans as in CommonMark. Pure.
 
-A stream is not known to its end: a backtick that opens a span makes code of all that follows until one closes it,
-or until the paragraph ends. Indented code is taken for prose.
+In a stream the closing backtick is not known yet: an opening one makes code of everything up to the closing one or
+the end of the paragraph. Indented code counts as prose.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-# A longer run of backticks is not waited for.
+# A longer run of backticks is not held back.
 LONGEST_RUN: Final = 200
-# As much of a line's beginning as is kept to see whether a fence may stand there.
+# How much of a line's beginning is kept, to see whether a fence may start there.
 LINE_BEGINNING: Final = 100
 
 _PROSE = re.compile(r"\n|`+|~+|\\[^\n]|\\|[^\n`~\\]+")
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class CodeSpans:
-    """For one text. Holds back nothing but a run of backticks or a backslash that may go on."""
+    """For one text. Holds back only a run of backticks or a backslash that may continue."""
 
     def __init__(self) -> None:
         # opening: the rest of the line that may open a fence.  closing: of the line that may have closed one.
@@ -49,7 +49,7 @@ class CodeSpans:
             yield self._part(token)
 
     def is_prose(self, text: str) -> bool:
-        """The quick way for most of what is streamed: True if it is plain prose, which then counts as fed."""
+        """The fast path for most deltas: True if the text is plain prose, which then counts as fed."""
         if self._mode != "prose" or self._held or _MARKS.search(text):
             return False
         if len(self._line) < LINE_BEGINNING:
@@ -57,7 +57,7 @@ class CodeSpans:
         return True
 
     def flush(self) -> Iterator[Part]:
-        """What is held back when the text ends."""
+        """What is still held back at the end of the text."""
         if self._held:
             yield self._part(self._held)
         self._held = ""
@@ -99,7 +99,7 @@ class CodeSpans:
             case "span" if run == self._run:
                 self._mode = "prose"
             case "opening" if run[0] == self._run[0] == "`":
-                # No fence: what names its language has no backticks.
+                # Not a fence: an info string has no backticks.
                 self._mode = "prose" if run == self._run else "span"
             case "fence" if run.startswith(self._run) and _EMPTY_LINE.fullmatch(self._line):
                 self._mode = "closing"

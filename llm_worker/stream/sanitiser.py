@@ -1,4 +1,4 @@
-"""Text that Postgres, JSON and browsers can take: no NUL and no lone surrogate leaves this module. Pure."""
+"""Replaces NUL and lone surrogates, which Postgres and JSON cannot store. Pure."""
 
 import re
 
@@ -8,7 +8,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Sanitiser:
-    """For one stream of deltas: half an emoji at the end of one delta waits for its other half in the next."""
+    """For one stream of deltas: a high surrogate at the end of a delta waits for its low surrogate in the next."""
 
     def __init__(self) -> None:
         self._half = ""
@@ -23,13 +23,13 @@ class Sanitiser:
         return _BAD.sub(REPLACEMENT, _PAIR.sub(_join, text))
 
     def flush(self) -> str:
-        """What waited and will never be completed."""
+        """The replacement of a surrogate that was never completed."""
         left, self._half = self._half, ""
         return REPLACEMENT if left else ""
 
 
 def clean(text: str) -> str:
-    """A whole text."""
+    """Sanitise a complete text."""
     whole = Sanitiser()
     return whole.clean(text) + whole.flush()
 

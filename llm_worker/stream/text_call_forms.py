@@ -1,11 +1,11 @@
-"""The forms in which models write tool calls down: `<invoke>` markup and JSON objects, read as calls. Pure."""
+"""Parses tool calls that models write as text: `<invoke>` markup and JSON objects. Pure."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from llm_worker.tool_calls.arguments import parse_arguments
+from llm_worker.stream.arguments import parse_arguments
 
 _INVOKE = re.compile(r"""<(?:antml:)?invoke\s+name=["']([^"'<]*)["']\s*>""")
 _INVOKE_END = re.compile(r"</(?:antml:)?invoke>")
@@ -13,12 +13,12 @@ _PARAMETER = re.compile(r"""<(?:antml:)?parameter\s+name=["']([^"'<]*)["'][^<>]*
 _PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
 _NAMES = ("name", "tool", "tool_name", "function")
 _ARGUMENTS = ("arguments", "parameters")
-# An object with other keys describes a tool, or something else that happens to have its name.
+# An object with other keys describes a tool, or something else of the same name.
 _KEYS = {*_NAMES, *_ARGUMENTS, "id", "type"}
 
 
 class WrittenCall(NamedTuple):
-    """arguments: None if `raw` is no JSON object."""
+    """A call written as text. arguments: None if `raw` is not a JSON object."""
 
     name: str
     arguments: dict[str, Any] | None
@@ -32,14 +32,14 @@ class _Element(NamedTuple):
 
 
 def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[WrittenCall], int]:
-    """The calls in it, and how far they reach."""
+    """The calls in the markup, and the position after the last one."""
     invokes = list(_elements(markup, _INVOKE, _INVOKE_END))
     calls = [_called(each.name, _parameters(each.inside, offered.get(each.name, {}))) for each in invokes]
     return calls, invokes[-1].end if invokes else 0
 
 
 def named(value: Any, offered: Mapping[str, object]) -> WrittenCall | None:
-    """The call that a JSON object is; None if it is not one of an offered tool."""
+    """The call that a JSON object stands for; None if it names no offered tool."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         return named(value["function"], offered) if _KEYS.issuperset(value) else None
     if not isinstance(value, dict) or not _KEYS.issuperset(value):
@@ -63,7 +63,7 @@ def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[_Element]:
-    """Those that are whole. Read once from left to right, however often one begins and never ends."""
+    """Complete elements, in one pass from left to right, however many are never closed."""
     at = 0
     while (begun := begin.search(markup, at)) and (ended := end.search(markup, begun.end())):
         yield _Element(begun[1], markup[begun.end() : ended.start()], ended.end())
@@ -71,7 +71,7 @@ def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iter
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Markup has no types: the schema says what is no text."""
+    """Markup has no types: the schema says which values are not text."""
     if schema.get("type", "string") == "string":
         return text.removeprefix("\n").removesuffix("\n")
     try:

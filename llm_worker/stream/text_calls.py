@@ -1,20 +1,20 @@
-"""Tool calls that a model wrote into its answer, as markup or JSON, instead of making them. Pure.
+"""Finds tool calls that a model writes into its answer as markup or JSON. Pure.
 
-Only what names an offered tool is one; any other JSON or XML is text, and comes out as it went in.
+Only calls of offered tools are recognised; other JSON and XML is text and is passed on unchanged.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-import regex  # re cannot say whether a text is the beginning of a match
+import regex  # re has no partial matches
 
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.stream.text_call_forms import WrittenCall, invoked, named
 
-# More than that is not waited for: it is text.
+# A longer candidate is text.
 LONGEST_CALL: Final = 64 * 1024
-# json reports a literal or an escape that is cut off at its beginning.
+# json reports an incomplete literal or escape at the position where it begins.
 LONGEST_LITERAL: Final = 10
 
 _OPENING = regex.compile(r"[`<{]")
@@ -24,8 +24,8 @@ _TAG_END = regex.compile(r"\s{0,99}</tool_call>")
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
-class _Wait(Exception):
-    """What begins here may be a call: the text does not say yet."""
+class _Undecided(Exception):
+    """The text so far may be the beginning of a call."""
 
 
 class _Found(NamedTuple):
@@ -34,9 +34,9 @@ class _Found(NamedTuple):
 
 
 class TextCalls:
-    """For one inference. What may be the beginning of a call is held back until it is one, or is not.
+    """For one inference. What may be the beginning of a call is held back until the following text decides.
 
-    calls: those found so far. To recognise them once a turn, offer nothing to the inferences after that.
+    calls: those found so far.
     """
 
     def __init__(self, offered: Mapping[str, Mapping[str, Any]], new_id: Callable[[], str]) -> None:
@@ -46,7 +46,7 @@ class TextCalls:
         self._new_id = new_id
         self._beginning = _beginning(offered) if offered else None
         self._held = ""
-        self._before = _Before()
+        self._before = _PrecedingText()
 
     def feed(self, text: str) -> str:
         """What may be shown."""
@@ -55,7 +55,7 @@ class TextCalls:
         return "".join(self._read(text, is_end=False))
 
     def flush(self) -> str:
-        """What may be shown of what was held back, when the model has ended."""
+        """What of the held text may be shown, at the end of the stream."""
         return "".join(self._read("", is_end=True))
 
     def _read(self, text: str, *, is_end: bool) -> Iterator[str]:
@@ -66,7 +66,7 @@ class TextCalls:
             at = opening.start()
             try:
                 found = self._found(text, at, is_end=is_end)
-            except _Wait:
+            except _Undecided:
                 self._held = text[at:]
                 return
             if found:
@@ -78,23 +78,23 @@ class TextCalls:
         yield self._before.pass_on(text[at:])
 
     def _found(self, text: str, start: int, *, is_end: bool) -> _Found | None:
-        """The call that begins at `start`. Raises _Wait, but not at the end, and not for ever."""
+        """The call that begins at `start`. Raises _Undecided, but not at the end of the text or beyond LONGEST_CALL."""
         try:
             found = self._recognised(text, start, is_end=is_end)
-        except _Wait:
+        except _Undecided:
             if is_end or len(text) - start > LONGEST_CALL:
                 return None
             raise
         return found if found and found.end - start <= LONGEST_CALL else None
 
     def _recognised(self, text: str, start: int, *, is_end: bool) -> _Found | None:
-        if self._beginning is None or (text[start] == "{" and not self._before.lets_an_object_stand):
+        if self._beginning is None or (text[start] == "{" and not self._before.allows_object):
             return None
         begun = self._beginning.match(text, start, partial=True)
         if begun is None:
             return None
         if begun.partial:
-            raise _Wait
+            raise _Undecided
         found = (
             self._markup(text, begun.start("invokes"), is_end=is_end)
             if begun["invokes"]
@@ -103,10 +103,10 @@ class TextCalls:
         return found and _closed(text, found, begun, is_end=is_end)
 
     def _markup(self, text: str, start: int, *, is_end: bool) -> _Found | None:
-        """`<function_calls>…`; a server may have cut off its end, on which it stops."""
+        """`<function_calls>…`. The closing tag is missing where the server uses it as a stop sequence."""
         end = _INVOKES_END.search(text, start)
         if end is None and not is_end:
-            raise _Wait
+            raise _Undecided
         calls, length = invoked(text[start : end.start() if end else None], self._offered)
         return _Found(end.end() if end else start + length, calls) if calls else None
 
@@ -115,7 +115,7 @@ class TextCalls:
             value, end = _decode(text, start)
         except json.JSONDecodeError as error:
             if "Unterminated" in error.msg or error.pos > len(text) - LONGEST_LITERAL:
-                raise _Wait from None
+                raise _Undecided from None
             return None
         except (ValueError, RecursionError):
             return None
@@ -126,11 +126,11 @@ class TextCalls:
         return RequestedCall(self._new_id(), name, arguments, raw)
 
 
-class _Before:
-    """What has been passed on, as far as it tells whether a JSON object may stand alone behind it."""
+class _PrecedingText:
+    """The context before a candidate: whether a JSON object may stand alone there."""
 
     def __init__(self) -> None:
-        self._visible = ""  # the last two characters that are no space
+        self._visible = ""  # the last two non-space characters
         self._is_new_line = True
 
     def pass_on(self, text: str) -> str:
@@ -141,7 +141,7 @@ class _Before:
         return text
 
     @property
-    def lets_an_object_stand(self) -> bool:
+    def allows_object(self) -> bool:
         """Not inside other JSON: at the beginning of a line, or after a sentence."""
         before, last = self._visible[-2:-1], self._visible[-1:]
         if self._is_new_line:
@@ -150,20 +150,20 @@ class _Before:
 
 
 def _closed(text: str, found: _Found, begun: Any, *, is_end: bool) -> _Found | None:
-    """With the end of what it is wrapped in. A fence must end right behind it, or it is about something else."""
+    """Include the end of a surrounding fence or tag. A fence must close right after the call, or it is not one."""
     pattern = _FENCE_END if begun["fence"] else _TAG_END if begun["tag"] else None
     if pattern is None:
         return found
     closing = pattern.match(text, found.end, partial=True)
     if closing and closing.partial and not is_end:
-        raise _Wait
+        raise _Undecided
     if closing and not closing.partial:
         return found._replace(end=closing.end())
     return None if begun["fence"] else found
 
 
 def _beginning(offered: Mapping[str, object]) -> Any:
-    """How a call begins: up to the first thing that tells it from other code, markup or JSON."""
+    """Matches the beginning of a call, as far as needed to tell it from other code, markup or JSON."""
     names = "|".join(regex.escape(name) for name in offered)
     return regex.compile(
         rf"""

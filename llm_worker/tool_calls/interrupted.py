@@ -5,7 +5,7 @@ It is stored with the end of the run, with the arguments received so far, so tha
 
 from chat.models import Run, ToolCall
 from llm_worker.emitter import Emitter
-from llm_worker.tool_calls.arguments import parse_partial_arguments
+from llm_worker.stream.arguments import parse_partial_arguments
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import NewRound
 from llm_worker.tool_calls.round_store import row_of

@@ -19,8 +19,8 @@ from chat.transcript.packets import Blocks
 from llm_worker.emitter import Emitter
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.state import RunState
+from llm_worker.stream.arguments import parse_partial_arguments
 from llm_worker.stream.call_assembler import CallFragment
-from llm_worker.tool_calls.arguments import parse_partial_arguments
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.interrupted import end_interrupted_call
 from llm_worker.tool_calls.round_runner import RoundRunner

@@ -1,4 +1,4 @@
-"""The arguments of a tool call, read from what a model wrote. Pure; knows no schema."""
+"""Parses the arguments of a tool call as models write them. Pure; does not validate against a schema."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from llm_worker.stream.sanitiser import clean
 def parse_arguments(raw: str) -> dict[str, Any] | None:
     """The JSON object in `raw`, even if it is JSON written into a JSON string; None if there is none.
 
-    Nothing at all is an empty object. What Postgres or a browser could not take is replaced, or refused.
+    An empty text is an empty object. Characters that Postgres cannot store are replaced; numbers too large are refused.
     """
     try:
         value = _loads(raw) if raw.strip() else {}
@@ -25,7 +25,7 @@ def parse_arguments(raw: str) -> dict[str, Any] | None:
 
 
 def parse_partial_arguments(raw: str) -> dict[str, Any]:
-    """What can be read of arguments that were not written to their end; empty if nothing can."""
+    """What can be parsed of arguments that were not completed; empty if nothing can."""
     try:
         value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))
     except (ValueError, RecursionError):
@@ -34,7 +34,7 @@ def parse_partial_arguments(raw: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> Any:
-    # strict=False: models write line breaks into strings as they are.
+    # strict=False: models put unescaped line breaks into strings.
     return json.loads(text, strict=False, parse_constant=_refuse)
 
 
@@ -43,7 +43,7 @@ def _refuse(constant: str) -> None:
 
 
 def _storable(value: Any) -> Any:
-    """The same value without NUL and lone surrogates. Raises ValueError for a number beyond all bounds."""
+    """The same value without NUL and lone surrogates. Raises ValueError for an infinite number."""
     match value:
         case str():
             return clean(value)
@@ -52,6 +52,6 @@ def _storable(value: Any) -> Any:
         case list():
             return [_storable(each) for each in value]
         case float() if math.isinf(value):
-            raise ValueError("a number beyond all bounds")
+            raise ValueError("an infinite number")
         case _:
             return value
