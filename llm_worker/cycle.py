@@ -1,4 +1,4 @@
-"""What each inference of a loop is asked: the request of one cycle, from the brief and the rounds so far. Pure."""
+"""Builds the request of each inference of a loop, from the brief and the rounds so far. Pure."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,7 +29,7 @@ class Cycle:
 
 
 def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
-    """The one after these rounds. Raises ModelFailed if nothing can be asked."""
+    """The cycle after these rounds. Raises ModelFailed if no request can be built."""
     is_last = len(rounds) + 1 >= brief.max_cycles
     is_forced = bool(brief.forced_tool) and not rounds and not is_last
     tools = [tool for tool in brief.tools if not is_forced or tool.name == brief.forced_tool]
@@ -52,13 +52,13 @@ def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
     return Cycle(request, [] if is_last else tools, report)
 
 
-def with_prefill(request: Request, said: str) -> Request:
-    """The partial answer stands last: the model goes on with it. It counts against what the answer may use."""
-    left = request.model.max_output_tokens - count_tokens(said)
+def with_prefill(request: Request, text: str) -> Request:
+    """The request with a partial answer as its last message, which the model continues; it counts as output tokens."""
+    left = request.model.max_output_tokens - count_tokens(text)
     return replace(
         request,
         model=replace(request.model, max_output_tokens=max(1, left)),
-        messages=[*request.messages, Message("A", said)],
+        messages=[*request.messages, Message("A", text)],
     )
 
 
@@ -71,8 +71,7 @@ def _reminder(brief: Brief, rounds: Sequence[Round], *, is_last: bool) -> str:
 
 
 def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
-    """A summary written for a larger window than this model's may leave no room for the question: then it goes as a
-    whole, and the turn does not fail."""
+    """Drop the summary if it leaves no room for the question: it may have been written for a larger window."""
     try:
         return _fitting(brief, rounds, text)
     except ModelFailed:
@@ -83,13 +82,13 @@ def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -
 
 
 def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
-    """By the stored counts; where that is close, by the model's own encoding."""
+    """Count by the stored token counts; close to the budget, by the model's own encoding."""
     build = partial(
         build_context,
         brief.entries,
         replace(brief.prompt_parts, reminder=text),
         rounds=rounds,
-        # With all its tools in every cycle, or the history of later cycles would not be that of the first.
+        # Always with all tools, so that every cycle of the turn keeps the same history.
         budget=request_budget(
             brief.context_window, brief.model.max_output_tokens, schema_tokens(brief.tools)
         ),

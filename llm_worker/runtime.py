@@ -1,4 +1,4 @@
-"""The worker process: one event loop in a thread of its own, on which all runs of the process live.
+"""Runtime: the worker process. One event loop, in a thread of its own, carries out all runs of the process.
 
 A Celery thread waits here for its run and does nothing else.
 """
@@ -36,45 +36,45 @@ logger = logging.getLogger(__name__)
 
 
 class Runtime:
-    """Start it once; `run` may then be called from any number of threads."""
+    """Started once; run() may then be called from any number of threads."""
 
     def __init__(self) -> None:
         self.owner = new_owner()
-        self._certificate = LivenessLock(self.owner)
+        self._liveness_lock = LivenessLock(self.owner)
         self._attempts: dict[str, Attempt] = {}
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="runs", daemon=True)
         self._database = Database()
         self._background: list[asyncio.Task[Any]] = []
-        self._questions: set[asyncio.Task[Any]] = set()
+        self._revocation_checks: set[asyncio.Task[Any]] = set()
         self._drain = Drain(self._loop, self._attempts.values)
 
     def start(self) -> None:
-        """Returns when the process hears stops, can publish and counts as alive; waits for Redis and Postgres."""
-        self._certificate.start()
+        """Returns when the process receives stops, can publish and counts as alive; waits for Redis and Postgres."""
+        self._liveness_lock.start()
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
     def run(self, run_id: str) -> bool:
-        """Carry the run out; returns when it has ended or was put back. False: it was not ours to take."""
+        """Carry the run out; returns when it has ended or was released. False if it could not be claimed."""
         return asyncio.run_coroutine_threadsafe(self._run(run_id), self._loop).result()
 
     def title(self, run_id: str) -> None:
-        """Name the session of this run, if it has no title. Not while draining: the next turn asks again."""
+        """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
         asyncio.run_coroutine_threadsafe(self._title(run_id), self._loop).result()
 
     def drain(self, grace_s: float) -> None:
-        """Claim nothing more; after the grace, put back what still runs. From any thread and signal handler."""
+        """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
         self._loop.call_soon_threadsafe(self._drain.begin, grace_s)
 
     def stop(self) -> None:
-        """Let go of everything. The runs must have ended: a warm shutdown waits for them."""
+        """Close everything. The runs must have ended: a warm shutdown waits for them."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._database.close()
-        self._certificate.stop()
+        self._liveness_lock.stop()
 
     async def _start(self) -> None:
         flush_window = FlushWindow()
@@ -95,7 +95,7 @@ class Runtime:
             asyncio.create_task(checkpoints.keep_saving(), name="checkpoints"),
             asyncio.create_task(self._sent.keep_writing(), name="sent requests"),
         ]
-        # Loads the encoding now and not with the first answer.
+        # Load the encoding now and not during the first answer.
         await self._database.call(count_tokens, "")
 
     async def _stop(self) -> None:
@@ -114,11 +114,11 @@ class Runtime:
             if self._drain.has_begun:
                 await self._wake_another(run_id)
                 return False
-            # Before the claim, since the lease runs from some moment after this one.
+            # Before the claim: the lease begins at some moment after this one.
             leased_at = self._loop.time()
             taken = await self._database.call_with_retry(claim_run, run_id, self.owner)
             if taken is None:
-                logger.debug("run %s is not ours to take", run_id)
+                logger.debug("run %s cannot be claimed", run_id)
                 return False
             await self._carry_out(Attempt(taken, self._services, leased_at))
         return True
@@ -142,7 +142,7 @@ class Runtime:
             await self._wake_another(key)
 
     async def _wake_another(self, run_id: str) -> None:
-        """Best effort: what is not woken now is woken by the sweeper."""
+        """Best effort: the sweeper wakes what is not woken now."""
         try:
             await self._database.call(wake, run_id)
         except (*UNREACHABLE, DatabaseError) as error:
@@ -154,13 +154,13 @@ class Runtime:
 
     def _on_reconnected(self) -> None:
         for attempt in self._attempts.values():
-            question = self._loop.create_task(attempt.check_revoked())
-            self._questions.add(question)
-            question.add_done_callback(self._questions.discard)
+            check = self._loop.create_task(attempt.check_revoked())
+            self._revocation_checks.add(check)
+            check.add_done_callback(self._revocation_checks.discard)
 
 
 def wake(run_id: str) -> None:
-    """Send a run that is queued to its queue again."""
+    """Enqueue a queued run again."""
     run = Run.objects.select_related("model_config").filter(pk=run_id).first()
     if run is not None:
         enqueue(run_id, run.queue)

@@ -1,4 +1,4 @@
-"""The Celery edge: a task message wakes this process up to carry one run out, and signals end the process."""
+"""The Celery tasks and worker signals: a task message starts a run, a signal drains the process."""
 
 import signal
 from typing import Any
@@ -17,13 +17,13 @@ from llm_worker import runtime
 
 @shared_task(name=RUN_TURN)
 def run_turn(*, run_id: str, **_later: object) -> None:
-    """Carry one run out. Delivered again, to anybody, it cannot be claimed and nothing happens."""
+    """Carry one run out. A second delivery cannot claim it and does nothing."""
     runtime.current().run(run_id)
 
 
 @shared_task(name=TITLE_SESSION)
 def title_session(*, run_id: str, **_later: object) -> None:
-    """Name the run's session, if it has no title. Delivered again, to anybody, it finds one and nothing happens."""
+    """Set the title of the run's session, if it has none. A second delivery does nothing."""
     runtime.current().title(run_id)
 
 
@@ -38,21 +38,21 @@ def start_runtime(**_: Any) -> None:
 @task_unknown.connect
 @task_rejected.connect
 def count_dropped(**_: Any) -> None:
-    """Celery has logged it and goes on."""
+    """Celery logs the message and drops it."""
     TASKS_DROPPED.inc()
 
 
 @worker_shutting_down.connect
 def drain_runtime(**_: Any) -> None:
-    """SIGTERM or the first Ctrl-C. Celery's second Ctrl-C would end threads, which its thread pool cannot."""
+    """SIGTERM or the first Ctrl-C. Celery's second Ctrl-C would kill threads, which its thread pool cannot do."""
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, hand_over_now)
     runtime.drain_current(settings.DRAIN_GRACE_S)
 
 
 def hand_over_now(*_: object) -> None:
-    """End without any grace; the runs go on elsewhere."""
-    state.should_stop = 0  # type: ignore[assignment]  # as Celery's own handler sets it: the exit status
+    """Drain without a grace period; other workers resume the runs."""
+    state.should_stop = 0  # type: ignore[assignment]  # the exit status, as Celery's own handler sets it
     runtime.drain_current(0)
 
 

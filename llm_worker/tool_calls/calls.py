@@ -1,6 +1,6 @@
-"""The calls of one cycle as they will be stored and replayed, decided before any of them runs. Pure.
+"""Plans the calls of one round: validates, merges and limits them before any of them runs. Pure.
 
-A call that cannot be carried out is answered with one sentence, so that the model may try something else.
+A call that cannot run gets a one-sentence response, so that the model may try something else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from chat.transcript.entries import Document
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import Tool
 
-# More is a model gone astray: each call is a row, a task and two messages of every later request.
+# Each call is a row, a task and two messages of every later request.
 MAX_CALLS = 32
-LONGEST_COMPLAINT = 300
+MAX_ERROR_CHARACTERS = 300
 
 # Those of chat.models.ToolCallStatus that a call ends with here.
 ResultStatus = Literal["completed", "failed", "unknown"]
@@ -25,10 +25,7 @@ ResultStatus = Literal["completed", "failed", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a call came to. documents: with their numbers, as the response shows them.
-
-    duration_ms: how long it ran; None: it did not.
-    """
+    """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run."""
 
     status: ResultStatus
     response: str
@@ -38,9 +35,9 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One call of a round; its place in the round is its tab.
+    """One call of a round; its index in the round is its tab.
 
-    tool: None if there is none of this name.  result: decided before it could run, or by an earlier attempt.
+    tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
     """
 
     id: str
@@ -50,13 +47,13 @@ class PlannedCall:
     result: CallResult | None = None
 
 
-def plan_calls(asked: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
+def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
     """The round in tab order. tools: those offered in this cycle.
 
-    Searches of one tool are merged into the first of them, if it can: that is the call which is stored.
+    Several calls of a tool that merges become one, in the place of the first.
     """
     by_name = {tool.name: tool for tool in tools}
-    calls = [_planned(one, by_name) for one in asked]
+    calls = [_planned(one, by_name) for one in requested]
     for tool in tools:
         if tool.merges:
             calls = _merged(calls, tool)
@@ -70,7 +67,7 @@ def no_such_tool(name: str) -> CallResult:
 
 
 def plan_after_loss(call: PlannedCall) -> PlannedCall:
-    """A call that an earlier attempt began and whose outcome was lost: it may run again only if that does no harm."""
+    """A call whose result an earlier attempt lost: it runs again only if its tool is idempotent."""
     if call.result or (call.tool and call.tool.is_idempotent):
         return call
     sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
@@ -84,8 +81,8 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
         return replace(call, result=no_such_tool(name))
     if asked.arguments is None:
         return _refused(call, f"{name} was not run: its arguments were not a JSON object.")
-    if complaint := _complaint(tool, asked.arguments):
-        return _refused(call, f"{name} was not run: {complaint}")
+    if error := _schema_error(tool, asked.arguments):
+        return _refused(call, f"{name} was not run: {error}")
     return call
 
 
@@ -93,15 +90,15 @@ def _refused(call: PlannedCall, sentence: str) -> PlannedCall:
     return replace(call, result=call.result or CallResult("failed", sentence))
 
 
-def _complaint(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """What the tool's schema has against the arguments, as the end of a sentence; empty if nothing."""
-    # An empty registry: no schema makes the validator fetch another one.
+def _schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """The first violation of the tool's schema, as the end of a sentence; empty if there is none."""
+    # An empty registry, so that a schema cannot make the validator fetch another one.
     validator = Draft202012Validator(dict(tool.parameters), registry=Registry())
     error = best_match(validator.iter_errors(dict(arguments)))
     if error is None:
         return ""
     where = f"its argument {error.json_path.removeprefix('$.')}" if error.path else "its arguments"
-    return f"{where} did not match the schema ({error.message[:LONGEST_COMPLAINT]})."
+    return f"{where} did not match the schema ({error.message[:MAX_ERROR_CHARACTERS]})."
 
 
 def _merged(calls: list[PlannedCall], tool: Tool) -> list[PlannedCall]:

@@ -1,4 +1,4 @@
-"""DatabaseRoundStore of tools in the database, fenced by the attempt: stored before they run, and each call as it ends."""
+"""Stores rounds of tool calls, fenced by the attempt: each round before it runs, each call as it ends."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -23,7 +23,7 @@ from llm_worker.tool_calls.round_runner import AgentReport, NewRound
 
 
 class DatabaseRoundStore:
-    """hosting.RoundStore for one attempt. on_lost: called when the run is not its any more."""
+    """The RoundStore of one attempt. on_lost: called when another process owns the run."""
 
     def __init__(
         self, run: Run, database: Database, checkpoint: CheckpointTracker, on_lost: Callable[[], None]
@@ -35,7 +35,7 @@ class DatabaseRoundStore:
 
     async def begin(self, begun: NewRound) -> list[str]:
         rows = [row_of(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
-        # What was thought goes with the round; the message keeps what comes after.
+        # The reasoning is stored with the round; the message keeps only what follows.
         held = replace(self._checkpoint.take(), reasoning="") if not begun.inside else None
         await self._write(begin_round, self._run, rows, held)
         return [str(row.pk) for row in rows]
@@ -44,13 +44,13 @@ class DatabaseRoundStore:
         await self._write(finish_call, self._run, row, result, report)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
-        if not await to_its_end(self._database.call_with_retry(function, *args)):
+        if not await until_written(self._database.call_with_retry(function, *args)):
             self._on_lost()
             await asyncio.Event().wait()  # until that has cancelled us
 
 
-async def to_its_end(writing: Coroutine[Any, Any, bool]) -> bool:
-    """What is being written will be stored: a stop that comes meanwhile waits, so that readers are shown it, too."""
+async def until_written(writing: Coroutine[Any, Any, bool]) -> bool:
+    """Delay a cancellation until the write has ended, so that readers are shown what is stored."""
     task = asyncio.create_task(writing)
     try:
         return await asyncio.shield(task)
@@ -62,7 +62,7 @@ async def to_its_end(writing: Coroutine[Any, Any, bool]) -> bool:
 
 
 def begin_round(run: Run, rows: Sequence[ToolCall], held: Checkpoint | None) -> bool:
-    """False: the run is not ours any more. May be repeated. held: what was said so far, saved along."""
+    """False if another process owns the run. Idempotent. held: the answer so far, saved in the same transaction."""
     reach("before_round")
     with transaction.atomic():
         if not _is_ours(run):
@@ -75,7 +75,7 @@ def begin_round(run: Run, rows: Sequence[ToolCall], held: Checkpoint | None) -> 
 
 
 def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> bool:
-    """As begin_round."""
+    """False if another process owns the run. Idempotent."""
     reach("before_call_ended")
     with transaction.atomic():
         if not _is_ours(run):
@@ -93,13 +93,13 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
 
 
 def _is_ours(run: Run) -> bool:
-    """Locks it until the end of the transaction."""
+    """Whether the attempt still owns the run. Locks its row until the end of the transaction."""
     ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner, status__in=HELD)
     return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def row_of(run: Run, begun: NewRound, tab: int, call: PlannedCall) -> ToolCall:
-    # Whoever takes over a call that is refused already must not find it open.
+    # An attempt that resumes the round must find a refused call closed.
     status, response = (
         (call.result.status, call.result.response) if call.result else (ToolCallStatus.RUNNING, "")
     )

@@ -1,6 +1,6 @@
-"""Runs the calls of one round side by side and says what each came to.
+"""Runs the calls of one round concurrently and returns their results.
 
-Knows nothing of packets and rows: its host stores and shows what happens. Nothing that a tool does ends a run.
+Knows nothing of packets and rows, which are the host's. Failures of tools become results and never end a run.
 """
 
 import asyncio
@@ -17,42 +17,42 @@ from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 logger = logging.getLogger(__name__)
 
-# A cancelled tool that has not ended by then is left behind, and what it still says is thrown away.
-LETTING_GO_S = 1.0
+# A cancelled tool that has not ended by then is abandoned, and its result discarded.
+CANCEL_GRACE_S = 1.0
 
 
 class RoundHost(Protocol):
-    """What stands around a round: rows, packets, numbers. What it raises ends the round."""
+    """Stores and shows a round; RoundRunner is the one of the loop. What it raises ends the round."""
 
     async def begin(self, calls: Sequence[PlannedCall]) -> None:
-        """Store the calls, those that will run as running. Returns when that is committed: only then one may run."""
+        """Store the calls; returns when that is committed. No call runs before."""
         ...
 
     def context(self, tab: int) -> ToolContext:
-        """What the call at this tab may use."""
+        """What the call of this tab may use."""
         ...
 
     def number(self, documents: Sequence[Document]) -> Sequence[Document]:
-        """The documents with the numbers that stand for them in this turn."""
+        """The documents with their numbers in this turn."""
         ...
 
     async def finished(self, tab: int, result: CallResult) -> None:
-        """Once for every call, in the order they end."""
+        """Called once per call, in the order they end."""
         ...
 
 
 async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult]:
-    """Run what is not decided yet; returns what every call came to, in tab order.
+    """Run the calls that have no result yet; returns all results, in tab order.
 
     limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
     """
     await host.begin(calls)
-    await asyncio.sleep(0)  # a stop that came while they were stored is heard before any of them runs
+    await asyncio.sleep(0)  # a stop that came while they were stored takes effect before any of them runs
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_settle(tab, call, host, limit_s)) for tab, call in enumerate(calls)]
     except ExceptionGroup as broken:
-        raise broken.exceptions[0] from None  # the host's; the other calls were cancelled for it
+        raise broken.exceptions[0] from None  # raised by the host; the other calls were cancelled
     return [task.result() for task in tasks]
 
 
@@ -63,25 +63,23 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
         result = no_such_tool(call.name)
     else:
         began_at = asyncio.get_running_loop().time()
-        result = await _carried_out(tab, call, call.tool, host, limit_s)
+        result = await _run_tool(tab, call, call.tool, host, limit_s)
         ran_s = asyncio.get_running_loop().time() - began_at
         result = replace(result, duration_ms=round(ran_s * 1000))
     await host.finished(tab, result)
     return result
 
 
-async def _carried_out(
-    tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float
-) -> CallResult:
+async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float) -> CallResult:
     limit_s = tool.time_limit_s or limit_s
     running = asyncio.create_task(tool.run(call.arguments, host.context(tab)), name=f"tool {tool.name}")
-    running.add_done_callback(_look_at)
+    running.add_done_callback(_retrieve_exception)
     try:
         await asyncio.wait({running}, timeout=limit_s)
         if not running.done():
             return _timed_out(tool, limit_s)
     finally:
-        await _let_go(running)
+        await _cancel(running)
     failure = _failure(running)
     if failure is None:
         return _completed(tool, running.result(), host)
@@ -106,19 +104,19 @@ def _timed_out(tool: Tool, limit_s: float) -> CallResult:
     return CallResult("unknown", f"{sentence}; it may or may not have taken effect.")
 
 
-async def _let_go(running: asyncio.Task[ToolResult]) -> None:
-    """Cancel it, if it has not ended, and give it a moment to close what it holds."""
+async def _cancel(running: asyncio.Task[ToolResult]) -> None:
+    """Cancel the tool if it has not ended, and give it a moment to close what it holds."""
     if not running.done():
         running.cancel()
-        await asyncio.wait({running}, timeout=LETTING_GO_S)
+        await asyncio.wait({running}, timeout=CANCEL_GRACE_S)
 
 
 def _failure(running: asyncio.Task[ToolResult]) -> BaseException | None:
     return asyncio.CancelledError() if running.cancelled() else running.exception()
 
 
-def _look_at(running: asyncio.Task[ToolResult]) -> None:
-    # A failure nobody waits for any more is no news; unseen, asyncio would log it.
+def _retrieve_exception(running: asyncio.Task[ToolResult]) -> None:
+    # asyncio logs exceptions that nobody retrieves; those of an abandoned tool do not matter.
     _failure(running)
 
 

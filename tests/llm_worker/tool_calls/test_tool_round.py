@@ -214,7 +214,7 @@ async def test_a_stop_cancels_every_tool_and_waits_until_they_have_let_go() -> N
 
 
 async def test_a_tool_that_does_not_heed_a_stop_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_round, "LETTING_GO_S", 0.01)
+    monkeypatch.setattr(tool_round, "CANCEL_GRACE_S", 0.01)
     begun, finish = asyncio.Event(), asyncio.Event()
 
     async def do() -> ToolResult:
