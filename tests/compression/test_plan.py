@@ -11,6 +11,9 @@ from compression.plan import Row, get_compression_params, get_messages_to_summar
 from llm_worker.request.message import total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
+from tests.examples import examples
+
+pytestmark = pytest.mark.pure
 
 RENDERER = MessageRenderer(tokens_of)
 
@@ -77,7 +80,7 @@ def test_the_summary_counts_among_what_a_fifth_is_taken_of() -> None:
 
 
 @given(branches(), st.integers(0, 500), st.floats(0.05, 0.95))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
     history = measured(branch, RENDERER)
     tokens = summary + sum(row.tokens for row in history)
@@ -95,7 +98,7 @@ def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
 
 
 @given(branches(), st.floats(0.05, 0.95))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_later_question_would_have_kept_more(branch: list[Entry], ratio: float) -> None:
     history = measured(branch, RENDERER)
     tokens = sum(row.tokens for row in history)
@@ -131,7 +134,7 @@ def replay_of(entry: Entry) -> int:
 
 
 @given(branches())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_roles_alternate_on_both_sides_of_every_cut(branch: list[Entry]) -> None:
     history = measured(branch, RENDERER)
     split = get_messages_to_summarize(history, sum(row.tokens for row in history), 0.2)

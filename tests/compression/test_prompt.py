@@ -1,5 +1,6 @@
 """What the summarising model is asked, and in how many requests."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,9 @@ from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
 from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
+from tests.examples import examples
+
+pytestmark = pytest.mark.pure
 
 RENDERER = MessageRenderer(tokens_of)
 FRAME = Frame(words=100)
@@ -67,7 +71,7 @@ def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
 
 
 @given(branches(), st.integers(150, 2000), st.sampled_from(["", "what was before " * 20]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_request(branch: list[Entry], room: int, previous: str) -> None:
     rows = measured(branch, RENDERER)
     split = get_messages_to_summarize(rows, sum(row.tokens for row in rows), 0.2)

@@ -5,6 +5,8 @@ from websockets.frames import Frame, Opcode
 
 from config.websocket import frame, restart_reason
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 300_000])
 def test_a_text_is_framed_as_the_library_would(size: int) -> None:

@@ -35,7 +35,7 @@ class Arena:
     @contextlib.contextmanager
     def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Arena"]:
         """Prepared, with the usual cast. environment: of every process."""
-        services = Services(durable_valkey=durable_valkey)
+        services = Services(durable_valkey=durable_valkey).start()
         with Upstream() as upstream, SearchServer() as searching:
             stack = Stack(services, upstream, searching)
             stack.environment.update({"DRAIN_GRACE": "0"} | environment)

@@ -44,7 +44,7 @@ async def test_answers_are_saved_though_postgres_restarted(
     scene.broken()
     await asyncio.to_thread(services.end, services.postgres, signal.SIGINT)
     await asyncio.sleep(outage_s)
-    await asyncio.to_thread(services.start, services.postgres)
+    await asyncio.to_thread(services.launch, services.postgres)
     await asyncio.to_thread(services.wait_for, services.postgres)
     back_at = time.monotonic()
     for question in questions:

@@ -42,7 +42,7 @@ async def test_streams_go_on_after_a_crash_of_redis(arena: Arena, scene: Scene) 
     scene.broken()
     await asyncio.to_thread(services.end, services.valkey)
     await asyncio.sleep(OUTAGE_S)
-    await asyncio.to_thread(services.start, services.valkey)
+    await asyncio.to_thread(services.launch, services.valkey)
     await asyncio.to_thread(services.wait_for, services.valkey)
     back_at = time.monotonic()
     for question in questions:
@@ -101,7 +101,7 @@ async def test_a_send_without_redis_is_refused_soon_and_leaves_nothing(arena: Ar
         )
         record("F13", "a send without Redis: to the refusal", time.monotonic() - asked_at)
         assert (answer.status_code, answer.json()["code"]) == (503, "stream_unavailable")
-    await asyncio.to_thread(services.start, services.valkey)
+    await asyncio.to_thread(services.launch, services.valkey)
     await asyncio.to_thread(services.wait_for, services.valkey)
     assert [message["role"] for message in await scene.client.branch(before.session)] == ["user", "assistant"]
     assert (await (await scene.ask("After")).ended(90)).stop_reason == "finished"

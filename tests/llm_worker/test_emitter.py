@@ -11,6 +11,8 @@ from chat.transcript.packets import Blocks, fold
 from llm_worker.emitter import Emitter
 from llm_worker.state import RunState
 
+pytestmark = pytest.mark.pure
+
 
 class Shown:
     """A producer that records what it is given."""

@@ -10,6 +10,8 @@ from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, d
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks, fold
 
+pytestmark = pytest.mark.pure
+
 FORWARD, DUPLICATE, GAP = Decision(Action.FORWARD), Decision(Action.DUPLICATE), Decision(Action.GAP)
 RESET, REOPEN = Decision(Action.RESET), Decision(Action.REOPEN)
 

@@ -6,6 +6,8 @@ import pytest
 
 from chat.log.flush_window import FlushWindow, window_share
 
+pytestmark = pytest.mark.pure
+
 
 async def busy(max_window_s: float = 0.02) -> FlushWindow:
     """A window after a moment of heavy load, whose window has just opened."""

@@ -16,6 +16,8 @@ from chat.transcript.packets import fold
 from chat.transcript.rebuild import Ended, ShownCall, ShownRound, rebuild
 from llm_worker.stream.citations import Citations
 
+pytestmark = pytest.mark.pure
+
 # A link destination of CommonMark without angle brackets, and nothing that HTML attributes, code spans or tables end on.
 LINK = re.compile(r"""\[\[1\]\]\(([^\s\x00-\x20\x7f()<>"`|\\{}\[\]]+)\)""")
 HOSTILE = [

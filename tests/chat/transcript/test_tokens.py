@@ -5,6 +5,8 @@ import tiktoken
 
 from chat.transcript.tokens import LONG_CHARACTERS, count_tokens
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize(
     "text",

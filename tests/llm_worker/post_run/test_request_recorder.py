@@ -12,6 +12,8 @@ from llm_worker.request import prefix
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message import LanguageModelInput, Message
 
+pytestmark = pytest.mark.pure
+
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TOOL = UUID(int=1)
 

@@ -5,6 +5,8 @@ import pytest
 from chat.runs import titles
 from llm_worker.post_run.title_prompt import title_in, title_messages
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize(
     ("reply", "title"),

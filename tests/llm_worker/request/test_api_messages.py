@@ -9,6 +9,8 @@ from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import SENT_AT_TOKENS, MessageRenderer
 from tests.llm_worker.notation import SENT_AT
 
+pytestmark = pytest.mark.pure
+
 PHOTO = Image("i", "photo\n1.png", "data:image/png;base64,AAAA", 640, 480)
 DATE = "<sent_at>2026-11-21 14:05 UTC</sent_at>"
 

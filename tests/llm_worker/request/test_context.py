@@ -13,6 +13,8 @@ from llm_worker.request.message_renderer import OMITTED_RESPONSE, with_sent_at
 from llm_worker.request.prompt_parts import PromptParts
 from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize(
     ("stored", "seen"),

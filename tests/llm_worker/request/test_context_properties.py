@@ -13,6 +13,9 @@ from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, 
 from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
 from llm_worker.request.message import Message, total_tokens
 from llm_worker.request.prompt_parts import PromptParts
+from tests.examples import examples
+
+pytestmark = pytest.mark.pure
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 # Current blocks may come from the branch and from the framing.
@@ -82,7 +85,7 @@ def attempt(
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_request(entries, prompt_parts, turn, budget):
     context = attempt(entries, prompt_parts, turn, budget)
     if context is None:
@@ -126,7 +129,7 @@ def paired(messages: list[Message]) -> bool:
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, prompt_parts, turn, budget):
     requests = [attempt(entries, prompt_parts, turn[:cycle], budget) for cycle in range(len(turn) + 1)]
     for before, after in pairwise(requests):
@@ -140,7 +143,7 @@ def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, 
 
 
 @given(branches(), framings, turns, st.integers(0, 500))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_the_last_round(
     entries, prompt_parts, turn, for_rounds
 ):
@@ -155,7 +158,7 @@ def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_t
 
 
 @given(branches(), framings, budgets)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_is_kept_of_history_is_its_end(entries, prompt_parts, budget):
     prompt_parts = replace(prompt_parts, reads_files=False)
     cut = attempt(entries, prompt_parts, (), budget)
@@ -178,7 +181,7 @@ def history(context: Context | None, entries: list[Entry], prompt_parts: PromptP
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
     counted: list[str] = []
 
@@ -194,7 +197,7 @@ def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
 
 
 @given(branches(), framings, budgets)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_only_what_is_fixed_can_be_too_long(entries, prompt_parts, budget):
     if attempt(entries, prompt_parts, (), budget) is not None:
         return

@@ -14,6 +14,8 @@ from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.request.tokens import estimate_tokens
 from tests.llm_worker.notation import SENT_AT, built
 
+pytestmark = pytest.mark.pure
+
 TURNS = 20
 SYSTEM_TOKENS, DYNAMIC_TOKENS, QUESTION_TOKENS, ANSWER_TOKENS = 1500, 200, 60, 300
 

@@ -5,6 +5,8 @@ import pytest
 from llm_worker.prompts import prompt
 from llm_worker.request.reminders import build_reminder
 
+pytestmark = pytest.mark.pure
+
 OUT = prompt("out_of_cycles")
 CITE = prompt("cite")
 OPEN = prompt("open_pages")

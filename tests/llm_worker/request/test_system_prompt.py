@@ -13,6 +13,8 @@ from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
 from llm_worker.tools import TOOLS
 
+pytestmark = pytest.mark.pure
+
 BEGAN_AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 
 

@@ -7,6 +7,8 @@ from llm_worker.request import tokens
 from llm_worker.request.message_renderer import OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.truncation import NOTE_TOKENS
 
+pytestmark = pytest.mark.pure
+
 
 def test_what_is_stored_is_not_counted_again():
     assert tokens.estimate_tokens("some words", 7) == 7

@@ -15,6 +15,8 @@ from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.request.truncation import LATER_TOKENS, SHORTEST_TOKENS, token_limits, truncate
 from tests.llm_worker.notation import SENT_AT
 
+pytestmark = pytest.mark.pure
+
 NOTE = re.compile(r"\n\n\[… (\d+) tokens left out here …\]\n\n")
 
 

@@ -13,6 +13,8 @@ from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 from tests.upstream_steps import numbered, pieces
 
+pytestmark = pytest.mark.pure
+
 NO = NO_INDEX
 
 

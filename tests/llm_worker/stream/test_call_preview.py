@@ -10,6 +10,8 @@ from llm_worker.stream.arguments import parse_partial_arguments
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
+pytestmark = pytest.mark.pure
+
 NO = NO_INDEX
 
 

@@ -10,6 +10,8 @@ from chat.transcript.entries import Document
 from llm_worker.stream.citations import Citations
 from llm_worker.stream.code_spans import CodeSpans
 
+pytestmark = pytest.mark.pure
+
 DOCUMENTS = {
     1: Document(1, "one", "One", url="https://one.example/a_(b)"),
     2: Document(2, "two", "Two", url="/files/2"),

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from llm_worker.stream.text_calls import LONGEST_CALL, TextCalls
 
+pytestmark = pytest.mark.pure
+
 OFFERED = {
     "find": {
         "type": "object",

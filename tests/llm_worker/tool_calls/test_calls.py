@@ -11,6 +11,8 @@ from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tool_calls.calls import MAX_CALLS, CallResult, PlannedCall, plan_after_loss, plan_calls
 from llm_worker.tools.tool import ToolContext, ToolResult
 
+pytestmark = pytest.mark.pure
+
 
 @dataclass
 class Stub:

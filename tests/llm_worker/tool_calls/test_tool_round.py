@@ -16,6 +16,8 @@ from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
+pytestmark = pytest.mark.pure
+
 # Generous: only a test that fails waits for it.
 LIMIT_S = 60.0
 PAGE = Document(0, "p", "Page", "Text.", "http://localhost/p")

@@ -7,6 +7,8 @@ import pytest
 
 from llm_worker.tools.in_thread import run_in_thread
 
+pytestmark = pytest.mark.pure
+
 
 async def test_it_returns_what_the_work_returns_while_the_loop_goes_on() -> None:
     go_on = threading.Event()

@@ -14,6 +14,8 @@ from llm_worker.tools.tool import Tool, ToolFailed, ToolResult
 from llm_worker.tools.web_search import WebSearch
 from llm_worker.upstream.deltas import ModelFailed
 
+pytestmark = pytest.mark.pure
+
 
 @dataclass
 class Reporting:

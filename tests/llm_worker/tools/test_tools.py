@@ -12,6 +12,8 @@ from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.schemas import schema_tokens, tool_schemas
 from llm_worker.tools.tool import ToolFailed
 
+pytestmark = pytest.mark.pure
+
 
 @dataclass
 class AtNoon:

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from llm_worker.upstream import sse
 
+pytestmark = pytest.mark.pure
+
 payloads = st.lists(
     st.lists(st.text(st.characters(exclude_characters="\r\n", codec="utf-8")), min_size=1, max_size=3),
     max_size=5,

@@ -2,7 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from web.socket.outbox import FRAME_BYTES, MAX_BYTES, MAX_PACKETS, Outbox
+
+pytestmark = pytest.mark.pure
 
 
 def overflowing() -> tuple[Outbox, list[str]]:
