@@ -11,8 +11,6 @@ from chat.protocol.wire import RUN_ERRORS
 from tests.house import ROOT
 from tests.web.page.test_reducer import node
 
-pytestmark = pytest.mark.pure
-
 PAGE = Path(ROOT) / "web/static/chat"
 # Made by the page itself.
 ITS_OWN = {"unreachable", "unreadable"}
