@@ -13,6 +13,8 @@ from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.upstream.model_request import Model
 
+pytestmark = pytest.mark.pure
+
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 PICTURE = Image("p", "moon.png", "data:image/png;base64,AAAA", 10, 10)
 NOTES = TextFile("f", "notes.txt", 9, Document(1, "f", "notes.txt", "word " * 300), 300)

@@ -2,11 +2,14 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Document
 from llm_worker.request.documents import LEAD, Numbering, render
+
+pytestmark = pytest.mark.pure
 
 
 def found(*ids, contents=""):
