@@ -1,7 +1,7 @@
-"""The texts of templates, modules and the admin, and what German makes of them: `python -m tests.messages` (make messages).
+"""Extracts the texts of templates, modules and the admin for translation: `python -m tests.messages` (make messages).
 
-Reads every `t("…")`, `tn("…", "…", n)`, `{% translate "…" %}` and `gettext("…")` out of the sources, brings the .po
-files up to date and compiles them. Translating is left to people; tests/web/page/test_messages.py says what is missing.
+Finds every `t("…")`, `tn("…", "…", n)`, `{% translate "…" %}` and `gettext("…")` in the sources, updates the .po
+files and compiles them. Translations are written by hand; tests/web/page/test_messages.py fails if one is missing.
 """
 
 import io
@@ -33,7 +33,7 @@ ADMIN = (
     ROOT / "web" / "admin_site.py",
 )
 IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
-# A call, and not the definition of the function.
+# A call of t or tn, not their definition.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
 # Texts are in double quotes, which makes them JSON.
 TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -85,7 +85,7 @@ def _code(file: Path) -> str:
 
 
 def kept(domain: str) -> Catalog:
-    """What the .po file says now."""
+    """Read the current .po file."""
     with (FOLDER / f"{domain}.po").open("rb") as file:
         return read_po(file, locale=LOCALE, domain=domain)
 
@@ -97,7 +97,7 @@ def compiled(catalog: Catalog) -> bytes:
 
 
 def blank(domain: str) -> Catalog:
-    """Without dates, so that a file changes only when a text does."""
+    """Return an empty catalog with fixed dates, so that a file changes only when a text does."""
     return Catalog(
         locale=LOCALE,
         domain=domain,
@@ -110,7 +110,7 @@ def blank(domain: str) -> Catalog:
 
 
 def refresh(domain: str) -> int:
-    """How many texts have no German yet."""
+    """Update a .po file and its .mo file; return how many texts have no German translation."""
     template = blank(domain)
     for text, file in found(domain):
         template.add(text, locations=[(file.relative_to(ROOT).as_posix(), None)])

@@ -1,4 +1,4 @@
-"""What axe finds on a page, said so that it can be mended. axe is injected past the page's content policy."""
+"""Runs axe on a page and formats its findings. axe is injected past the page's content security policy."""
 
 from typing import Any, Literal
 
@@ -22,14 +22,14 @@ SETTLE = """() => {
 
 
 def violations(page: Page, only: str | None = None) -> list[str]:
-    """One line each: the rule, and where it is broken. only: this rule."""
+    """Return one line per finding: the rule and the element. only: check this rule alone."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     return [_said(found) for found in page.evaluate(RUN, [only] if only else RULES)]
 
 
 def both_schemes(page: Page) -> list[str]:
-    """Everything in the light, and the contrasts in the dark."""
+    """Check all rules in the light theme, and contrasts in the dark theme."""
     _see(page, "light")
     found = violations(page)
     _see(page, "dark")

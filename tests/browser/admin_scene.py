@@ -1,4 +1,4 @@
-"""What staff look at in tests and pictures: alice's chats, with branches, tools, a summary, a failure; and its pages."""
+"""The data of admin tests and screenshots: alice's chats with branches, tools, a summary and a failure; and its pages."""
 
 import time
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @dataclass(frozen=True)
 class Scene:
-    """Addresses of admin pages, by what they show."""
+    """URLs of admin pages, by what they show."""
 
     pages: dict[str, str]
 
 
 class Alice:
-    """By REST, with a token."""
+    """Send a REST request with a token."""
 
     def __init__(self, http: httpx2.Client) -> None:
         self._http = http

@@ -1,4 +1,4 @@
-"""A real Chromium in front of the real stack. Without Chromium: skipped loudly, or failed when CI=true."""
+"""Fixtures: Chromium with the real stack. Without Chromium the tests are skipped with a message, or fail if CI=true."""
 
 import os
 from collections.abc import Iterator

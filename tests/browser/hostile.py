@@ -1,4 +1,4 @@
-"""Markdown that tries to run, load, cover or imitate something. `{far}` is an address nobody may visit."""
+"""Markdown that tries to execute, load, cover or imitate something. `{far}` is an address that must not be requested."""
 
 FAR = "https://stranger.example"
 

@@ -1,4 +1,4 @@
-"""The Chromium of this machine, as tests and screenshots start it."""
+"""Starts the machine's Chromium for tests and screenshots."""
 
 import shutil
 
@@ -17,7 +17,7 @@ ARGUMENTS = [
 
 
 def path() -> str | None:
-    """None: there is none."""
+    """Return the path of Chromium; None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 

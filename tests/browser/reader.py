@@ -1,4 +1,4 @@
-"""Somebody at the page: does what people do there, and notes what a page must never do."""
+"""A user at the page: performs user actions, and records what the page must never do."""
 
 import contextlib
 import re
@@ -12,7 +12,7 @@ expect.set_options(timeout=LIMIT_MS)
 
 
 class Reader:
-    """One tab. strangers: requests to other hosts; complaints: script errors and refusals by the content policy."""
+    """One tab. strangers: requests to other hosts; complaints: script errors and content security policy violations."""
 
     def __init__(self, context: BrowserContext, base_url: str) -> None:
         self.base_url = base_url
@@ -49,13 +49,13 @@ class Reader:
         self.fill_in(name, password)
 
     def fill_in(self, name: str, password: str) -> None:
-        """The form of the login, ours or the admin's, to which a page has led."""
+        """Fill in the login form of the page or the admin, to which the browser was redirected."""
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Log in").click()
 
     def come_in(self, name: str) -> None:
-        """Logged in at an empty page, past the form: there is a test that fills it in."""
+        """Open an empty page, logged in without the form, which has a test of its own."""
         ask, form = self.context.request, f"{self.base_url}/login/"
         ask.get(form)
         (token,) = [each["value"] for each in self.context.cookies() if each["name"] == "csrftoken"]
@@ -66,7 +66,7 @@ class Reader:
         self.is_let_in()
 
     def leave(self) -> None:
-        """Nothing of ours stays in the window."""
+        """Remove all state from the window."""
         for page in self.context.pages:
             page.close() if page is not self.page else page.unroute_all(behavior="ignoreErrors")
         self.context.set_offline(False)
@@ -80,7 +80,7 @@ class Reader:
         self.page.emulate_media(color_scheme="null")
 
     def is_let_in(self) -> None:
-        """The page has started: it puts the caret where the message goes."""
+        """Wait until the page has started and focused the composer."""
         expect(self.field).to_be_focused()
 
     def pick(self, *models: str) -> None:
@@ -102,7 +102,7 @@ class Reader:
         message.get_by_role("button", name="Send").click()
 
     def chooses(self, action: str) -> None:
-        """In the menu of the open chat."""
+        """Choose an entry of the open chat's menu."""
         self.page.locator("#session-menu").click()
         self.page.get_by_role("menuitem", name=action).click()
 
@@ -125,19 +125,19 @@ class Reader:
         return self.page.locator("#composer").get_by_role("button", name="Stop", exact=True)
 
     def sees_answer(self, text: str, *, index: int = 0) -> None:
-        """The complete answer is `text`."""
+        """Wait until the complete answer is `text`."""
         answer = self.answers.nth(index)
         expect(answer).to_have_attribute("aria-busy", "false")
         expect(answer.locator(".body")).to_have_text(text)
 
     def sees_echo(self, text: str, *, index: int = 0) -> None:
-        """The complete answer is what an upstream without a script says to `text`: it repeats all it was sent."""
+        """Wait for the complete answer of an upstream without a script, which repeats everything it was sent."""
         answer = self.answers.nth(index)
         expect(answer).to_have_attribute("aria-busy", "false")
         expect(answer.locator(".body")).to_contain_text(f"You said: {text}")
 
     def sees_so_far(self, text: str, *, index: int = 0) -> None:
-        """The answer shows `text` and is still being written."""
+        """Wait until the answer shows `text` and is still being written."""
         answer = self.answers.nth(index)
         expect(answer.locator(".body")).to_have_text(text)
         expect(answer).to_have_attribute("aria-busy", "true")

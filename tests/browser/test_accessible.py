@@ -1,4 +1,4 @@
-"""axe finds nothing: on every screen, on a desktop and on a phone, in light and dark."""
+"""axe has no findings on any page, on desktop and phone, in light and dark themes."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ DEVICES = {
 
 @pytest.fixture(scope="module")
 def world(windows: Windows, running_stack: Stack) -> Iterator[World]:
-    """bob's chats: everything an answer can show."""
+    """bob's chats, with everything that an answer can show."""
     running_stack.upstream.reset()
     running_stack.searching.reset()
     with windows.taken_by("bob") as reader:
@@ -65,7 +65,7 @@ def test_every_screen_is_accessible(reader: Reader, world: World) -> None:
 
 
 def dialogs(reader: Reader) -> dict[str, list[str]]:
-    """As they come, and after something was done in them."""
+    """As opened, and after something was done in them."""
     page = reader.page
     scenes.account(page, "Agents")
     expect(page.get_by_role("dialog").get_by_role("button", name="New agent")).to_be_visible()

@@ -24,7 +24,7 @@ def scene(running_stack: Stack) -> Scene:
 
 @pytest.fixture
 def tester(browser: Browser, stack: Stack, scene: Scene) -> Iterator[Reader]:
-    """Runs axe, which tries inline styles of its own: those are refused."""
+    """Runs axe; its own inline styles are blocked by the content security policy."""
     with admin_scene.staff(browser, stack) as reader:
         yield reader
         assert reader.strangers == []

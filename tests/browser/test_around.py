@@ -1,4 +1,4 @@
-"""Around the conversation: logging in and out, the list of chats, the phone."""
+"""Logging in and out, the list of chats, the page on a phone."""
 
 import re
 

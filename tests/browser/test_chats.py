@@ -1,4 +1,4 @@
-"""The list of chats: by time, searched, by keyboard, and alike in all tabs and browsers of a user."""
+"""The list of chats: groups, search, keyboard, and synchronisation between a user's tabs and browsers."""
 
 from collections.abc import Iterator
 
@@ -111,7 +111,7 @@ def test_the_list_is_used_by_keyboard(carol: Reader) -> None:
 
 @pytest.fixture
 def phone(reader: Reader, caller: Reader) -> Reader:
-    """The same user elsewhere, with the list open."""
+    """The same user in another browser, with the list open."""
     caller.page.locator("#sidebar-toggle").click()
     return caller
 

@@ -1,4 +1,4 @@
-"""What a first visit transfers."""
+"""The bytes that a first visit transfers."""
 
 import gzip
 

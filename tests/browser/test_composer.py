@@ -1,4 +1,4 @@
-"""Where messages are written: nothing that was typed is lost, and what a key does is what people know from elsewhere."""
+"""The composer: typed text is never lost, and keys do what they usually do."""
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -54,7 +54,7 @@ def test_what_is_entered_before_the_scripts_arrive_is_sent_when_they_do(reader: 
 
 
 class Late:
-    """The page's first script is held back until it may arrive."""
+    """Delays the page's first script."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

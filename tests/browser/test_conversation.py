@@ -1,4 +1,4 @@
-"""One model, one reader: streamed, stopped, edited, tried again."""
+"""A conversation with one model: streaming, stopping, editing, regenerating."""
 
 import pytest
 from playwright.sync_api import expect

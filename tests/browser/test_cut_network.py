@@ -35,7 +35,7 @@ DRAWN = """async (texts) => {
 
 
 class Direct:
-    """alice past the broken network."""
+    """alice's REST client, which does not use the broken network."""
 
     def __init__(self, reader: Reader, base_url: str) -> None:
         self.request = reader.page.request
@@ -99,7 +99,7 @@ def ask(direct: Direct, session: str, number: int) -> dict[str, Any]:
 
 
 def answer(body: dict[str, Any]) -> list[dict[str, object]]:
-    """Words nobody repeats, with markup across the pieces; about as fast as models write."""
+    """Unique words with markup across chunks, at about the speed of a model."""
     number = re.findall(r"Count (\d+)", last_user_text(body))[-1]
     steps: list[dict[str, object]] = []
     for piece in range(PIECES):
@@ -109,7 +109,7 @@ def answer(body: dict[str, Any]) -> list[dict[str, object]]:
 
 
 def agrees(page: Page, direct: Direct, turn: dict[str, Any], number: int) -> None:
-    """Once all that the turn says is there."""
+    """Return once the page shows everything that the turn has produced."""
     last = page.locator("article.answer[aria-busy=false] .body", has_text=f" {number}-{PIECES - 1} by")
     expect(last).to_have_count(len(MODELS))
     stored = direct.stored(turn)
@@ -137,7 +137,7 @@ def break_a_few_times(page: Page, proxy: Proxy, chance: random.Random) -> None:
 
 
 def storm(page: Page, proxy: Proxy, chance: random.Random) -> None:
-    """Nothing lives long enough to be whole."""
+    """Every connection is cut before a response is complete."""
     for _ in range(20):
         proxy.reset()
         page.wait_for_timeout(chance.randint(5, 80))

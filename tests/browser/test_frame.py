@@ -1,4 +1,4 @@
-"""The frame by keyboard and otherwise: menus, dialogs, settings, agents, the drawer, the connection, the login."""
+"""The frame of the page: menus, dialogs, settings, agents, the drawer, the connection, the login."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a model writes is untrusted: nothing of it runs, and nothing of it is fetched."""
+"""A model's text is untrusted: nothing in it is executed or fetched."""
 
 import pytest
 from playwright.sync_api import Request, expect

@@ -1,4 +1,4 @@
-"""How a text looks and behaves while it grows: code, formulas, tables, the end in sight, long chats."""
+"""Rendering of growing texts: code, formulas, tables, auto-scrolling, long chats."""
 
 import re
 

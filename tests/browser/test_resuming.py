@@ -1,4 +1,4 @@
-"""Reload, second tab, restarted server: never a gap, never a word twice."""
+"""Reloads, second tabs and server restarts neither lose nor repeat text."""
 
 import signal
 

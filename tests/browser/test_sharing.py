@@ -1,4 +1,4 @@
-"""A chat leaves the page: as a link for others, and as a file that comes back."""
+"""Sharing a chat by a public link, and exporting and importing it as a file."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two models answer the same question; the reader goes on with one of them."""
+"""Two models answer a question; the user continues with one of the answers."""
 
 import pytest
 from playwright.sync_api import expect

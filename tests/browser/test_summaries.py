@@ -1,4 +1,4 @@
-"""Long chats: "compress now", what is seen of it, and where the verbatim part begins."""
+"""Compression of long chats: "compress now", its progress, and the start of the verbatim part."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ LONG = "word " * 400
 
 @pytest.fixture(scope="module")
 def compressing(running_stack: Stack) -> Iterator[Stack]:
-    """With the process that writes summaries."""
+    """The stack with a compression worker."""
     running_stack.start("compression")
     yield running_stack
     process = running_stack.processes.pop("compression")

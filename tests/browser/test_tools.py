@@ -1,4 +1,4 @@
-"""Tools on the page: what was called, what came of it, and the sources of the answer."""
+"""Tools on the page: calls, their results, and the sources of the answer."""
 
 from typing import Any
 
@@ -92,7 +92,7 @@ def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader
 def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
     searching: Reader, stack: Stack
 ) -> None:
-    """One of them fails; and both are as they were after a reload."""
+    """One call fails; both look the same after a reload."""
     stack.searching.find(MOON)
     bad = {"call": {"name": "current_time", "arguments": {"timezone": "Nowhere/At-All"}}}
     stack.upstream.reply(RESEARCH, bad, contains="Ask around", after_tools=0)

@@ -1,4 +1,4 @@
-"""The map of a session: what it shows, how one moves on it, where a click leads."""
+"""The map of a session's tree: marks, keyboard navigation, clicks."""
 
 import json
 
@@ -54,7 +54,7 @@ def test_it_grows_while_others_write(branching: Reader) -> None:
 
 def test_of_a_thousand_messages_only_those_in_sight_are_drawn(reader: Reader) -> None:
     def tree(route: Route) -> None:
-        """A chain, as the server would tell it."""
+        """A tree with a single branch, as the server would return it."""
         ids = [f"00000000-0000-4000-8000-{number:012d}" for number in range(1001)]
         roles = ["root"] + ["user", "assistant"] * 500
         nodes = [

@@ -1,4 +1,4 @@
-"""Around an answer: copied, rated, asked again of another model, what it took; a question edited; at both sizes."""
+"""Actions on answers: copy, feedback, regenerate with another model, timing; editing questions; desktop and phone."""
 
 import re
 

@@ -13,7 +13,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 
 class Windows:
-    """Free ones, by how they look."""
+    """Free windows, by device and theme."""
 
     def __init__(self, browser: Browser, base_url: str) -> None:
         self._browser = browser

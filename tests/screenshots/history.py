@@ -1,4 +1,4 @@
-"""A month of chats that were not had, so that the admin's pictures have something to count. Runs in `manage.py shell`."""
+"""Creates a month of generated runs for the admin's screenshots. Runs in `manage.py shell`."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What is done before a picture is taken. A scene leaves the page as it is to be seen."""
+"""The actions before each screenshot. A scene leaves the page in the state to be shown."""
 
 import re
 from typing import Any
@@ -37,14 +37,14 @@ class World:
         return self.page.evaluate(POST, [path, body])
 
     def talk(self) -> None:
-        """Everything that is said in the pictures."""
+        """Create all chats of the screenshots."""
         self.tell_lighthouse()
         self.tell_compared()
         self.tell_tools()
         self.tell_route()
 
     def ask(self, session: str, text: str, **more: Any) -> dict[str, Any]:
-        """Until the answers are there."""
+        """Wait until the answers are complete."""
         started = self.post(f"sessions/{session}/turns/", {"text": text, **more})
         for run in started["runs"]:
             self.page.wait_for_function(

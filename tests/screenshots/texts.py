@@ -1,4 +1,4 @@
-"""What the people and the models of the pictures say."""
+"""The texts of users and models in the screenshots."""
 
 # ruff: noqa: RUF001  dashes and signs as people and models write them
 

@@ -1,4 +1,4 @@
-"""Staff see what a summary covers and saves, have one written again, and delete one."""
+"""The admin of compressions: what a summary covers and saves, repeating one, deleting one."""
 
 from typing import Any
 

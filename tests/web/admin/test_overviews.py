@@ -1,4 +1,4 @@
-"""The pages over all runs: what was used day by day, and what waits and who works now."""
+"""The admin's overview pages: usage by day, queues and workers."""
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Admins read everything and change nothing a user wrote."""
+"""Staff can read everything in the admin and change nothing that a user wrote."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The run page tells an operator what goes on, and two actions do something about it."""
+"""The admin's page of a run, and the actions to stop and re-queue it."""
 
 from typing import Any
 

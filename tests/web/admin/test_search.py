@@ -1,4 +1,4 @@
-"""Staff find rows by user, text, id and error code; lists ask no more of the database when there is more in it."""
+"""The admin's search by user, text, id and error code; the number of queries does not grow with the rows."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ LISTS = (
 
 @pytest.fixture
 def run() -> Run:
-    """alice asked about tides, and the server did not answer in time; bob asked about pasta."""
+    """alice's failed run about tides; bob has one about pasta."""
     client, session = cast.chat_of_alice()
     Session.objects.filter(pk=session).update(title="Two bulges")
     started = cast.talk(client, session, "Why are there two tides?")

@@ -1,4 +1,4 @@
-"""Admins can read what a model was sent, cycle by cycle; nobody changes it."""
+"""The admin shows the requests sent to models, cycle by cycle, read-only."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run() -> Run:
-    """Of two cycles."""
+    """The requests of two cycles."""
     client, session = cast.chat_of_alice()
     [run] = cast.talk(client, session)["runs"]
     kept = {"run_id": run["id"], "attempt": 1, "tokens": 4321, "sent_at": timezone.now()}

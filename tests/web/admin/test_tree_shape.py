@@ -1,4 +1,4 @@
-"""Which part of a tree the admin shows, and how it is folded: places in, places out."""
+"""Which part of a tree the admin shows, and which branches are folded."""
 
 from typing import Any
 from uuid import UUID
@@ -94,7 +94,7 @@ def test_folded_branches_end_where_there_is_no_room(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_branch_of_branches_ends_somewhere() -> None:
-    """Each message was regenerated on the branch that was left by then: as deep as it gets."""
+    """Each message is regenerated on the branch left by the one before: the maximum nesting."""
     places = [TreeEntry(UUID(int=1), None, "root", None, None)]
     for depth in range(2, 300):
         above = UUID(int=depth - 1)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { duration } from "../../../web/static/chat/elements/durations.js";
-import { about, outcomeInWords, stepsInWords } from "../../../web/static/chat/tools/tool_words.js";
+import { about, outcomeText, stepsText } from "../../../web/static/chat/tools/tool_texts.js";
 import { rowsOf } from "../../../web/static/chat/answer/usage.js";
 
 const call = (name, more = {}) => ({
@@ -28,7 +28,7 @@ for (const [line, rounds] of [
   ["Used clock · stopped", [round(call("clock", { status: "unknown" }))]],
   ["Researched · 1 source", [round(call("research_agent", { inside: [search({ documents: [source(1)] })] }))]],
 ]) {
-  test(`folded: ${line}`, () => assert.equal(stepsInWords(rounds), line));
+  test(`folded: ${line}`, () => assert.equal(stepsText(rounds), line));
 }
 
 test("a call says what it is about, in one short line", () => {
@@ -37,9 +37,9 @@ test("a call says what it is about, in one short line", () => {
 });
 
 test("a call says how it ended", () => {
-  assert.equal(outcomeInWords(call("x", { durationMs: 2100 })), "2.1 s");
-  assert.equal(outcomeInWords(call("x", { status: "failed", durationMs: 2100 })), "failed · 2.1 s");
-  assert.equal(outcomeInWords(call("x", { status: "running" })), "running…");
+  assert.equal(outcomeText(call("x", { durationMs: 2100 })), "2.1 s");
+  assert.equal(outcomeText(call("x", { status: "failed", durationMs: 2100 })), "failed · 2.1 s");
+  assert.equal(outcomeText(call("x", { status: "running" })), "running…");
 });
 
 const run = (more = {}) => ({

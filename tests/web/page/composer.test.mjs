@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaningOf } from "../../../web/static/chat/composer/composer_keys.js";
+import { interpretKey } from "../../../web/static/chat/composer/composer_keys.js";
 import { Drafts } from "../../../web/static/chat/composer/drafts.js";
-import { chosen, withPick } from "../../../web/static/chat/composer/model_choice.js";
-import { EMPTY, isEmpty, joined, preview, wholeText } from "../../../web/static/chat/composer/pasted.js";
+import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
+import { EMPTY, isEmpty, joinDrafts, preview, fullText } from "../../../web/static/chat/composer/pasted_texts.js";
 import { waiting, withdrawable } from "../../../web/static/chat/conversation/queue.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 
@@ -29,23 +29,23 @@ for (const [key, now, meaning] of [
   [{ key: "ArrowUp", shiftKey: true }, IDLE, null],
   [{ key: "a" }, IDLE, null],
 ]) {
-  test(`${JSON.stringify([key, now])} means ${meaning}`, () => assert.equal(meaningOf(key, now), meaning));
+  test(`${JSON.stringify([key, now])} means ${meaning}`, () => assert.equal(interpretKey(key, now), meaning));
 }
 
 // Texts
 
 test("what was pasted follows what was typed", () => {
-  assert.equal(wholeText({ text: "Sum it up:\n", pasted: ["one", "two"] }), "Sum it up:\n\none\n\ntwo");
-  assert.equal(wholeText({ text: "", pasted: ["one"] }), "one");
-  assert.equal(wholeText({ text: "  as typed \n", pasted: [] }), "  as typed \n");
+  assert.equal(fullText({ text: "Sum it up:\n", pasted: ["one", "two"] }), "Sum it up:\n\none\n\ntwo");
+  assert.equal(fullText({ text: "", pasted: ["one"] }), "one");
+  assert.equal(fullText({ text: "  as typed \n", pasted: [] }), "  as typed \n");
 });
 
 test("a refused text comes back before what was typed meanwhile", () => {
-  assert.deepEqual(joined({ text: "first", pasted: ["a"] }, { text: "second", pasted: ["b"] }), {
+  assert.deepEqual(joinDrafts({ text: "first", pasted: ["a"] }, { text: "second", pasted: ["b"] }), {
     text: "first\n\nsecond",
     pasted: ["a", "b"],
   });
-  assert.deepEqual(joined({ text: "first", pasted: [] }, EMPTY), { text: "first", pasted: [] });
+  assert.deepEqual(joinDrafts({ text: "first", pasted: [] }, EMPTY), { text: "first", pasted: [] });
 });
 
 test("only visible text is something to send", () => {
@@ -121,7 +121,7 @@ for (const [name, agent, picks, names] of [
   ["what was picked with the agent before its own", AGENT, { a: ["alpha"] }, ["alpha"]],
   ["an agent without models leaves the choice", { ...AGENT, models: [] }, { "": ["alpha"] }, ["alpha"]],
 ]) {
-  test(`models: ${name}`, () => assert.deepEqual(chosen(MODELS, agent, picks), names));
+  test(`models: ${name}`, () => assert.deepEqual(chooseModels(MODELS, agent, picks), names));
 }
 
 test("a pick is kept by agent, and none where it is what the agent has", () => {

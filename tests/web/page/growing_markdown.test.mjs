@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { GrowingTokens } from "../../../web/static/chat/markdown/growing_tokens.js";
 import { marked } from "../../../web/static/chat/markdown/markdown_rules.js";
-import { showable } from "../../../web/static/chat/markdown/unfinished.js";
+import { completeMarkdown } from "../../../web/static/chat/markdown/unfinished_markdown.js";
 
 /** Everything models write, in an order that brings neighbours together that could be mistaken for one another. */
 const RICH = `# Head **bold** text
@@ -150,8 +150,8 @@ test("a dollar is money unless it is a formula's", () => {
 });
 
 test("a link is a link as soon as its address begins", () => {
-  assert.equal(showable("See [the docs](https://exa"), "See [the docs]()");
-  assert.equal(showable("See [the do"), "See ");
-  assert.equal(showable("As [1]"), "As ");
-  assert.equal(showable("Cost **$5"), "Cost **$5**");
+  assert.equal(completeMarkdown("See [the docs](https://exa"), "See [the docs]()");
+  assert.equal(completeMarkdown("See [the do"), "See ");
+  assert.equal(completeMarkdown("As [1]"), "As ");
+  assert.equal(completeMarkdown("Cost **$5"), "Cost **$5**");
 });

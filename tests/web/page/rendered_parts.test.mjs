@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
-import { linesOf, plainLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
-import { completedTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
+import { parseLines, plainLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
+import { completeTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
 
 const CODES = {
   python: 'def f(x: int = 1) -> str:\n    """Two\n    lines."""\n    return f"{x} <b>&amp;</b>"\n',
@@ -16,7 +16,7 @@ const text = (lines) => lines.flatMap(({ runs }) => runs.map(([, part]) => part)
 
 for (const [language, code] of Object.entries(CODES)) {
   test(`coloured lines are the code, character by character: ${language}`, () => {
-    const lines = linesOf(highlighter.highlight(code, { language }).value);
+    const lines = parseLines(highlighter.highlight(code, { language }).value);
     assert.equal(text(lines), code);
     assert.equal(lines.length, code.split("\n").length);
     assert.ok(lines.slice(0, -1).every(({ runs }) => runs.at(-1)[1].endsWith("\n")));
@@ -26,7 +26,7 @@ for (const [language, code] of Object.entries(CODES)) {
 }
 
 test("a line in which something begins that goes on is not whole", () => {
-  const lines = linesOf(highlighter.highlight(CODES.python, { language: "python" }).value);
+  const lines = parseLines(highlighter.highlight(CODES.python, { language: "python" }).value);
   assert.deepEqual(lines.map(({ isWhole }) => isWhole).slice(0, 3), [true, false, true]);
 });
 
@@ -39,5 +39,5 @@ for (const [open, closed] of [
   ["\\{ a", "\\{ a"],
   ["\\begin{ali", ""],
 ]) {
-  test(`open TeX is closed: ${open}`, () => assert.equal(completedTex(open), closed));
+  test(`open TeX is closed: ${open}`, () => assert.equal(completeTex(open), closed));
 }

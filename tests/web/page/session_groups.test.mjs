@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grouped } from "../../../web/static/chat/sessions/session_groups.js";
+import { groupSessions } from "../../../web/static/chat/sessions/session_groups.js";
 
 const NOW = new Date(2026, 2, 31, 0, 30); // half past midnight, two days after clocks went forward in Europe
 
 const used = (...parts) => ({ id: parts.join("-"), updated_at: new Date(...parts).toISOString() });
-const kinds = (...sessions) => grouped(sessions, NOW).map(({ kind, sessions: inside }) => [kind, inside.length]);
+const kinds = (...sessions) => groupSessions(sessions, NOW).map(({ kind, sessions: inside }) => [kind, inside.length]);
 
 test("days are calendar days, not spans of 24 hours", () => {
   assert.deepEqual(kinds(used(2026, 2, 31, 0, 10), used(2026, 2, 30, 23, 50), used(2026, 2, 30, 0, 0)), [
@@ -29,7 +29,7 @@ for (const [parts, kind] of [
 }
 
 test("months are apart, the same month of another year too", () => {
-  const groups = grouped([used(2026, 1, 9), used(2026, 1, 2), used(2026, 0, 31), used(2025, 1, 9)], NOW);
+  const groups = groupSessions([used(2026, 1, 9), used(2026, 1, 2), used(2026, 0, 31), used(2025, 1, 9)], NOW);
   assert.deepEqual(
     groups.map(({ month, sessions }) => [month.getFullYear(), month.getMonth(), sessions.length]),
     [
@@ -40,4 +40,4 @@ test("months are apart, the same month of another year too", () => {
   );
 });
 
-test("nothing has no groups", () => assert.deepEqual(grouped([], NOW), []));
+test("nothing has no groups", () => assert.deepEqual(groupSessions([], NOW), []));

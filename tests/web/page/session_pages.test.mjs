@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING, withNews, withOlder, without } from "../../../web/static/chat/sessions/session_pages.js";
+import { NOTHING, withUpdate, withOlder, without } from "../../../web/static/chat/sessions/session_pages.js";
 
 const at = (id, minute, more = {}) => ({ id, updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, n: 1, ...more });
 const ids = (pages) => pages.sessions.map(({ id }) => id).join(" ");
@@ -15,23 +15,23 @@ for (const [name, news, order] of [
   ["the oldest of all comes last where everything is loaded", at("x", 1), "c b a x"],
   ["of the same moment the greater id comes first", at("bb", 20), "c bb b a"],
 ]) {
-  test(name, () => assert.equal(ids(withNews(pages(), news)), order));
+  test(name, () => assert.equal(ids(withUpdate(pages(), news)), order));
 }
 
 test("what is older than the loaded part is left to be read", () => {
-  assert.equal(ids(withNews(pages("more"), at("x", 1))), "c b a");
+  assert.equal(ids(withUpdate(pages("more"), at("x", 1))), "c b a");
 });
 
 test("news keeps what it does not speak of", () => {
-  const [first] = withNews(pages(), { ...at("c", 30), n: 2, title: "T" }).sessions;
+  const [first] = withUpdate(pages(), { ...at("c", 30), n: 2, title: "T" }).sessions;
   assert.deepEqual(first, { ...at("c", 30), n: 2, title: "T" });
   const before = { sessions: [at("c", 30, { match: "said" })], next: null };
-  assert.equal(withNews(before, at("c", 31)).sessions[0].match, "said");
+  assert.equal(withUpdate(before, at("c", 31)).sessions[0].match, "said");
 });
 
 test("news that is older than what is known changes nothing", () => {
   const known = { sessions: [at("c", 30, { n: 5, title: "new" })], next: null };
-  assert.equal(withNews(known, at("c", 31, { n: 4, title: "old" })), known);
+  assert.equal(withUpdate(known, at("c", 31, { n: 4, title: "old" })), known);
 });
 
 test("an older page brings nothing twice", () => {

@@ -1,4 +1,4 @@
-"""What every page brings along: its language and its theme, right from the first byte."""
+"""Every page is rendered in the right language and theme by the server."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""German is whole: every text of the sources has one, with the same holes, and what is compiled is what was written."""
+"""The German translation is complete: every text has one with the same placeholders, and the .mo files are current."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ from chat.models import CitedDocument, PromptBlock
 from tests import messages
 
 HOLE = re.compile(r"%\(\w+\)[\d.]*[sdf]")
-# What a page of the admin shows of its Python: as an argument by name, as a name of a class, as an argument by place.
+# Where Python texts of the admin are shown: keyword arguments, class attributes, positional arguments.
 BY_NAME = {"description", "title", "label", "help_text", "verbose_name", "verbose_name_plural", "why"}
 OF_CLASS = BY_NAME | {"search_help_text", "index_title"}
 BY_PLACE = {
@@ -25,7 +25,7 @@ BY_PLACE = {
     "message_user": 1,
     "apply_and_log": 3,
 }
-# What is left of a template without its tags and holes; names and units are the same in every language.
+# Removes tags and variables from a template. Names and units are the same in every language.
 IN_TEMPLATE = re.compile(r"{% blocktranslate.*?endblocktranslate %}|{%.*?%}|{{.*?}}|<[^>]*>|&\w+;", re.DOTALL)
 SAME = {"ms", "s", "p95", "UTC"}
 SAID_BY_TAGS = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"{]*[A-Za-z]{2}[^"{]*)')
@@ -80,7 +80,7 @@ def test_the_compiled_texts_are_the_written_ones(domain: str) -> None:
 
 
 def _english_in(file: Path) -> Iterator[str]:
-    """Texts as they stand, where the admin shows them."""
+    """Yield untranslated texts in places that the admin shows."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         shown: list[ast.expr] = []
         if isinstance(node, ast.Call):
@@ -100,7 +100,7 @@ def _english_in(file: Path) -> Iterator[str]:
 
 
 def _words(text: ast.expr) -> str:
-    """Of a plain text or an f-string."""
+    """Return the literal text of a string or an f-string."""
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
     return "".join(
         part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)

@@ -1,4 +1,4 @@
-"""The shell of the page and what is served beside it."""
+"""The page's HTML and the static files it needs."""
 
 import re
 from http import HTTPStatus
@@ -67,6 +67,6 @@ def test_lock_file_names_versions_and_no_registry() -> None:
 
 @pytest.mark.parametrize("address", MODULES)
 async def test_the_named_modules_are_served_while_developing(address: str) -> None:
-    """From below the folder their storage names: what lies elsewhere, uploads included, is refused."""
+    """They are inside the folder that their storage names: files outside it, including uploads, are not served."""
     answer = await AsyncClient().get(f"/static/{address}")
     assert answer.status_code == HTTPStatus.OK

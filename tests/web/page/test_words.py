@@ -1,4 +1,4 @@
-"""Every code a client can be refused with, or a run can end with, has words for readers."""
+"""Every error code of the API and of failed runs has a text in the page."""
 
 import json
 import subprocess
@@ -12,12 +12,12 @@ from tests.house import ROOT
 from tests.web.page.test_reducer import node
 
 PAGE = Path(ROOT) / "web/static/chat"
-# Made by the page itself.
+# Codes that the page itself creates.
 ITS_OWN = {"unreachable", "unreadable"}
 
 
 def said(module: str, table: str) -> dict[str, str]:
-    """What a table of words says in English, by code."""
+    """Return the English texts of a module's table, by code."""
     runtime = node()
     if runtime is None:
         pytest.skip("Node is missing: the page's words were NOT compared with the codes")
@@ -32,12 +32,12 @@ def said(module: str, table: str) -> dict[str, str]:
 
 
 def test_every_refusal_has_words() -> None:
-    words = said("answer/refusal_words.js", "REFUSALS")
+    words = said("answer/api_error_texts.js", "REFUSALS")
     assert set(words) - ITS_OWN == set(REFUSALS)
     assert all(text.endswith((".", "!")) for text in words.values())
 
 
 def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
-    words = said("answer/run_error_words.js", "RUN_ERRORS")
+    words = said("answer/run_error_texts.js", "RUN_ERRORS")
     assert set(words) == set(RUN_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { between, laidOut, stepped } from "../../../web/static/chat/tree/tree_layout.js";
+import { placesBetween, layOut, stepFrom } from "../../../web/static/chat/tree/tree_layout.js";
 
 /** `u1<root a1<u1 …`, the latest child of a message being the last one named. */
 function nodes(text) {
@@ -19,20 +19,20 @@ const BRANCHING = "u1<root a1<u1 a2<u1 u2<a1 a3<u2 u3<a2 a4<u3 s1<u2";
 const at = (layout, id) => layout.places.find(({ node }) => node.id === id);
 
 test("a chain stands in one column, each message below the one it follows", () => {
-  const { places } = laidOut(nodes("u1<root a1<u1 u2<a1"));
+  const { places } = layOut(nodes("u1<root a1<u1 u2<a1"));
   assert.equal(new Set(places.map(({ x }) => x)).size, 1);
   assert.deepEqual(places.map(({ node }) => node.id), ["root", "u1", "a1", "u2"]);
   assert.ok(places.every(({ y }, i) => i === 0 || y > places[i - 1].y));
 });
 
 test("no two messages stand in the same place, and all stand on the map", () => {
-  const { places, width, height } = laidOut(nodes(BRANCHING));
+  const { places, width, height } = layOut(nodes(BRANCHING));
   assert.equal(new Set(places.map(({ x, y }) => `${x},${y}`)).size, places.length);
   assert.ok(places.every(({ x, y }) => x > 0 && x < width && y > 0 && y < height));
 });
 
 test("the current branch follows the latest children, to its leaf", () => {
-  const layout = laidOut(nodes(BRANCHING));
+  const layout = layOut(nodes(BRANCHING));
   assert.deepEqual(layout.places.filter(({ isCurrent }) => isCurrent).map(({ node }) => node.id), ["root", "u1", "a2", "u3", "a4"]);
   assert.equal(layout.leaf.node.id, "a4");
 });
@@ -49,20 +49,20 @@ for (const [from, key, to] of [
   ["a3", "x", undefined],
 ]) {
   test(`${key} from ${from} leads ${to ? `to ${to}` : "nowhere"}`, () => {
-    const layout = laidOut(nodes(BRANCHING));
-    assert.equal(stepped(layout, at(layout, from), key)?.node.id, to);
+    const layout = layOut(nodes(BRANCHING));
+    assert.equal(stepFrom(layout, at(layout, from), key)?.node.id, to);
   });
 }
 
 test("a session without messages, and one that was not read, have no places to go to", () => {
-  assert.deepEqual(laidOut([]).places, []);
-  assert.equal(stepped(laidOut(nodes("")), laidOut(nodes("")).places[0], "ArrowDown"), null);
+  assert.deepEqual(layOut([]).places, []);
+  assert.equal(stepFrom(layOut(nodes("")), layOut(nodes("")).places[0], "ArrowDown"), null);
 });
 
 test("only what is in sight is found, in a long chain at once", () => {
   const long = Array.from({ length: 1000 }, (_, i) => `${i % 2 ? "a" : "u"}${i}<${i ? `${i % 2 ? "u" : "a"}${i - 1}` : "root"}`);
-  const { places } = laidOut(nodes(long.join(" ")));
-  const seen = between(places, 3600, 7200);
+  const { places } = layOut(nodes(long.join(" ")));
+  const seen = placesBetween(places, 3600, 7200);
   assert.equal(seen.length, 100);
   assert.ok(seen.every(({ y }) => y >= 3600 && y < 7200));
 });

@@ -1,4 +1,4 @@
-"""alice with a session and two models; nothing is executed: the tests play the worker."""
+"""Fixtures: alice with a session and two models. No worker runs; the tests act as one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Agents: made, changed, given to sessions; what they decide about a turn."""
+"""Agents: creating and changing them, assigning them to sessions, their effect on turns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page's tokens: seen once, recognised by how they begin, taken back."""
+"""API tokens: shown once, listed by their first characters, deleted."""
 
 from typing import Any
 

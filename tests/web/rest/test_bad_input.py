@@ -152,7 +152,7 @@ BAD: list[Any] = [
 
 @pytest.fixture
 def names(client: APIClient, alice: Any, session: str) -> dict[str, str]:
-    """Ids of one finished turn, and of a message in another session of alice's."""
+    """The ids of a finished turn, and of a message in another of alice's sessions."""
     other = client.post(SESSIONS, {}, format="json").json()
     started = cast.talk(client, session)
     return {
@@ -244,7 +244,7 @@ def test_without_any_model_nothing_is_stored(client: APIClient, session: str) ->
 
 
 async def test_a_body_in_chunks_is_read(db: None) -> None:
-    """As a server sees it: without a length."""
+    """A request body without a length, as the server receives a chunked one."""
     app = ApplicationCommunicator(
         get_asgi_application(),
         {

@@ -1,4 +1,4 @@
-"""Compression asked for by hand: what is queued, what there is nothing to do for, and what is told of the summary."""
+"""Manual compression: when it is queued, when there is nothing to compress, and reading the summary."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One error shape, whoever notices the error: DRF, Django, middleware, the database."""
+"""Errors of DRF, Django, middleware and the database all have the same shape."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files and projects as far as turns and sessions know them; the rows are made here."""
+"""Files and projects in turns and sessions; the tests create the rows themselves."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Logging in, and what happens to somebody who guesses passwords."""
+"""Logging in, and the lockout after too many wrong passwords."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /metrics: what Prometheus reads there."""
+"""GET /metrics, as Prometheus parses it."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def told() -> dict[str, Metric]:
-    """Families by name, as a Prometheus server would parse them."""
+    """Metric families by name, as a Prometheus server parses them."""
     response = Client().get("/metrics")
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/plain")
@@ -47,7 +47,7 @@ def nothing_is_remembered() -> Iterator[None]:
 
 @pytest.fixture
 def run(transactional_db: None) -> Run:
-    """alice's question, its answer queued for 90 s."""
+    """A run of alice's that has been queued for 90 s."""
     cast.model("quick", is_default=True)
     client = cast.client_of(cast.user("alice"))
     session = client.post("/api/sessions/", {}, format="json").json()["id"]

@@ -1,4 +1,4 @@
-"""Every route that names an object answers mallory as if it did not exist. New routes join by themselves."""
+"""Every route with an object's id responds to another user as if the object did not exist. Routes are found automatically."""
 
 import uuid
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def routes() -> list[Any]:
 
 @pytest.fixture
 def objects(client: APIClient, session: str) -> dict[str, str]:
-    """alice's, by the name a path gives them."""
+    """alice's objects, by their names in paths."""
     started = cast.talk(client, session)
     run = started["runs"][0]
     agent = client.post("/api/agents/", {"name": "Tides", "prompt": "Be brief."}, format="json").json()["id"]

@@ -1,4 +1,4 @@
-"""Sessions, branches, runs and packets as they are read."""
+"""Reading sessions, branches, runs and packets."""
 
 import json
 from typing import Any
@@ -154,7 +154,7 @@ class TestMessages:
 
 
 def log(run: Run, *entries: Any, first: int = 1) -> None:
-    """Appends to the run's log what a worker would have emitted: texts, or whole objs."""
+    """Append to the run's log what a worker would have emitted: texts, or whole objs."""
     session = str(run.turn.session_id)
     lines = []
     for seq, one in enumerate(entries, first):

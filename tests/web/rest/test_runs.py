@@ -1,4 +1,4 @@
-"""A run tells who works on it and since when."""
+"""GET runs/{id}/: which worker executes a run, and since when."""
 
 import pytest
 from rest_framework.test import APIClient

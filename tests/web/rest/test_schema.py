@@ -1,4 +1,4 @@
-"""The contract in machine-readable form says what the code does."""
+"""The OpenAPI and AsyncAPI documents match the code."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Stopping runs and turns, and deleting a session that has some."""
+"""Stopping runs and turns, and deleting a session with live runs."""
 
 from typing import Any
 

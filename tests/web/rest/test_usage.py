@@ -1,4 +1,4 @@
-"""What answers used and cost, by day and model."""
+"""GET usage/: tokens and cost by day and model."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +15,7 @@ WEEK = {"from": "2026-11-16", "to": "2026-11-22"}
 
 
 def used(client: APIClient, session: str, model: str, ended_at: datetime, **fields: Any) -> None:
-    """One finished run, as it would be stored."""
+    """Store one finished run."""
     run = cast.talk(client, session, models=[model])["runs"][0]["id"]
     Run.objects.filter(pk=run).update(ended_at=ended_at, **fields)
 

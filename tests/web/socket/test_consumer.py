@@ -1,4 +1,4 @@
-"""The websocket, by a real server on a loopback port."""
+"""The websocket consumer, with a real server on a loopback port."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A conversation over the socket: sent, streamed by a publisher in a worker's place, resumed, stopped."""
+"""A conversation over the websocket: sending, streaming, resuming, stopping. The tests act as the worker."""
 
 import pytest
 import pytest_asyncio
@@ -54,7 +54,7 @@ def dial(address, alice):
 
 
 class Worker:
-    """Claims one run and speaks as its worker."""
+    """Claims one run and publishes as its worker."""
 
     def __init__(self, publisher: Publisher, run: Run, session: str) -> None:
         self.run = run
@@ -83,7 +83,7 @@ async def claimed(publisher: Publisher, run: str, session: str) -> Worker:
 
 
 async def sent(client: sockets.Client, session: str) -> str:
-    """Send a message; the id of its one run."""
+    """Send a message; return the id of its only run."""
     accepted = await client.ask(type="send", session=session, text="Hi")
     assert accepted["type"] == "accepted", accepted
     return accepted["runs"][0]["id"]
@@ -94,7 +94,7 @@ def is_stop(one: dict) -> bool:
 
 
 def shown(client: sockets.Client, before: str = "") -> str:
-    """What the client's screen says: snapshots replace, resets clear, packets add."""
+    """The text that a client shows: snapshots replace it, resets clear it, packets append."""
     text = before
     for one in client.seen:
         match one:

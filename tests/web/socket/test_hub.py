@@ -36,7 +36,7 @@ async def hub():
 
 @pytest_asyncio.fixture
 async def relay(settings):
-    """The hub's connection, and only that, goes through it."""
+    """A TCP relay that only the hub's connection goes through."""
     async_redis()
     relay = Relay()
     await relay.mend()
@@ -46,7 +46,7 @@ async def relay(settings):
 
 
 class Follower:
-    """One subscriber of one running run, with what it was given."""
+    """One subscriber of a running run, with everything it received."""
 
     def __init__(self, hub: Hub) -> None:
         self.outbox = Outbox()
@@ -73,14 +73,14 @@ class Follower:
         assert (await append(self.log, attempt, first, lines)).outcome == "ok"
 
     async def lose(self, first: int, last: int) -> None:
-        """In the log, but published where nobody hears it."""
+        """Append to the log, but publish on a channel without subscribers."""
         lines = [
             json.encode({"run": str(self.run), "attempt": 1, "seq": seq}) for seq in range(first, last + 1)
         ]
         await append(self.log._replace(channel="nowhere"), 1, first, lines)
 
     async def until(self, seq: int, attempt: int = 1) -> list[int]:
-        """Take until this packet has come; the seqs of everything given so far."""
+        """Take until this packet has arrived; return the seqs received so far."""
         async with asyncio.timeout(LIMIT_S):
             while not any(one.get("seq") == seq and one["attempt"] == attempt for one in self.given):
                 assert await self.outbox.wait()

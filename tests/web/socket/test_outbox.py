@@ -1,4 +1,4 @@
-"""What waits for one socket: frames, bounds, and the end."""
+"""The outbox of a socket: frames, limits, closing."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the tabs of one user hear of the list of sessions, by a real server and real sockets."""
+"""Updates of the session list reach all sockets of a user, with a real server and real sockets."""
 
 import uuid
 from contextlib import asynccontextmanager
@@ -43,14 +43,14 @@ async def tab(address: str, person: User):
 
 
 async def marks(client: sockets.Client) -> tuple[bool, bool]:
-    """is_answering and is_unread as the next line tells them."""
+    """Return is_answering and is_unread of the next line."""
     line = await client.next()
     assert line["type"] == "session_changed"
     return line["is_answering"], line["is_unread"]
 
 
 def row(api, session: str) -> dict:
-    """As the list shows it."""
+    """Read the session as the list presents it."""
     return next(one for one in api.get("/api/sessions/").json()["results"] if one["id"] == session)
 
 

@@ -1,6 +1,6 @@
 /**
- * Runs before the form is there, so that nothing typed into it is lost while the page's modules are on their way:
- * Enter is remembered, and kept from doing what a form without scripts does. No module: modules come later.
+ * Runs before the form exists, so that nothing typed into it is lost while the page's modules load:
+ * Enter is remembered and does not submit the form. Not a module, because modules run later.
  */
 
 (() => {
@@ -8,14 +8,14 @@
   /** @param {Event} event */
   const remember = (event) => {
     const form = /** @type {HTMLElement} */ (event.target).closest?.("form");
-    // "ready": the composer itself listens now.
+    // "ready": the composer handles keys now.
     if (form?.id !== FORM || "ready" in form.dataset) return;
     event.preventDefault();
     const field = form.querySelector("textarea");
     if (!field?.value.trim()) return;
     form.dataset.entered = "";
     form.ariaBusy = "true";
-    // What was entered is what is sent.
+    // The text at the time of Enter is sent.
     field.readOnly = true;
   };
   addEventListener("submit", remember, true);

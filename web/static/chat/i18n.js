@@ -1,16 +1,16 @@
 /**
- * The page's texts in the reader's language. English is in the sources; other languages come in a script that the
- * server makes of `web/locale/` and that has run before any module.
+ * Translates the page's texts. The sources contain English; other languages come in a script that the
+ * server generates from `web/locale/` and that runs before any module.
  */
 
 /** @type {{gettext(text: string): string, ngettext(one: string, many: string, count: number): string}|undefined} */
 const catalog = /** @type {any} */ (globalThis).django;
 
-/** What dates and numbers are written in. */
+/** The language of dates and numbers. */
 export const language = globalThis.document?.documentElement.lang || "en";
 
 /**
- * @param {string} text English, as a literal, so that it is found: `t("%(count)s of %(all)s", {count, all})`
+ * @param {string} text English, as a literal, so that extraction finds it: `t("%(count)s of %(all)s", {count, all})`
  * @param {Record<string, string|number>} [values]
  * @returns {string}
  */
@@ -20,7 +20,7 @@ export function t(text, values) {
 
 /**
  * @param {string} one English, for one @param {string} many English, for any other number
- * @param {number} count known in the texts as %(count)s
+ * @param {number} count available in the texts as %(count)s
  * @param {Record<string, string|number>} [values]
  * @returns {string}
  */

@@ -1,29 +1,29 @@
-/** Wires the parts of the page to each other. The address's fragment says which session is open. */
+/** Connects the parts of the page. The URL's fragment names the open session. */
 
 import * as api from "./server/api.js";
 import { attachAccountMenu } from "./frame/account_menu.js";
-import { Answering } from "./composer/answering.js";
-import { Chats } from "./sessions/chats.js";
-import { Compressing } from "./frame/compressing.js";
+import { AnswerSettings } from "./composer/answer_settings.js";
+import { SessionSidebar } from "./sessions/session_sidebar.js";
+import { CompressionStatus } from "./frame/compression_status.js";
 import { Composer } from "./composer/composer.js";
 import { Connection } from "./frame/connection.js";
 import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/decorate.js";
 import { Drafts } from "./composer/drafts.js";
-import { FileDoor } from "./composer/file_door.js";
+import { FileInput } from "./composer/file_input.js";
 import { t } from "./i18n.js";
 import { LiveSession } from "./server/live_session.js";
-import { toLogin } from "./frame/login_again.js";
+import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
 import { Notice } from "./elements/notice.js";
-import { Sending } from "./composer/sending.js";
-import { followOtherTabs } from "./settings/other_tabs.js";
+import { MessageSender } from "./composer/message_sender.js";
+import { followOtherTabs } from "./settings/tab_sync.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { titleOf } from "./sessions/session_list.js";
 import { isLive } from "./state/session_state.js";
 import { Sidebar } from "./frame/sidebar.js";
 import { Socket } from "./server/socket.js";
-import { Stopping } from "./composer/stopping.js";
+import { RunStopper } from "./composer/run_stopper.js";
 import { TreeToggle } from "./tree/tree_toggle.js";
 import { TurnActions } from "./conversation/turn_actions.js";
 
@@ -40,14 +40,14 @@ class Page {
     this.connection = new Connection(part("connection"));
     this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
     this.actions = this.#sessionActions();
-    this.sessions = this.#chats();
-    this.answering = this.#answering();
-    this.turn = new TurnActions({ live: () => this.live, models: () => this.answering.models, offered: () => this.answering.offered, failed });
-    this.sending = this.#sending();
-    this.stopping = new Stopping({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
+    this.sessions = this.#createSessions();
+    this.answerSettings = this.#createAnswerSettings();
+    this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, failed });
+    this.sender = this.#createSender();
+    this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
-    this.composer = this.#composer();
-    this.compressing = new Compressing(part("compression"), { live: () => this.live, attempt: (action) => this.#attempt(action), failed });
+    this.composer = this.#createComposer();
+    this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt: (action) => this.#attempt(action), failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.socket = this.#connect();
     this.#listen();
@@ -58,8 +58,8 @@ class Page {
     this.composer.takeOver();
   }
 
-  #chats() {
-    return new Chats(
+  #createSessions() {
+    return new SessionSidebar(
       { nav: part("sessions"), field: part("search"), status: part("search-status") },
       {
         state: () => this.live?.state ?? null,
@@ -75,8 +75,8 @@ class Page {
     );
   }
 
-  #answering() {
-    return new Answering(
+  #createAnswerSettings() {
+    return new AnswerSettings(
       { models: part("models"), agents: part("agents"), tool: part("tool") },
       {
         session: () => this.sessions.open,
@@ -90,10 +90,10 @@ class Page {
     );
   }
 
-  #sending() {
-    return new Sending({
+  #createSender() {
+    return new MessageSender({
       live: () => this.live,
-      answering: this.answering,
+      answering: this.answerSettings,
       turn: this.turn,
       isNamedLater: "namedLater" in part("title").dataset,
       begun: (session, beginning) => {
@@ -107,18 +107,18 @@ class Page {
     });
   }
 
-  #composer() {
+  #createComposer() {
     const form = part("composer");
-    new FileDoor(form);
+    new FileInput(form);
     return new Composer(form, new Drafts(localStorage, form.dataset.user), {
       send: (text) => {
         this.notice.hide();
         this.conversation.goToEnd();
-        return this.sending.send(text);
+        return this.sender.send(text);
       },
-      stop: () => this.stopping.stop(),
-      editLatest: () => this.sending.withdrawLatest() || this.conversation.editLast(),
-      choose: (mode) => this.answering.chooseMode(mode),
+      stop: () => this.stopper.stop(),
+      editLatest: () => this.sender.withdrawLatest() || this.conversation.editLast(),
+      choose: (mode) => this.answerSettings.chooseMode(mode),
     });
   }
 
@@ -156,20 +156,20 @@ class Page {
     });
   }
 
-  /** A chat that was deleted, here or elsewhere. @param {string} id */
+  /** Forgets a session that was deleted, here or elsewhere. @param {string} id */
   #gone(id) {
     this.composer.forget(id);
     if (this.live?.state.session === id) this.#goTo("");
   }
 
-  /** Of the open session. */
+  /** The menu of the open session. */
   #sessionMenu() {
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
-    return this.actions.items(session).toSpliced(-1, 0, this.compressing.item());
+    return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
   }
 
-  /** The address's fragment is the session's, so the link does not go where it says by itself. @param {Event} event */
+  /** The fragment names the session, so the skip link cannot work by its own fragment. @param {Event} event */
   #skip(event) {
     event.preventDefault();
     this.composer.focus();
@@ -181,25 +181,25 @@ class Page {
       select: (/** @type {string} */ id) => this.turn.select(id),
       edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
       regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model) => this.turn.regenerate(message, model),
-      models: () => this.answering.offered,
+      models: () => this.answerSettings.offered,
       readRun: api.readRun,
       readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => this.turn.readToolOutput(message, call),
       giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => this.turn.giveFeedback(message, feedback),
-      stopRun: (/** @type {string} */ run) => this.stopping.stop(run),
-      withdraw: (/** @type {Message} */ question) => this.sending.withdraw(question),
+      stopRun: (/** @type {string} */ run) => this.stopper.stop(run),
+      withdraw: (/** @type {Message} */ question) => this.sender.withdraw(question),
       readOlder: () => this.live?.readOlder(),
       announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
     };
   }
 
-  // --- Which session -----------------------------------------------------------------------------------------
+  // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
     const id = location.hash.match(/^#([0-9a-f-]{36})$/)?.[1] ?? null;
     if (this.live?.state.session !== id) {
       this.live?.close();
       this.conversation.clear();
-      this.stopping.forget();
+      this.stopper.forget();
       this.live = id && new LiveSession(id, this.socket, this.#sessionListener());
     }
     this.composer.open(id);
@@ -211,7 +211,7 @@ class Page {
   #sessionListener() {
     return {
       changed: () => this.#draw(),
-      sessionsChanged: () => {}, // the socket tells of all sessions
+      sessionsChanged: () => {}, // the socket pushes changes of all sessions
       failed: (/** @type {any} */ error) => this.#failed(error),
     };
   }
@@ -220,46 +220,46 @@ class Page {
   #goTo(id) {
     this.sidebar.closeDrawer();
     location.hash = id;
-    // A fragment that did not change fires no event.
+    // Setting an unchanged fragment fires no event.
     this.#open();
   }
 
   /** @param {any} object */
   #received(object) {
     if (object.type === "error") {
-      // Answers to what this page asked for in the background heal by themselves; refused stops are worth a word.
-      this.stopping.forget();
+      // Background commands are retried; a rejected stop must be shown.
+      this.stopper.forget();
       this.#failed(object);
     }
     this.sessions.receive(object);
     this.live?.receive(object);
   }
 
-  // --- What shows --------------------------------------------------------------------------------------------
+  // --- Drawing --------------------------------------------------------------------------------------------
 
-  /** The conversation: often, so only when the browser is ready for it. */
+  /** Schedules drawing of the conversation, which changes often. */
   #draw() {
     this.conversation.drawSoon(() => {
       const state = this.live?.state ?? null;
       this.composer.update({
         isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)),
-        ...this.stopping.now,
-        mode: this.answering.mode,
+        ...this.stopper.now,
+        mode: this.answerSettings.mode,
       });
       this.sessions.seen.check();
-      const pending = this.sending.textFor(state);
-      this.compressing.show(state);
+      const pending = this.sender.textFor(state);
+      this.compression.show(state);
       this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;
       return { state, pending };
     });
   }
 
-  /** Around the conversation: the list, the title. */
+  /** Draws the title and the parts around the conversation. */
   #drawFrame() {
     const id = this.live?.state.session ?? null;
     const session = this.sessions.open;
-    this.answering?.show();
+    this.answerSettings?.show();
     part("title").textContent = id ? (session ? titleOf(session) : t("Chat")) : t("New chat");
     document.title = `${part("title").textContent} · Turnwire`;
     part("session-menu").hidden = id === null;
@@ -268,7 +268,7 @@ class Page {
 
   /** @param {"connected"|"connecting"|"signed_out"} state */
   #connectionChanged(state) {
-    if (state === "signed_out") toLogin();
+    if (state === "signed_out") redirectToLogin();
     this.connection.changed(state === "connected");
   }
 
@@ -285,7 +285,7 @@ class Page {
 
   /** @param {{status?: number, code?: string, message?: string}} error */
   #failed(error) {
-    if (error.status === 401) toLogin();
+    if (error.status === 401) redirectToLogin();
     else this.notice.show(error);
   }
 }

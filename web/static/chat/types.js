@@ -1,6 +1,6 @@
 /**
- * The shapes the server sends, as far as the page uses them. The contract is the REST and websocket page of the
- * documentation; this file has types only.
+ * The types of what the server sends, as far as the page uses it. The contract is the OpenAPI and AsyncAPI
+ * documents; this file has types only.
  *
  * @typedef {"queued"|"running"|"stopping"|"waiting"|"completed"|"failed"|"stopped"} Status
  * @typedef {{code: string, message: string, retryable: boolean}} RunError

@@ -1,4 +1,4 @@
-/** What can be done with an answer, as small icons under it. */
+/** The icon buttons under an answer. */
 
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";

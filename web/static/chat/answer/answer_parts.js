@@ -1,4 +1,4 @@
-/** What an answer says, in the order it came: text, timelines of tools, and its last text with what it cites. */
+/** The parts of an answer in their order: texts, timelines of tools, and the final text with its citations. */
 
 import { citationChip } from "../markdown/citation_chip.js";
 import { h, setChildren } from "../elements/element.js";
@@ -7,7 +7,7 @@ import { ReasoningView } from "./reasoning_view.js";
 import { SourcesView } from "./sources_view.js";
 import { StepsView } from "../tools/steps_view.js";
 import { groupsOf, textAfter } from "../state/tool_rounds.js";
-import { documentsOf } from "../tools/tool_words.js";
+import { documentsOf } from "../tools/tool_texts.js";
 
 /** @import {Answer, Round, Source} from "../types.js" */
 

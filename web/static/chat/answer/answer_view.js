@@ -1,12 +1,12 @@
-/** One answer on the screen: who answers and how far it is, what it says, why it failed, what can be done with it. */
+/** The view of an answer: model and status, content, error, actions. */
 
-import { expected, isTerminal, shownBy } from "../state/answer.js";
+import { emptyAnswer, isTerminal, shownBy } from "../state/answer.js";
 import { AnswerFooter } from "./answer_footer.js";
 import { AnswerParts } from "./answer_parts.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { ProblemView } from "./problem_view.js";
-import { runErrorInWords, statusInWords } from "./words.js";
+import { runErrorText, statusText } from "./status_texts.js";
 
 /** @import {Answer, Message} from "../types.js" */
 
@@ -71,7 +71,7 @@ export class AnswerView {
   #showHead() {
     const { model } = this.now;
     this.model.textContent = model || t("Answer");
-    this.status.textContent = statusInWords(this.now);
+    this.status.textContent = statusText(this.now);
     this.element.setAttribute("aria-label", model ? t("Answer by %(model)s", { model }) : t("Answer"));
     this.element.setAttribute("aria-busy", String(this.isLive));
     this.element.classList.toggle("live", this.isLive);
@@ -80,7 +80,7 @@ export class AnswerView {
 
   #spoken() {
     const { error, model } = this.now;
-    return `${model}: ${this.parts.body.textContent} ${error ? runErrorInWords(error) : statusInWords(this.now)}`;
+    return `${model}: ${this.parts.body.textContent} ${error ? runErrorText(error) : statusText(this.now)}`;
   }
 }
 
@@ -93,5 +93,5 @@ function isSame(one, other) {
 function fromMessage(message) {
   const { model = "", run = "", status = "completed" } = message;
   const { id } = message;
-  return { ...expected({ id: run, message: id, model, model_index: 0 }), ...shownBy(message), model, status, ended: isTerminal(status) };
+  return { ...emptyAnswer({ id: run, message: id, model, model_index: 0 }), ...shownBy(message), model, status, ended: isTerminal(status) };
 }

@@ -1,4 +1,4 @@
-/** A document as a card: number, title, host, beginning. Addresses come from the web: only such as lead there are links. */
+/** The card of a document: number, title, host, beginning. Only http and https addresses become links. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";

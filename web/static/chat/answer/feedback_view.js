@@ -1,4 +1,4 @@
-/** What the reader thought of an answer: a thumb up or down, and why. Pressed again, it is taken back. */
+/** The feedback on an answer: thumb up or down, and a text. Pressing the thumb again removes it. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";

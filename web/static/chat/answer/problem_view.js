@@ -1,10 +1,10 @@
-/** Why an answer failed, and what can be done about it. */
+/** The error of a failed answer, with a button to retry. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
-import { runErrorInWords } from "./words.js";
+import { runErrorText } from "./status_texts.js";
 
 /** @import {RunError} from "../types.js" */
 
@@ -23,7 +23,7 @@ export class ProblemView {
   show(error, isOver) {
     this.element.hidden = !error;
     if (!error) return;
-    this.text.textContent = runErrorInWords(error);
+    this.text.textContent = runErrorText(error);
     this.again.hidden = !isOver || !error.retryable;
     this.other.hidden = !isOver || this.actions.others().length === 0;
   }

@@ -1,4 +1,4 @@
-/** What a model thought, folded, with how long that took. Rendered when it is opened: folded reasoning costs nothing. */
+/** The collapsed reasoning of a model with its duration. Rendered only when it is opened. */
 
 import { duration } from "../elements/durations.js";
 import { h } from "../elements/element.js";

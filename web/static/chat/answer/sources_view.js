@@ -1,4 +1,4 @@
-/** The documents an answer cites, by their numbers, below its text. */
+/** The list of the documents that an answer cites, by number. */
 
 import { documentCard } from "./document_card.js";
 import { h, setChildren } from "../elements/element.js";

@@ -1,10 +1,10 @@
-/** A small card with what an answer took; read when it is opened. */
+/** A card with the timing and usage of an answer, read when it is opened. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { rowsOf } from "./usage.js";
-import { inWords } from "./words.js";
+import { apiErrorText } from "./status_texts.js";
 
 const GAP_PX = 6;
 
@@ -53,7 +53,7 @@ export class TimingView {
       const rows = rowsOf(await this.readRun(this.run), this.toolsMs);
       return h("dl", {}, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     } catch (error) {
-      return h("p", {}, inWords(error));
+      return h("p", {}, apiErrorText(error));
     }
   }
 

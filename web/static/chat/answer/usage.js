@@ -1,4 +1,4 @@
-/** What an answer took, as rows for people. Pure. */
+/** Formats the timing and usage of an answer as rows. Pure. */
 
 import { duration, tenths, whole } from "../elements/durations.js";
 import { language, t, tn } from "../i18n.js";

@@ -1,7 +1,7 @@
-/** Which agent the open chat has, or the next new one will have. */
+/** Picks the agent of the open chat, or of the next new one. */
 
 import { h } from "../elements/element.js";
-import { foldsAway } from "../elements/fold.js";
+import { closeOnLeave } from "../elements/popover_details.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { readAgents } from "../server/sessions_api.js";
@@ -28,19 +28,19 @@ export class AgentPicker {
     this.agents = [];
     /** @type {string|null} */
     this.chosen = null;
-    foldsAway(details, () => this.read());
-    // Where agents are made and changed; `close` does not bubble.
+    closeOnLeave(details, () => this.read());
+    // The dialog that manages agents; `close` does not bubble.
     document.addEventListener("close", (event) => /** @type {Element} */ (event.target).querySelector(".agents") && this.read(), true);
     this.#show();
     details.hidden = false;
   }
 
-  /** The one that is chosen; null: none, or one that is not there any more. */
+  /** The chosen agent; null: none, or a deleted one. */
   get agent() {
     return this.agents.find(({ id }) => id === this.chosen) ?? null;
   }
 
-  /** Again each time it opens: agents are made, changed and deleted elsewhere. */
+  /** Reads the agents each time it opens: they are created, changed and deleted elsewhere. */
   async read() {
     try {
       this.agents = await readAgents();
@@ -99,7 +99,7 @@ export class AgentPicker {
     return [...this.list.querySelectorAll("input")];
   }
 
-  /** Rows are made anew; the focus stays on the same one. */
+  /** Renders the rows again; the focus stays on the same one. */
   #focusedValue() {
     const focused = document.activeElement;
     return this.list.contains(focused) && focused instanceof HTMLInputElement ? focused.value : null;

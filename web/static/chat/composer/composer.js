@@ -1,17 +1,17 @@
 /**
- * Where the next message is written: its text, what was pasted beside it, its draft, Send and Stop. What a key means
- * is composer_keys.js, what becomes of a message is the page's.
+ * The form in which the next message is written: text, pasted texts, draft, Send and Stop. Keys are interpreted
+ * by composer_keys.js; sending is left to the page.
  */
 
 import { autosize } from "../elements/autosize.js";
-import { meaningOf } from "./composer_keys.js";
+import { interpretKey } from "./composer_keys.js";
 import { t } from "../i18n.js";
 import { ModeMenu } from "./mode_menu.js";
-import { EMPTY, isEmpty, isLong, joined, wholeText } from "./pasted.js";
+import { EMPTY, isEmpty, isLong, joinDrafts, fullText } from "./pasted_texts.js";
 import { PastedView } from "./pasted_view.js";
 import { sendKey } from "../settings/preferences.js";
 
-/** @import {Draft} from "./pasted.js" */
+/** @import {Draft} from "./pasted_texts.js" */
 /** @import {WhileAnswering} from "../types.js" */
 
 /**
@@ -55,19 +55,19 @@ export class Composer {
     this.#listen(form);
   }
 
-  /** Its draft comes into the field, and what was written stays with its own session. @param {string|null} session */
+  /** Saves the draft of the session before and loads that of this one. @param {string|null} session */
   open(session) {
     if (session === this.session) return;
     if (this.isSending) this.leftBehind = this.#draft;
     const draft = this.drafts.read(session);
-    // What was typed before the page had started was typed into the field itself.
+    // Text typed before the page started is already in the field.
     const early = this.session === undefined && this.field.value !== draft.text ? this.field.value : "";
     this.session = session;
-    this.#show(joined(draft, { text: early, pasted: [] }));
+    this.#show(joinDrafts(draft, { text: early, pasted: [] }));
     if (early) this.#edited();
   }
 
-  /** From early.js: what was entered before this was here is sent now. */
+  /** Takes over from early.js: sends what was entered before this module was loaded. */
   takeOver() {
     this.form.dataset.ready = "";
     this.form.ariaBusy = null;
@@ -76,14 +76,14 @@ export class Composer {
     delete this.form.dataset.entered;
   }
 
-  /** The new chat that is written in has become this session. @param {string} session */
+  /** Moves the draft of the new chat to the session it has become. @param {string} session */
   becomes(session) {
     this.session = this.sentFrom = session;
     this.drafts.write(session, this.drafts.read(null));
     this.drafts.write(null, EMPTY);
   }
 
-  /** Its chat was deleted. @param {string} session */
+  /** Deletes the draft of a deleted session. @param {string} session */
   forget(session) {
     this.drafts.write(session, EMPTY);
   }
@@ -106,14 +106,14 @@ export class Composer {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Something that was not sent after all, before what was written since. @param {string|null} session @param {Draft} draft */
+  /** Restores a text that was not sent, before what was written since. @param {string|null} session @param {Draft} draft */
   giveBack(session, draft) {
-    if (session === this.session) this.#show(joined(draft, this.#draft));
-    else this.drafts.write(session, joined(draft, this.drafts.read(session)));
+    if (session === this.session) this.#show(joinDrafts(draft, this.#draft));
+    else this.drafts.write(session, joinDrafts(draft, this.drafts.read(session)));
     this.#edited();
   }
 
-  /** Sends what is in the field, if it can be sent now. */
+  /** Sends the draft, if it can be sent now. */
   async submit() {
     const draft = this.#draft;
     if (!this.#canSend) return;
@@ -121,15 +121,15 @@ export class Composer {
     this.sentFrom = this.session;
     this.leftBehind = EMPTY;
     this.#show(EMPTY);
-    const isAccepted = await this.actions.send(wholeText(draft));
+    const isAccepted = await this.actions.send(fullText(draft));
     this.isSending = false;
     this.#settle(isAccepted ? EMPTY : draft);
   }
 
-  /** A message is accepted, or comes back, before what was written since. @param {Draft} back */
+  /** Restores a message that was not accepted, before what was written since. @param {Draft} back */
   #settle(back) {
-    if (this.sentFrom !== this.session) this.drafts.write(this.sentFrom, joined(back, this.leftBehind));
-    else if (!isEmpty(back)) this.#show(joined(back, this.#draft));
+    if (this.sentFrom !== this.session) this.drafts.write(this.sentFrom, joinDrafts(back, this.leftBehind));
+    else if (!isEmpty(back)) this.#show(joinDrafts(back, this.#draft));
     this.#edited();
   }
 
@@ -160,7 +160,7 @@ export class Composer {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const meaning = meaningOf(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop, sendKey: sendKey() });
+    const meaning = interpretKey(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop, sendKey: sendKey() });
     if (meaning === "send") this.submit();
     else if (meaning === "stop") this.actions.stop();
     else if (meaning === null || !this.actions.editLatest()) return;
@@ -175,7 +175,7 @@ export class Composer {
     this.pasted.add(text);
   }
 
-  /** A pasted text goes where the caret is. @param {string} text */
+  /** Inserts a pasted text at the caret. @param {string} text */
   #unfold(text) {
     this.field.setRangeText(text, this.field.selectionStart, this.field.selectionEnd, "end");
     this.focus();
@@ -191,7 +191,7 @@ export class Composer {
   }
 
   #edited() {
-    // While a message is on its way its draft is kept: nobody knows yet whether it was accepted.
+    // The draft is kept while the message is being sent: it may still be rejected.
     if (this.session !== undefined && !this.isSending) this.drafts.write(this.session, this.#draft);
     this.#showSend();
     this.resize();

@@ -1,16 +1,16 @@
-/** What a key pressed in the composer means. Pure. */
+/** Interprets keys pressed in the composer. Pure. */
 
-// Safari ends a composition with an Enter that says it is not composing; its keyCode still says so.
+// In Safari the Enter that ends a composition has isComposing false, but its keyCode still is that of a composition.
 const COMPOSING = 229;
 
 /**
  * @typedef {Pick<KeyboardEvent, "key"|"shiftKey"|"altKey"|"ctrlKey"|"metaKey"|"isComposing"|"keyCode">} Key
  * @param {Key} key
  * @param {{isEmpty: boolean, canStop: boolean, sendKey: import("../settings/preferences.js").SendKey}} now
- * @returns {"send"|"stop"|"edit_latest"|null} null: the key is the field's own
+ * @returns {"send"|"stop"|"edit_latest"|null} null: the field handles the key
  */
-export function meaningOf(key, now) {
-  // Enter, Escape and arrows then belong to the input method (Chinese, Japanese, Korean).
+export function interpretKey(key, now) {
+  // During a composition the input method (Chinese, Japanese, Korean) handles Enter, Escape and arrows.
   if (key.isComposing || key.keyCode === COMPOSING) return null;
   if (key.key === "Enter") return sends(key, now.sendKey) ? "send" : null;
   if (key.shiftKey || key.altKey || key.ctrlKey || key.metaKey) return null;

@@ -1,11 +1,11 @@
 /**
- * What was written and not sent, by session, kept in the browser and shared by its tabs. A browser that keeps
- * nothing (private windows, a full store) keeps the field, no more.
+ * Unsent drafts by session, stored in the browser and shared by its tabs. Without storage
+ * (private windows, a full quota) drafts last as long as the page.
  */
 
-import { EMPTY, isEmpty } from "./pasted.js";
+import { EMPTY, isEmpty } from "./pasted_texts.js";
 
-/** @import {Draft} from "./pasted.js" */
+/** @import {Draft} from "./pasted_texts.js" */
 
 const MOST_KEPT = 50;
 
@@ -26,7 +26,7 @@ export class Drafts {
     return this.#kept(this.#key(session)) ?? EMPTY;
   }
 
-  /** An empty one is forgotten. @param {string|null} session @param {Draft} draft */
+  /** Stores a draft; deletes an empty one. @param {string|null} session @param {Draft} draft */
   write(session, draft) {
     const key = this.#key(session);
     try {
@@ -34,7 +34,7 @@ export class Drafts {
       this.storage.setItem(key, JSON.stringify({ ...draft, at: this.now() }));
       this.#forgetOldest();
     } catch {
-      // Full, or not allowed: the field still has it.
+      // No space or no permission: the text is still in the field.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Where the chat's agent has tools: one of them that the answer to the next question has to begin with. */
+/** Picks a tool of the chat's agent that the next answer must start with. */
 
 import { attachMenu } from "../elements/menu.js";
 import { t } from "../i18n.js";

@@ -1,4 +1,4 @@
-/** Beside Send while an answer is written: what a message does that is sent meanwhile. A choice of the chat's. */
+/** The menu beside Send with the chat's while_answering mode, shown while an answer is being written. */
 
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
@@ -19,7 +19,7 @@ export class ModeMenu {
   /** @param {WhileAnswering} mode @param {boolean} isAnswering */
   show(mode, isAnswering) {
     this.mode = mode;
-    // A menu that is open keeps its button, so that focus has where to go back to.
+    // The button of an open menu stays, so that the focus can return to it.
     this.button.hidden = !isAnswering && this.button.getAttribute("aria-expanded") !== "true";
   }
 

@@ -1,4 +1,4 @@
-/** Which models answer: what was picked, else the agent's own, else what was picked without an agent. Pure. */
+/** Decides which models answer: the picked ones, else the agent's own, else those picked without an agent. Pure. */
 
 /** @import {Agent, Model} from "../types.js" */
 
@@ -12,7 +12,7 @@ export const MOST = 4;
  * @param {Picks} picks
  * @returns {string[]} in the order offered; never empty where models are offered
  */
-export function chosen(models, agent, picks) {
+export function chooseModels(models, agent, picks) {
   const offered = (/** @type {string[]|undefined} */ names) =>
     models.map(({ name }) => name).filter((name) => names?.includes(name)).slice(0, MOST);
   const wishes = [...(agent ? [picks[agent.id], agent.models] : []), picks[""]].map(offered);
@@ -21,7 +21,7 @@ export function chosen(models, agent, picks) {
 }
 
 /**
- * A new choice. Picking what an agent has anyway keeps nothing, so that the agent may change its models later.
+ * Returns the picks after a new choice. Picking an agent's own models stores nothing, so that later changes of the agent apply.
  * @param {Picks} picks @param {Agent|null} agent @param {string[]} names
  * @returns {Picks}
  */

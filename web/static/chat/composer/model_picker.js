@@ -1,16 +1,16 @@
-/** Which one to four models answer next; remembered by the browser, apart for each agent. */
+/** Picks the one to four models that answer next; the browser remembers the choice for each agent. */
 
 import { h } from "../elements/element.js";
-import { foldsAway } from "../elements/fold.js";
+import { closeOnLeave } from "../elements/popover_details.js";
 import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { MOST, chosen, isSame, withPick } from "./model_choice.js";
+import { MOST, chooseModels, isSame, withPick } from "./model_choice.js";
 
 /** @import {Agent, Model} from "../types.js" */
 /** @import {Picks} from "./model_choice.js" */
 
 const KEPT_AS = "turnwire.models";
-/** From so many on they can be filtered. */
+/** The number of models from which a filter is shown. */
 const MANY = 8;
 
 export class ModelPicker {
@@ -29,7 +29,7 @@ export class ModelPicker {
     this.boxes = [];
     this.picks = kept();
     this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#filter() });
-    foldsAway(details, () => this.#opened());
+    closeOnLeave(details, () => this.#opened());
     addEventListener("storage", ({ key }) => key === KEPT_AS && this.#reread());
   }
 
@@ -45,16 +45,16 @@ export class ModelPicker {
     this.#show();
   }
 
-  /** The session's agent: it may have models of its own. @param {Agent|null} agent */
+  /** Sets the session's agent, which may have its own models. @param {Agent|null} agent */
   useAgent(agent) {
     if (agent?.id === this.agent?.id && isSame(agent?.models ?? [], this.agent?.models ?? [])) return;
     this.agent = agent;
     this.#show();
   }
 
-  /** Names, in the order offered; never empty once models are offered. */
+  /** The chosen names in the order offered; never empty once models are offered. */
   get picked() {
-    return chosen(this.models, this.agent, this.picks);
+    return chooseModels(this.models, this.agent, this.picks);
   }
 
   #picked() {

@@ -1,9 +1,9 @@
-/** Long pasted texts as chips above the field: seen, unfolded into the field, or taken away. */
+/** Shows long pasted texts as chips above the field, to preview, insert or remove. */
 
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { preview } from "./pasted.js";
+import { preview } from "./pasted_texts.js";
 
 export class PastedView {
   /**

@@ -1,4 +1,4 @@
-/** Several models' answers side by side; where there is no room for that, one at a time, to swipe or to pick by name. */
+/** Shows the answers of several models side by side; on narrow screens one at a time, to swipe or pick by name. */
 
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
@@ -31,7 +31,7 @@ export class ColumnsView {
     return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: go }, model);
   }
 
-  /** Which column is in sight. */
+  /** The visible column. */
   #mark() {
     const { scrollLeft, clientWidth, scrollWidth } = this.columns;
     const share = scrollWidth > clientWidth ? scrollLeft / (scrollWidth - clientWidth) : 0;

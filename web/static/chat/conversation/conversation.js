@@ -1,14 +1,14 @@
 /**
- * The branch on the screen. Draws at most once per animation frame, only messages that changed, and of many new ones
+ * The view of the current branch. Draws at most once per animation frame, only changed messages, and of many new ones
  * the newest first.
  */
 
 import { AnswerView } from "../answer/answer_view.js";
 import { ColumnsView } from "./columns_view.js";
 import { h, setChildren } from "../elements/element.js";
-import { Following } from "./following.js";
+import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
-import { Pace } from "../elements/pace.js";
+import { DrawScheduler } from "../elements/draw_scheduler.js";
 import { QueueView } from "./queue_view.js";
 import { answerTo } from "../state/session_state.js";
 import { SummaryView } from "./summary_view.js";
@@ -16,7 +16,7 @@ import { UserMessage } from "./user_message.js";
 
 /** @import {Message, SessionState} from "../types.js" */
 
-/** How long one drawing makes views of messages that had none; the rest is for the next frame. */
+/** How long one frame may create views of messages; the rest is left to the next frame. */
 const NEW_VIEWS_MS = 12;
 
 export class Conversation {
@@ -36,9 +36,9 @@ export class Conversation {
     this.columns = new ColumnsView();
     this.pendingText = h("div", { class: "said" });
     this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
-    this.following = new Following(scroller, list);
+    this.following = new AutoScroll(scroller, list);
     this.older = new OlderMessages(scroller, () => actions.readOlder());
-    this.pace = new Pace();
+    this.pace = new DrawScheduler();
     /** Who is to be brought into sight. @type {string|null} */
     this.wanted = null;
   }
@@ -51,7 +51,7 @@ export class Conversation {
     });
   }
 
-  /** Another session: nothing is reused, and it opens at its end. */
+  /** Clears the view for another session, which opens at its end. */
   clear() {
     this.wanted = null;
     this.views.clear();
@@ -59,7 +59,7 @@ export class Conversation {
     this.goToEnd();
   }
 
-  /** From the next drawing on, wherever the reader is now. */
+  /** Scrolls to the end with the next drawing. */
   goToEnd() {
     this.following.start();
   }
@@ -82,7 +82,7 @@ export class Conversation {
     return true;
   }
 
-  /** The newest question opens its editor. @returns {boolean} false: there is none on the screen */
+  /** Opens the editor of the newest question. @returns {boolean} false: there is none on the screen */
   editLast() {
     const view = [...this.views.values()].filter((one) => one instanceof UserMessage).sort(lowest)[0];
     view?.edit();

@@ -1,9 +1,9 @@
-/** Above the first message while there are older ones: asks for them before the reader gets there. */
+/** Loads older messages before the user scrolls to the first one. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
-/** How far above what is seen the next page is asked for. */
+/** The distance above the visible part at which the next page is loaded. */
 const AHEAD = "1500px";
 
 export class OlderMessages {
@@ -25,7 +25,7 @@ export class OlderMessages {
    */
   begin(first) {
     if (first === this.first) return;
-    // At the very top a browser keeps the top in place instead of what is seen.
+    // At the very top, browsers keep the top in place instead of the visible content.
     if (this.scroller.scrollTop === 0) this.scroller.scrollTop = 1;
     this.height = this.scroller.scrollHeight;
   }
@@ -35,7 +35,7 @@ export class OlderMessages {
     if (first === this.first) return;
     this.first = first ?? null;
     if (!CSS.supports("overflow-anchor", "auto")) this.scroller.scrollTop += this.scroller.scrollHeight - this.height;
-    // Observed anew, it tells again whether it is near.
+    // Observing it again reports its distance again.
     this.observer.disconnect();
     if (hasOlder) this.observer.observe(this.element);
   }

@@ -1,9 +1,9 @@
-/** A question being changed in place. Enter sends, Shift+Enter breaks the line, Escape leaves it as it was. */
+/** Edits a question in place. Enter sends, Shift+Enter inserts a line break, Escape cancels. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
-/** Where fingers type, Enter is for the line: there is a button. */
+/** On touch devices Enter inserts a line break: there is a button to send. */
 const hasKeyboard = () => matchMedia("(hover: hover)").matches;
 
 export class QuestionEditor {
@@ -35,11 +35,11 @@ export class QuestionEditor {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.key === "Escape") {
-      // Not also a stop of what is being answered.
+      // Escape must not also stop the running answer.
       event.stopPropagation();
       this.#close();
     }
-    // isComposing: Enter then belongs to the input method.
+    // isComposing: the input method handles Enter.
     if (event.key === "Enter" && event.target === this.field && !event.shiftKey && !event.isComposing && hasKeyboard()) this.#submit(event);
   }
 

@@ -1,4 +1,4 @@
-/** Questions that wait below an answer that is still being written. Pure. */
+/** Finds the questions queued below an answer that is still being written. Pure. */
 
 import { isLive } from "../state/session_state.js";
 
@@ -17,7 +17,7 @@ export function waiting(state) {
 }
 
 /**
- * The question that can be withdrawn: the newest, for others may wait for those above.
+ * The question that can be withdrawn: only the newest, because others may wait for those above.
  * @param {SessionState} state
  * @returns {{question: Message, answer: Message, above: Message}|null}
  */

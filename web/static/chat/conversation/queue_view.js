@@ -1,4 +1,4 @@
-/** Marks the questions that wait for the answer above them, and offers to take the newest one back. */
+/** Marks the queued questions, with a button to withdraw the newest. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";

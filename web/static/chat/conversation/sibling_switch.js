@@ -1,4 +1,4 @@
-/** `‹ 2/3 ›`: goes through the versions of one message. */
+/** `‹ 2/3 ›`: switches between the siblings of a message. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";

@@ -1,4 +1,4 @@
-/** Where the verbatim part of a long chat begins: what stands for everything above, folded. */
+/** The collapsed summary above the first message that is sent verbatim. */
 
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";

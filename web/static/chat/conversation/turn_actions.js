@@ -1,4 +1,4 @@
-/** What a reader can do to a conversation. Each answers whether the server accepted it; failures are reported. */
+/** The user's actions on a conversation. Each returns whether the server accepted it; failures are reported. */
 
 import * as api from "../server/api.js";
 
@@ -64,19 +64,19 @@ export class TurnActions {
     });
   }
 
-  /** By the socket, which is there already; by REST while it is not. @param {string} run */
+  /** By the socket if it is open, else by REST. @param {string} run */
   stopRun(run) {
     return this.#attempt(async () => {
       if (!this.page.live()?.socket.send({ type: "stop", run })) await api.cancelRun(run);
     });
   }
 
-  /** @param {string} message @param {import("../answer/feedback_view.js").Feedback} feedback null: taken back */
+  /** @param {string} message @param {import("../answer/feedback_view.js").Feedback} feedback null: removed */
   giveFeedback(message, feedback) {
     return this.#attempt(() => (feedback ? api.putFeedback(message, feedback) : api.deleteFeedback(message)));
   }
 
-  /** What a tool gave, in full; empty if it cannot be read. @param {string} message @param {string} call */
+  /** Reads the full output of a tool; empty if it cannot be read. @param {string} message @param {string} call */
   async readToolOutput(message, call) {
     let output = "";
     await this.#attempt(async () => {
@@ -86,7 +86,7 @@ export class TurnActions {
     return output;
   }
 
-  /** Before the models are known, the server's own choice. */
+  /** Until the models are loaded, the server chooses. */
   #models() {
     const models = this.page.models();
     return models.length ? { models } : {};
@@ -107,7 +107,7 @@ export class TurnActions {
 /** @param {any[]} [calls] @returns {any[]} those inside others, too */
 const allCalls = (calls = []) => calls.flatMap((call) => [call, ...allCalls(call.children)]);
 
-/** crypto.randomUUID exists on secure origins only; a plain address in a home network is not one. */
+/** crypto.randomUUID exists only in secure contexts, which plain HTTP in a local network is not. */
 function randomId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,4 @@
-/** What the user said: exactly as typed, and editable in place. */
+/** The view of a user message: the text as typed, editable in place. */
 
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";

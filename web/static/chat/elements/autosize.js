@@ -1,4 +1,4 @@
-/** A text field as high as its text. Most browsers do it by CSS (`field-sizing`); the others by this. */
+/** Makes a text field as high as its text, for browsers without the CSS property `field-sizing`. */
 
 /** @param {HTMLTextAreaElement} field @returns {() => void} call it when the text was changed by a script */
 export function autosize(field) {

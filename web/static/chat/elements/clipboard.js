@@ -1,9 +1,9 @@
-/** Puts a text on the clipboard, also where the page came by plain HTTP and the browser offers no clipboard. */
+/** Copies a text to the clipboard, also on pages served by plain HTTP, where browsers offer no clipboard API. */
 
 import { h } from "./element.js";
 
-/** @param {string} text @returns {Promise<boolean>} whether it is there */
-export async function copied(text) {
+/** @param {string} text @returns {Promise<boolean>} whether it was copied */
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

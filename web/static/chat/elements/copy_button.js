@@ -1,6 +1,6 @@
-/** A small button that copies a text and says that it has. */
+/** A small button that copies a text and confirms it. */
 
-import { copied } from "./clipboard.js";
+import { copyText } from "./clipboard.js";
 import { h } from "./element.js";
 import { t } from "../i18n.js";
 import { icon } from "./icons.js";
@@ -18,7 +18,7 @@ export function copyButton(label, read) {
     button.title = says;
   };
   button.addEventListener("click", async () => {
-    const isCopied = await copied(read());
+    const isCopied = await copyText(read());
     clearTimeout(timer);
     if (isCopied) look("check", t("Copied"));
     else look("warning", t("Could not be copied"));

@@ -1,11 +1,11 @@
-/** Questions the page asks, in native dialogs (focus, Escape and inertness are the browser's). */
+/** Native dialogs: a general one, a question with yes or no, and a question for a title. */
 
 import { h } from "./element.js";
 import { icon } from "./icons.js";
 import { t } from "../i18n.js";
 
 /**
- * A dialog with a heading and a way out; not open yet, and gone once it is closed.
+ * Creates a closed dialog with a heading and a close button. It is removed from the page once it is closed.
  * @param {string} heading
  * @param {{class?: string, closed?: () => void, isKept?: boolean}} [options] isKept: a click beside it does not close it
  * @param {...(Node|string|false|null)} content
@@ -50,7 +50,7 @@ export function ask(heading, { yes, look = "danger" }, ...content) {
   return new Promise((resolve) => {
     const closed = () => resolve(element.returnValue === "yes");
     const cancel = h("button", { type: "button", onclick: () => element.close("no") }, t("Cancel"));
-    // The harmless answer is the one under the finger, unless there is something to fill in.
+    // Focus goes to the harmless answer, unless there is something to fill in.
     cancel.autofocus = look === "danger";
     const row = h("div", { class: "row" }, cancel, h("button", { value: "yes", class: look }, yes));
     const element = dialog(heading, { class: "question", closed }, h("form", { method: "dialog" }, ...content, row));

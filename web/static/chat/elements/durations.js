@@ -1,9 +1,9 @@
-/** How long something took, as people say it. */
+/** Formats durations and numbers in the user's language. */
 
 import { language, t } from "../i18n.js";
 
 const SECONDS_FROM_MS = 100;
-/** A tenth of a second is worth telling up to here. */
+/** Durations up to this are shown with tenths of a second. */
 const TENTHS_UNTIL_MS = 10_000;
 
 /** @param {number} ms @returns {string} "40 ms", "0.4 s", "12 s", "3 min 5 s" */

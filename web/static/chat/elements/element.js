@@ -1,11 +1,11 @@
-/** DOM elements in one expression. Text is always text: there is no way to pass HTML. */
+/** Creates DOM elements in one expression. Strings become text nodes; HTML cannot be passed. */
 
 /**
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, any>} [properties] `on…` adds a listener, `class` and names with a dash are attributes,
  *   the rest are properties
- * @param {...(Node|string|number|null|undefined|false)} children  those that are nothing are left out
+ * @param {...(Node|string|number|null|undefined|false)} children  null, undefined and false are skipped
  * @returns {HTMLElementTagNameMap[T]}
  */
 export function h(tag, properties = {}, ...children) {
@@ -22,7 +22,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * Make `wanted` the children of `parent`, moving as little as possible, so that focus and scroll survive.
+ * Makes `wanted` the children of `parent` with as few moves as possible, so that focus and scroll positions are kept.
  * @param {Element} parent
  * @param {Element[]} wanted in order
  */

@@ -1,6 +1,6 @@
 /**
- * The page's icons: strokes in a box of 24, in the colour of the text beside them. They say nothing to screen
- * readers: what holds an icon has a name of its own.
+ * The page's icons: strokes in a 24-unit box, in the colour of the text. They are hidden from screen
+ * readers: the element that contains an icon has its own accessible name.
  */
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -1,6 +1,6 @@
 /**
- * A menu that opens from a button: a native popover (Escape, and a click elsewhere, are the browser's), with the
- * keys people know from menus: arrows, Home, End, the first letter.
+ * A menu that opens from a button: a native popover, which the browser closes on Escape or a click elsewhere, with the
+ * usual menu keys: arrows, Home, End, first letters.
  */
 
 import { h } from "./element.js";
@@ -20,7 +20,7 @@ import { icon } from "./icons.js";
 const GAP_PX = 4;
 
 /**
- * Make `button` open a menu. The items are asked for each time, so they are those of the moment.
+ * Makes `button` open a menu. `items` is called each time the menu opens.
  * @param {HTMLButtonElement} button
  * @param {() => MenuItem[]} items
  */
@@ -56,8 +56,8 @@ const isOpen = (button) => Boolean(menuOf(button)?.matches(":popover-open"));
 const close = (button) => menuOf(button)?.hidePopover();
 
 /**
- * Open a menu below (or above) `anchor` now; it goes away by itself.
- * @param {HTMLElement} anchor gets focus back
+ * Opens a menu below (or above) `anchor`. It is removed when it closes.
+ * @param {HTMLElement} anchor receives the focus when the menu closes
  * @param {MenuItem[]} items
  */
 export function openMenu(anchor, items) {
@@ -65,7 +65,7 @@ export function openMenu(anchor, items) {
   menu.append(...items.map((item) => entry(item, () => menu.hidePopover())));
   menu.addEventListener("keydown", (event) => onKey(event, menu));
   menu.addEventListener("toggle", (event) => event.newState === "closed" && closed(anchor, menu));
-  // Inside a dialog, since what is outside of it is inert; else within the landmark the button belongs to.
+  // Inside an open dialog, because everything outside it is inert; else inside the landmark of the button.
   (anchor.closest("dialog[open], main, aside") ?? document.body).append(menu);
   menus.set(anchor, menu);
   menu.showPopover();
@@ -88,7 +88,7 @@ function entry(item, close) {
   const mark = isChoice ? item.checked && icon("check") : item.icon && icon(item.icon);
   const chosen = () => {
     close();
-    // Closing puts focus back in a task of its own; an action may move it on.
+    // Closing restores the focus in a separate task; the action may move it afterwards.
     setTimeout(item.action);
   };
   const text = h("span", { class: "label" }, item.label, item.hint && h("small", {}, item.hint));
@@ -133,7 +133,7 @@ const entriesOf = (menu) => [...menu.querySelectorAll("button")].filter((button)
 /** @param {HTMLElement} element */
 const nameOf = (element) => element.getAttribute("aria-label") ?? element.textContent ?? "";
 
-/** Below the anchor, above it where there is more room, and never out of the window. */
+/** Places the menu below the anchor, or above it if there is more room, and inside the window. */
 /** @param {HTMLElement} menu @param {HTMLElement} anchor */
 function place(menu, anchor) {
   const from = anchor.getBoundingClientRect();

@@ -1,9 +1,9 @@
-/** One line above the composer that says what went wrong, until it is dismissed or something works again. */
+/** A line above the composer with the latest error, until it is dismissed or an action succeeds. */
 
 import { h } from "./element.js";
 import { icon } from "./icons.js";
 import { t } from "../i18n.js";
-import { inWords } from "../answer/words.js";
+import { apiErrorText } from "../answer/status_texts.js";
 
 export class Notice {
   /** @param {HTMLElement} element an alert, hidden */
@@ -17,7 +17,7 @@ export class Notice {
 
   /** @param {{code?: string, message?: string}} error */
   show(error) {
-    this.text.textContent = inWords(error);
+    this.text.textContent = apiErrorText(error);
     this.element.hidden = false;
   }
 

@@ -1,23 +1,23 @@
 /**
- * Makes nodes on the page look like fresh ones, touching only what differs, so that what a reader has selected,
- * focused or scrolled stays. Texts grow at their end; compared is by place.
+ * Updates nodes of the page to match newly rendered ones. It changes only what differs, so that what the user has selected,
+ * focused or scrolled is kept. Nodes are compared by position; a text that grew at its end is appended to.
  */
 
 /**
- * @typedef {object} Places  elements that draw themselves, see places.js
+ * @typedef {object} Places  elements that draw themselves, see embedded_views.js
  * @property {(node: ChildNode) => ChildNode} adopted  a fresh node, ready for the page
  * @property {(old: ChildNode, fresh: ChildNode) => boolean} take  whether `old` shows now what `fresh` asks for
  * @property {(node: ChildNode) => boolean} isOne
  */
 
 /**
- * @param {{parent: Element, nodes: ChildNode[], before: ChildNode|null}} where neighbours in the parent, in order; what
- *   is new stands before `before`
+ * @param {{parent: Element, nodes: ChildNode[], before: ChildNode|null}} where siblings in the parent, in order; new
+ *   nodes are inserted before `before`
  * @param {ChildNode[]} fresh
  * @param {Places} places
- * @returns {ChildNode[]} what stands there now
+ * @returns {ChildNode[]} the nodes that are there now
  */
-export function patched({ parent, nodes, before }, fresh, places) {
+export function patchNodes({ parent, nodes, before }, fresh, places) {
   for (const node of nodes.slice(fresh.length)) node.remove();
   return fresh.map((node, i) => {
     if (i < nodes.length) return patchedNode(nodes[i], node, places);
@@ -31,7 +31,7 @@ function patchedNode(old, fresh, places) {
   if (old instanceof Text && fresh instanceof Text) return patchedText(old, fresh.data);
   if (old instanceof Element && fresh instanceof Element && old.nodeName === fresh.nodeName && ![old, fresh].some(places.isOne)) {
     patchAttributes(old, fresh);
-    patched({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], places);
+    patchNodes({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], places);
     return old;
   }
   const adopted = places.adopted(fresh);

@@ -1,4 +1,4 @@
-/** The menu under the user's name. Its dialogs are loaded when they are asked for. */
+/** The menu under the user's name. Its dialogs are loaded on first use. */
 
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";

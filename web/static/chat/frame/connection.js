@@ -1,4 +1,4 @@
-/** Says quietly that the connection is away, and that it is back. A blink is not worth a word. */
+/** Shows that the connection is lost or restored. Short interruptions are not shown. */
 
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
@@ -22,7 +22,7 @@ export class Connection {
     const was = this.isConnected;
     this.isConnected = isConnected;
     if (isConnected) this.#back();
-    // Every failed attempt reports again; the first one counts.
+    // Every failed attempt reports again; only the first is counted.
     else if (was) this.#later(QUIET_MS, () => this.#away());
   }
 

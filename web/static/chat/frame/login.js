@@ -1,4 +1,4 @@
-/** Which chat was open is in the address's fragment, which no server sees: it is carried through the login here. */
+/** Carries the URL's fragment, which names the open chat and is not sent to the server, through the login. */
 
 const next = document.querySelector("input[name=next]");
 if (next instanceof HTMLInputElement) next.value = (next.value || "/") + (next.value.includes("#") ? "" : location.hash);

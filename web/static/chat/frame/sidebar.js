@@ -1,6 +1,6 @@
 /**
- * The list of chats beside the conversation: a drawer over it on phones, a column that can be folded away on wide
- * screens. What is folded away there stays so in this browser.
+ * The list of chats beside the conversation: a drawer over it on phones, a collapsible column on wide
+ * screens. The browser remembers whether the column is collapsed.
  */
 
 const KEPT_AS = "turnwire.sidebar";
@@ -26,7 +26,7 @@ export class Sidebar {
     return this.wide.matches ? !this.isFolded : this.isDrawn;
   }
 
-  /** Something was chosen in it. On wide screens it stays. */
+  /** Closes the drawer after a choice in it; a column stays open. */
   closeDrawer() {
     if (!this.isDrawn) return;
     this.isDrawn = false;

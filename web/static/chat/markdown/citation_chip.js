@@ -1,4 +1,4 @@
-/** The numbers in a text that stand for sources: a click opens the source, resting on one shows what it is. */
+/** The numbered chips of citations: a click opens the source, hovering shows its card. */
 
 import { cardParts, linked, titleOf } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
@@ -10,9 +10,9 @@ import { t } from "../i18n.js";
 const LINGER_MS = 150;
 const GAP_PX = 6;
 
-/** One for the page: at most one is open. @type {HTMLElement|undefined} */
+/** The card's popover, shared by all chips: at most one is open. @type {HTMLElement|undefined} */
 let card;
-/** What it says is about this one. @type {HTMLElement|undefined} */
+/** The chip that the card describes. @type {HTMLElement|undefined} */
 let about;
 let leaving = 0;
 
@@ -46,7 +46,7 @@ function show(chip, source) {
 }
 
 function made() {
-  // It repeats what the chip's name and the list of sources say: screen readers have those.
+  // Hidden from screen readers: it repeats the chip's name and the list of sources.
   const popover = h("div", { class: "source-card", popover: "manual", "aria-hidden": "true" });
   popover.addEventListener("pointerenter", () => clearTimeout(leaving));
   popover.addEventListener("pointerleave", leave);
@@ -54,7 +54,7 @@ function made() {
   return popover;
 }
 
-/** A focus that came by key may have scrolled its chip into sight. */
+/** Moves with a chip that keyboard focus has scrolled into view. */
 function follow() {
   if (about && about === document.activeElement) place(card, about.getBoundingClientRect());
   else hide();

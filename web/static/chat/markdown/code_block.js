@@ -1,7 +1,7 @@
-/** A block of code: its language, a button that copies it, the lines. */
+/** The view of a code block: its language, a copy button, the lines. */
 
 import { CodeLines } from "./code_lines.js";
-import { copied } from "../elements/clipboard.js";
+import { copyText } from "../elements/clipboard.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
@@ -18,7 +18,7 @@ export class CodeBlock {
       "div",
       { class: "code" },
       h("div", { class: "code-head" }, this.label, this.button),
-      // Wide code is scrolled by keyboard, too.
+      // Focusable, so that wide code can be scrolled by keyboard.
       h("pre", { tabIndex: 0 }, this.code),
     );
     this.lines = new CodeLines(this.code);
@@ -38,7 +38,7 @@ export class CodeBlock {
   }
 
   async #copy() {
-    const isDone = await copied(this.text);
+    const isDone = await copyText(this.text);
     this.#offer(isDone ? "check" : "copy", isDone ? t("Copied") : t("Could not copy"));
     setTimeout(() => this.#offer("copy", t("Copy code")), CONFIRMED_MS);
   }

@@ -1,18 +1,18 @@
 /**
- * Code as coloured lines. While it grows, only its newest part is highlighted again: what stands before a line in
- * which nothing is open is finished. A part is never larger than one frame can bear.
+ * Shows code as coloured lines. While it grows, only its newest part is highlighted again: the lines before one on
+ * which no string or comment is open are final. A part is small enough to be highlighted within one frame.
  */
 
 import { h } from "../elements/element.js";
 import { plainLines } from "./highlighted_lines.js";
-import { highlighted, isHighlighterLoaded, loadHighlighter } from "./highlighting.js";
+import { highlight, isHighlighterLoaded, loadHighlighter } from "./highlighting.js";
 
 /** @typedef {import("./highlighted_lines.js").Line} Line */
 
 const PART = 3_000;
-/** A string or comment longer than that stays without colour. */
+/** A longer string or comment is not coloured. */
 const LONGEST_PART = 24_000;
-/** More than that at once waits until the browser has time. */
+/** Larger amounts are highlighted while the browser is idle. */
 const AT_ONCE = 9_000;
 
 export class CodeLines {
@@ -59,7 +59,7 @@ export class CodeLines {
     for (let size = PART; ; size *= 2) {
       const part = this.#part(size);
       const isLast = this.finished + part.length === this.text.length;
-      const lines = (size <= LONGEST_PART && highlighted(part, this.language)) || plainLines(part);
+      const lines = (size <= LONGEST_PART && highlight(part, this.language)) || plainLines(part);
       if (isLast && part.length <= PART) return this.#drawn(lines);
       const whole = lines.slice(0, -1).findLastIndex((line) => line.isWhole) + 1;
       if (whole > 0) return this.#finish(lines.slice(0, whole));
@@ -103,7 +103,7 @@ export class CodeLines {
   }
 }
 
-/** Resolves when the browser has nothing better to do. */
+/** Resolves when the browser is idle. */
 function idle() {
   const { requestIdleCallback } = window;
   return new Promise((resolve) => (requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve)));

@@ -1,14 +1,14 @@
 /**
- * One formula, typeset as MathML by a module that is loaded with the first one. What cannot be typeset shows as it was
- * written; one that is still being written keeps what it last showed until it can show more.
+ * The view of a formula, typeset as MathML by a module that is loaded for the first one. Invalid TeX is shown as
+ * source text; a formula that is still being written keeps its latest valid rendering.
  */
 
 import { h } from "../elements/element.js";
-import { sanitizedMath } from "./sanitized.js";
-import { completedTex } from "./unfinished_tex.js";
+import { sanitizeMath } from "./sanitizer.js";
+import { completeTex } from "./unfinished_tex.js";
 
 const LONGEST = 8_000;
-/** Its limits: nothing may link, load or grow without end. */
+/** Limits of the typesetter: no links, no loading, bounded size. */
 /** @type {import("temml").Options} */
 const OPTIONS = { throwOnError: true, trust: false, strict: false, maxSize: [30, 300], maxExpand: 500 };
 
@@ -17,7 +17,7 @@ let temml = null;
 /** @type {Promise<void>|null} */
 let loading = null;
 
-/** Resolves when it is there, or cannot be had; then the next formula tries again. */
+/** Resolves when the module is loaded or loading failed; after a failure the next formula tries again. */
 function load() {
   loading ??= import("temml").then(
     (module) => {
@@ -54,14 +54,14 @@ export class Formula {
   }
 
   async #showLater() {
-    // Its place is taken, but TeX that is about to change is not shown.
+    // The element is in place, but TeX that is about to change is not shown.
     this.#look("math loading", this.tex);
     await load();
     this.#show();
   }
 
   #show() {
-    const math = temml && typeset(this.isOpen ? completedTex(this.tex) : this.tex, this.isDisplayed);
+    const math = temml && typeset(this.isOpen ? completeTex(this.tex) : this.tex, this.isDisplayed);
     if (math) this.#look(this.isDisplayed ? "math display" : "math", math);
     else if (!this.isOpen || !temml) this.#look("math source", this.tex);
   }
@@ -80,9 +80,9 @@ function typeset(tex, displayMode) {
   try {
     temml.render(tex, holder, { ...OPTIONS, displayMode });
   } catch {
-    // What is wrong with it is the model's affair; nesting without end overflows the stack.
+    // Invalid TeX, or nesting so deep that it overflows the stack.
     return null;
   }
   const math = holder.querySelector("math");
-  return math && sanitizedMath(math);
+  return math && sanitizeMath(math);
 }

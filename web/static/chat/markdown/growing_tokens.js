@@ -1,10 +1,10 @@
 /**
- * The blocks of a growing text. Only its end is read again: what stands before the last two blocks cannot change by
- * what follows, but for link definitions, with which everything is read anew.
+ * Splits a growing text into blocks incrementally. Only its end is parsed again: blocks before the last two cannot
+ * change by what follows, except by link definitions, after which the whole text is parsed again.
  */
 
 import { marked } from "./markdown_rules.js";
-import { showable } from "./unfinished.js";
+import { completeMarkdown } from "./unfinished_markdown.js";
 
 /** @import {Token, Links} from "marked" */
 
@@ -36,11 +36,11 @@ export class GrowingTokens {
     const tail = source.slice(this.settled.length);
     const lexer = new marked.Lexer(marked.defaults);
     Object.assign(lexer.tokens.links, this.settledLinks);
-    const tokens = lexer.lex(isLive ? showable(tail) : tail);
+    const tokens = lexer.lex(isLive ? completeMarkdown(tail) : tail);
     return { tokens, links: { ...tokens.links } };
   }
 
-  /** What cannot change any more is not read again. @param {Token[]} tokens @param {string} source */
+  /** Drops the source of blocks that are final. @param {Token[]} tokens @param {string} source */
   #settled(tokens, source) {
     const from = this.count;
     const solid = tokens.map(({ type }, i) => (type === "space" ? -1 : i)).filter((i) => i !== -1);

@@ -1,6 +1,6 @@
 /**
- * Highlighted code as lines of coloured runs, from what highlight.js returns. Its HTML is read as text and never becomes
- * HTML here: all that comes of it is which characters have which colour. Pure.
+ * Parses the output of highlight.js into lines of coloured runs. Its HTML is read as text and never inserted
+ * as HTML: only the colour of each character is used. Pure.
  */
 
 /**
@@ -22,7 +22,7 @@ const KINDS = {
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
 
 /** @param {string} html @returns {Line[]} as many as the code has; each but the last ends in a line break */
-export function linesOf(html) {
+export function parseLines(html) {
   /** @type {string[]} */
   const open = [];
   /** @type {Line[]} */

@@ -1,14 +1,14 @@
 /**
- * Shows a growing Markdown text. The text is untrusted: raw HTML shows as text, pictures become links, and everything
- * passes the sanitiser. Only blocks that changed are touched, and in them only what changed, so a frame costs what the
- * paragraph being written costs.
+ * Shows a growing Markdown text. The text is untrusted: raw HTML is shown as text, images become links, and everything
+ * passes the sanitizer. Only changed nodes of changed blocks are updated, so the cost of a frame depends on the
+ * paragraph being written, not on the whole text.
  */
 
 import { GrowingTokens } from "./growing_tokens.js";
 import { marked } from "./markdown_rules.js";
-import { patched } from "../elements/patch.js";
-import { Places } from "./places.js";
-import { sanitized } from "./sanitized.js";
+import { patchNodes } from "../elements/patch.js";
+import { EmbeddedViews } from "./embedded_views.js";
+import { sanitize } from "./sanitizer.js";
 
 /** @import {Source} from "../types.js" */
 /** @typedef {{raw: string, html: string, nodes: ChildNode[]}} Block */
@@ -23,7 +23,7 @@ export class MarkdownView {
    */
   constructor(element, { citation } = {}) {
     this.element = element;
-    this.places = new Places(citation);
+    this.places = new EmbeddedViews(citation);
     this.growing = new GrowingTokens();
     /** @type {Block[]} */
     this.blocks = [];
@@ -71,11 +71,11 @@ export class MarkdownView {
     const block = this.blocks[i];
     const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
     block.html = html;
-    block.nodes = patched({ parent: this.element, nodes: block.nodes, before }, [...sanitized(html).childNodes], this.places);
+    block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, [...sanitize(html).childNodes], this.places);
   }
 }
 
-/** What is read again is another object. @param {Source[]} one @param {Source[]} other */
+/** Compares by value: sources that are read again are new objects. @param {Source[]} one @param {Source[]} other */
 function isSame(one, other) {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,6 +1,6 @@
 /**
- * Markdown to HTML: GitHub's, with formulas and citations. Raw HTML shows as text but for a few tags without
- * attributes; pictures become links. The result is not trusted: it goes through sanitized.js.
+ * Renders GitHub-flavoured Markdown with formulas and citations to HTML. Raw HTML is shown as text, except a few tags
+ * without attributes; images become links. The result is untrusted and must pass the sanitizer.
  */
 
 import { Marked, Renderer } from "marked";

@@ -1,9 +1,9 @@
 /**
- * Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and bare environments, as marked extensions. What they leave
- * is an element with the TeX as its text; formula.js typesets it. A dollar that stands for money stays one.
+ * Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and bare environments, as marked extensions. They produce
+ * an element with the TeX as its text, which formula.js typesets. A dollar sign of an amount stays text.
  */
 
-import { OPEN } from "./unfinished.js";
+import { OPEN } from "./unfinished_markdown.js";
 
 const BODY = String.raw`(?:(?!\n[ \t]*\n)[\s\S])+?`;
 const BLOCK = new RegExp(

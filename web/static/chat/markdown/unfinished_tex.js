@@ -1,7 +1,7 @@
-/** Closes what is open in TeX that is still being written, so that it can be typeset. Pure. */
+/** Completes TeX that is still being written, so that it can be typeset. Pure. */
 
 /** @param {string} tex @returns {string} */
-export function completedTex(tex) {
+export function completeTex(tex) {
   let text = tex.replace(/(?:\\[a-zA-Z]*|[\^_&]|\\begin\{[^}]*|\\left|\\right)\s*$/, "");
   /** @type {string[]} */
   const open = [];

@@ -1,9 +1,9 @@
-/** The REST calls the page makes. Answers are parsed JSON; every failure is an ApiError. */
+/** REST calls. They return parsed JSON; every failure is an ApiError. */
 
 /** @import {Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
-  /** @param {number} status 0: no answer arrived @param {string} code @param {string} message */
+  /** @param {number} status 0: no response arrived @param {string} code @param {string} message */
   constructor(status, code, message) {
     super(message);
     this.status = status;
@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A network that died without a word never ends a request; whoever reads asks again. */
+/** A request on a dead network never ends by itself; callers that read retry. */
 const LONGEST_READ_MS = 30_000;
 
 /** @returns {Promise<Model[]>} */
@@ -31,11 +31,11 @@ export const deleteSession = (id) => call("DELETE", `sessions/${id}/`);
 /** @param {string} session @param {number} limit @returns {Promise<Message[]>} the newest of the current branch, oldest first */
 export const readBranch = (session, limit) => call("GET", `sessions/${session}/messages/?limit=${limit}`);
 
-/** What stands above a message. @param {string} session @param {string} message @param {number} limit @returns {Promise<Message[]>} */
+/** Reads the messages before one. @param {string} session @param {string} message @param {number} limit @returns {Promise<Message[]>} */
 export const readAbove = (session, message, limit) =>
   call("GET", `sessions/${session}/messages/?before=${message}&limit=${limit}`);
 
-/** One message, wherever it is in the tree. @param {string} session @param {string} id @returns {Promise<Message>} */
+/** Reads one message anywhere in the tree. @param {string} session @param {string} id @returns {Promise<Message>} */
 export async function readMessage(session, id) {
   const newest = await call("GET", `sessions/${session}/messages/?leaf=${id}&limit=1`);
   return newest[newest.length - 1];
@@ -84,7 +84,7 @@ export async function call(method, path, body) {
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => /** @type {any} */ (null));
   if (response.ok && answer !== null) return answer;
-  // Cut off in the middle of a good answer.
+  // A successful response that ended early.
   if (response.ok) throw new ApiError(0, "unreachable", "");
   throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
 }
@@ -98,14 +98,14 @@ async function attempted(request) {
   }
 }
 
-/** Not below /api/: the language is the page's. @param {string} language */
+/** Posts outside /api/: the language belongs to the page. @param {string} language */
 export async function chooseLanguage(language) {
   const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
   const response = await attempted(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
   if (!response.ok) throw new ApiError(response.status, "unreadable", response.statusText);
 }
 
-/** `next` carries the host the server believes in; the page only ever talks to its own. @param {string} address */
+/** `next` contains the host that the server assumes; the page only sends requests to its own. @param {string} address */
 function belowApi(address) {
   const { pathname, search } = new URL(address, location.origin);
   return (pathname + search).replace(/^\/api\//, "");

@@ -1,17 +1,17 @@
-/** Keeps one session's state true: reads it, subscribes to it, folds what arrives, does what the fold asks for. */
+/** Keeps one session's state up to date: reads it, subscribes to it, reduces what arrives, runs the effects of the reducer. */
 
 import * as api from "./api.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
-import { readTurnMates } from "../state/turn_mates.js";
+import { readParallelAnswers } from "../state/parallel_answers.js";
 
 /** @import {Effect, SessionState} from "../types.js" */
 
 const RESUBSCRIBE_PAUSE_MS = 500;
 const READ_RETRY_MS = 2_000;
-/** The most that one call gives. */
+/** The largest page of the API. */
 const LONGEST_READ = 1_000;
-// One turn; there is nothing older to summarise.
+// The messages of one turn: there is nothing older to summarise.
 const SHORTEST = 2;
 
 export class LiveSession {
@@ -30,15 +30,15 @@ export class LiveSession {
     this.mustRead = false;
     this.readingOlder = false;
     this.hasLookedForSummary = false;
-    /** How often there was news of a compression. */
+    /** The number of compression events received. */
     this.compressionNews = 0;
     /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
     this.pausing = false;
     this.mustResubscribe = false;
     this.isClosed = false;
-    // Connected: subscribe first and read then, so that nothing falls between the two. Otherwise show at once
-    // what there is; connecting will do both.
+    // If connected, subscribe before reading, so that nothing is missed in between. Otherwise show what
+    // can be read at once; the connection will do both.
     if (!this.subscribe()) this.read();
   }
 
@@ -48,7 +48,7 @@ export class LiveSession {
     this.socket.send({ type: "unsubscribe", session: this.state.session });
   }
 
-  /** Called whenever the socket (re)connects, too. */
+  /** Also called whenever the socket (re)connects. */
   subscribe() {
     return this.socket.send(subscription(this.state));
   }
@@ -59,7 +59,7 @@ export class LiveSession {
     this.#fold(frame);
   }
 
-  /** Read the branch by REST. Resolves when a read that began after this call has ended. */
+  /** Reads the branch by REST. Resolves when a read that started after this call has ended. */
   read() {
     this.mustRead = true;
     this.reading ??= this.#readWhileWanted();
@@ -78,9 +78,9 @@ export class LiveSession {
     const { session } = this.state;
     try {
       const { branch, isWhole } = await this.#readNewest(session);
-      const alongside = await readTurnMates(session, branch.at(-1));
+      const alongside = await readParallelAnswers(session, branch.at(-1));
       this.#fold({ type: "read", session, branch, alongside, isWhole });
-      // From then on news of it come by themselves.
+      // Later changes of the summary are pushed by the socket.
       if (!this.hasLookedForSummary && branch.length > SHORTEST) this.readSummary();
     } catch (error) {
       if (this.isClosed) return;
@@ -89,7 +89,7 @@ export class LiveSession {
     }
   }
 
-  /** Of a branch that left the known one far above its end, as much as was known. @param {string} session */
+  /** Reads until the page connects to the known branch, or as much as was known. @param {string} session */
   async #readNewest(session) {
     const known = this.state.branch ?? [];
     for (let limit = PAGE; ; limit = Math.min(known.length + PAGE, LONGEST_READ)) {
@@ -99,7 +99,7 @@ export class LiveSession {
     }
   }
 
-  /** The page above what is known, if there is one. */
+  /** Reads the page above the known messages, if there is one. */
   async readOlder() {
     const { session, branch, hasOlder } = this.state;
     if (!hasOlder || this.readingOlder) return;
@@ -113,13 +113,13 @@ export class LiveSession {
     this.readingOlder = false;
   }
 
-  /** Of the current branch, and whether one is being written. @returns {Promise<void>} */
+  /** Reads the summary of the current branch, and whether a compression is in progress. @returns {Promise<void>} */
   async readSummary() {
     const { session } = this.state;
     const heard = this.compressionNews;
     try {
       const found = await api.readCompression(session);
-      // What was heard meanwhile is newer than what was read.
+      // An event that arrived meanwhile is newer than what was read.
       if (heard !== this.compressionNews) return await this.readSummary();
       this.#fold({ type: "summary", session, ...found });
       this.hasLookedForSummary = true;
@@ -146,7 +146,7 @@ export class LiveSession {
     if (effect === "resubscribe") this.#resubscribe();
   }
 
-  /** At most once per pause: until the reply is here, every further packet of a torn run reports the same gap. */
+  /** At most once per pause: until the reply arrives, every further packet of the run reports the same gap. */
   #resubscribe() {
     this.mustResubscribe = this.pausing;
     if (this.pausing) return;
@@ -155,7 +155,7 @@ export class LiveSession {
     this.#later(RESUBSCRIBE_PAUSE_MS, () => this.#pauseOver());
   }
 
-  /** A gap reported meanwhile may be a new one, and nothing more may come to report it again. */
+  /** A gap reported during the pause may be a new one, and possibly no later packet reports it again. */
   #pauseOver() {
     this.pausing = false;
     if (this.mustResubscribe) this.#resubscribe();

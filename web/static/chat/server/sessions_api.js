@@ -1,10 +1,10 @@
-/** The REST calls around sessions that only the list and the composer make. */
+/** REST calls of sessions for the session list and the composer. */
 
 import { call, readSessions } from "./api.js";
 
 /** @import {Agent, Session, WhileAnswering} from "../types.js" */
 
-/** The most the server gives at once. */
+/** The server's largest page. */
 export const LARGEST_PAGE = 200;
 
 /**

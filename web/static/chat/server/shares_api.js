@@ -1,17 +1,17 @@
-/** The REST calls around links that share a chat, and its files. */
+/** REST calls of public links and of the import of chats. */
 
 import { call } from "./api.js";
 
 /**
  * @typedef {object} Share
  * @property {string} id
- * @property {string|null} url  below the site's address; null: it works, but cannot be told again
- * @property {boolean} is_current  it shows the chat up to where it is now
+ * @property {string|null} url  below the site's address; null: the link works, but its address is not stored
+ * @property {boolean} is_current  whether it ends at the session's current leaf
  * @property {boolean} shows_details
  * @property {string} created_at
  */
 
-/** @param {string} session @returns {Promise<Share[]>} those that work, newest first */
+/** @param {string} session @returns {Promise<Share[]>} open links, newest first */
 export const readShares = (session) => call("GET", `sessions/${session}/shares/`);
 
 /** @param {string} session @param {boolean} showsDetails @returns {Promise<Share>} */

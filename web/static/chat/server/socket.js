@@ -1,10 +1,10 @@
-/** One websocket that comes back by itself. It knows frames and lines, not what they mean. */
+/** A websocket that reconnects. It splits frames into JSON objects and does not interpret them. */
 
 const FIRST_RETRY_MS = 300;
 const LONGEST_RETRY_MS = 10_000;
 const PING_EVERY_MS = 20_000;
 const SILENCE_LIMIT_MS = 35_000;
-/** Browsers wait minutes for the answer to a handshake. */
+/** Browsers wait minutes for the response to a handshake. */
 const CONNECT_LIMIT_MS = 10_000;
 const SIGNED_OUT = 4401;
 const ABANDONED = 4000;
@@ -78,7 +78,7 @@ export class Socket {
     this.retry = setTimeout(() => this.#connect(), pause);
   }
 
-  /** Back from sleep or offline: do not sit out the rest of a long pause, and do not trust an old connection. */
+  /** After sleep or offline time: reconnects at once instead of after the pause, and checks an open connection. */
   #hurry() {
     if (this.retry) {
       this.failures = 0;
@@ -91,7 +91,7 @@ export class Socket {
   #watch() {
     if (!this.ws) return;
     if (isGivenUp(this.isOpen, performance.now() - this.heardAt)) {
-      // A dead network never delivers the close, so this does not wait for it.
+      // Not waiting for the close event, which a dead network never delivers.
       const dead = this.ws;
       this.#closed(ABANDONED);
       dead.close(ABANDONED);
@@ -101,18 +101,18 @@ export class Socket {
   }
 }
 
-/** @param {boolean} isOpen @param {number} silentMs since something was heard, or the handshake began */
+/** @param {boolean} isOpen @param {number} silentMs since the latest frame, or the start of the handshake */
 export function isGivenUp(isOpen, silentMs) {
   return silentMs > (isOpen ? SILENCE_LIMIT_MS : CONNECT_LIMIT_MS);
 }
 
-/** @param {string} reason @returns {number|null} the milliseconds a server that restarts asks for, different for every socket */
+/** @param {string} reason @returns {number|null} the pause in ms that a restarting server asks this socket for */
 export function askedPause(reason) {
   const asked = /retry_after_s=(\d+(\.\d+)?)/.exec(reason);
   return asked && Math.min(Number(asked[1]) * 1000, LONGEST_RETRY_MS);
 }
 
-/** Half fixed, half random: not everybody knocks at once. @param {number} failures @param {number} chance from 0 to 1 */
+/** Exponential back-off, half of it random, so that clients do not reconnect at the same time. @param {number} failures @param {number} chance from 0 to 1 */
 export function ownPause(failures, chance) {
   const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
   return longest / 2 + (chance * longest) / 2;

@@ -1,4 +1,4 @@
-/** Keys in the list of sessions: arrows move, F2 renames, Delete deletes; Enter is the link's own. */
+/** Keys in the session list: arrows move, F2 renames, Delete deletes; the link handles Enter. */
 
 /**
  * @param {HTMLElement} list its rows are `li[data-id]` with a link
@@ -16,10 +16,10 @@ export function onListKeys(list, actions) {
 /**
  * @param {string} key @param {HTMLElement} row @param {HTMLElement} list
  * @param {{rename: (id: string) => void, remove: (id: string) => void}} actions
- * @returns {boolean} whether the key means something here
+ * @returns {boolean} whether the key was handled
  */
 function act(key, row, list, actions) {
-  // On the button for the menu, up and down open it.
+  // On the menu button, up and down open the menu.
   if (document.activeElement?.tagName === "BUTTON") return false;
   const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]);
   const at = links.indexOf(row.querySelector("a"));

@@ -1,4 +1,4 @@
-/** What can be done with a whole session: in the bar's menu for the open one, in the list for any. */
+/** The actions on a session, for the bar's menu and the session list. */
 
 import * as api from "../server/api.js";
 import { ask, askTitle } from "../elements/dialogs.js";

@@ -1,16 +1,16 @@
-/** A chat as a file: taken out, and brought in again. */
+/** Exports a chat to a file and imports one. */
 
 import { ApiError } from "../server/api.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { importFile } from "../server/shares_api.js";
 
-/** The browser downloads it. @param {{id: string}} session @param {"json"|"markdown"} kind */
+/** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"} kind */
 export function exportSession(session, kind) {
   h("a", { href: `/api/sessions/${session.id}/export/?as=${kind}`, download: "" }).click();
 }
 
-/** Asks for a file, and opens the chat that was in it. @param {(error: any) => void} failed */
+/** Asks for a file, imports it and opens the new chat. @param {(error: any) => void} failed */
 export function importSession(failed) {
   const field = h("input", { type: "file", accept: ".json,application/json", hidden: true });
   field.addEventListener("change", async () => {
@@ -22,7 +22,7 @@ export function importSession(failed) {
     }
   });
   field.addEventListener("cancel", () => field.remove());
-  // Safari opens the chooser only for a field that is on the page.
+  // Safari opens the file chooser only for a field that is in the document.
   document.body.append(field);
   field.click();
 }

@@ -1,4 +1,4 @@
-/** Sessions under the stretch of time they were last used in, by the reader's own days. Pure: `now` is given. */
+/** Groups sessions by the time of their last use, in days of the user's time zone. Pure: `now` is passed in. */
 
 /** @import {Session} from "../types.js" */
 
@@ -13,10 +13,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * @param {Session[]} sessions newest first
- * @param {Date} now its time zone is the reader's
+ * @param {Date} now in the user's time zone
  * @returns {SessionGroup[]} newest first, none empty
  */
-export function grouped(sessions, now) {
+export function groupSessions(sessions, now) {
   /** @type {SessionGroup[]} */
   const groups = [];
   for (const session of sessions) {
@@ -39,7 +39,7 @@ function kindOf(used, now) {
   return days <= 30 ? "thirty_days" : "month";
 }
 
-/** Midnights between the two; rounded, because days of a clock change have 23 or 25 hours. @param {Date} used @param {Date} now */
+/** Counts the midnights between two dates; rounded, because a day of a clock change has 23 or 25 hours. @param {Date} used @param {Date} now */
 function daysBetween(used, now) {
   const midnight = (/** @type {Date} */ date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   return Math.round((midnight(now) - midnight(used)) / DAY_MS);

@@ -1,9 +1,9 @@
-/** The user's sessions on the screen: by the time of their last use, older ones as the list is scrolled. */
+/** The view of the session list, grouped by last use; older sessions are loaded on scrolling. */
 
 import { h, setChildren } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 import { onListKeys } from "./list_keys.js";
-import { grouped } from "./session_groups.js";
+import { groupSessions } from "./session_groups.js";
 import { SessionRow } from "./session_row.js";
 
 export { titleOf } from "./session_row.js";
@@ -12,7 +12,7 @@ export { titleOf } from "./session_row.js";
 /** @import {MenuItem} from "../elements/menu.js" */
 /** @import {SessionGroup} from "./session_groups.js" */
 
-/** So far before its end the list is continued. */
+/** The distance from the end at which the next page is loaded. */
 const AHEAD = "300px";
 
 /**
@@ -54,19 +54,19 @@ export class SessionList {
     const ids = new Set(sessions.map(({ id }) => id));
     for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
     this.#placeTabStop(open, sessions);
-    this.#draw(grouped(sessions, new Date()), open);
-    // Moving an element in the page takes the focus from it.
+    this.#draw(groupSessions(sessions, new Date()), open);
+    // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
     this.empty.textContent = this.#emptiness(sessions);
     this.#continue(next !== null);
   }
 
-  /** In place. @param {string|null} id */
+  /** Edits the title in place. @param {string|null} id */
   rename(id) {
     this.rows.get(id)?.edit();
   }
 
-  /** Into the list, from outside. */
+  /** Focuses the list. */
   focus() {
     this.rows.get(this.tabStop)?.link.focus();
   }
@@ -131,7 +131,7 @@ export class SessionList {
     return this.store.found ? t("No chat has this in its title or messages.") : "";
   }
 
-  /** Observed anew each time: an observer speaks only when something changes. @param {boolean} hasMore */
+  /** Observes the end again each time: an observer reports only changes. @param {boolean} hasMore */
   #continue(hasMore) {
     this.more.hidden = !hasMore;
     this.observer.disconnect();

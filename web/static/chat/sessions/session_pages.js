@@ -1,4 +1,4 @@
-/** The part of the user's sessions that is loaded, newest first, and how news changes it. Pure. */
+/** The loaded part of the user's sessions, newest first, and how updates change it. Pure. */
 
 /** @import {Session} from "../types.js" */
 
@@ -18,13 +18,13 @@ export function withOlder(pages, older) {
 }
 
 /**
- * What is known of a session now. Older news than what is loaded changes nothing; what belongs below the loaded
- * part stays there until it is read.
+ * Applies an update of a session. An outdated one changes nothing; a session that belongs below the loaded
+ * part is left out until that part is read.
  * @param {Pages} pages
  * @param {Session} news
  * @returns {Pages}
  */
-export function withNews(pages, news) {
+export function withUpdate(pages, news) {
   const before = pages.sessions.find(({ id }) => id === news.id);
   if (before && (before.n ?? 0) > (news.n ?? 0)) return pages;
   const session = { ...before, ...news };

@@ -1,4 +1,4 @@
-/** One session in the list: its link with its marks, its menu, and its title edited in place. */
+/** A row of the session list: link, marks, menu, and the title edited in place. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
@@ -39,12 +39,12 @@ export class SessionRow {
     else this.link.removeAttribute("aria-current");
   }
 
-  /** Only one row of the list is a stop of the Tab key; arrows lead to the others. @param {boolean} isStop */
+  /** Sets whether this row is the one in the Tab order; arrows move to the others. @param {boolean} isStop */
   set isTabStop(isStop) {
     this.link.tabIndex = this.menu.tabIndex = isStop ? 0 : -1;
   }
 
-  /** Enter keeps the new title, as does leaving the field; Escape keeps the old one. */
+  /** Enter or leaving the field saves the new title; Escape keeps the old one. */
   edit() {
     if (this.element.classList.contains("editing")) return;
     const field = h("input", { type: "text", maxLength: LONGEST_TITLE, value: this.session.title, "aria-label": t("Title") });

@@ -1,4 +1,4 @@
-/** The field above the list: what is typed is searched in titles and messages. */
+/** The search field above the list; searches titles and messages. */
 
 import { t, tn } from "../i18n.js";
 
@@ -47,7 +47,7 @@ export class SessionSearch {
     }
   }
 
-  /** Ctrl+K, as in most of the field. @param {KeyboardEvent} event */
+  /** Ctrl+K focuses the field. @param {KeyboardEvent} event */
   #shortcut(event) {
     if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
     if (!this.field.checkVisibility()) return;

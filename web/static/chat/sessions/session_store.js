@@ -1,10 +1,10 @@
 /**
- * The user's sessions as this page knows them: read a page at a time, searched, and kept true by what the socket
- * says of all of them. Draws nothing.
+ * Stores the user's sessions: reads them page by page, searches them, and applies the updates that the socket
+ * pushes. Draws nothing.
  */
 
 import * as api from "../server/api.js";
-import { NOTHING, withNews, withOlder, without } from "./session_pages.js";
+import { NOTHING, withUpdate, withOlder, without } from "./session_pages.js";
 import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
 
 /** @import {Pages} from "./session_pages.js" */
@@ -32,7 +32,7 @@ export class SessionStore {
     this.isExtending = false;
   }
 
-  /** What the list shows. @returns {Pages} */
+  /** The sessions that the list shows. @returns {Pages} */
   get shown() {
     const { sessions, next } = this.found ?? this.pages;
     return { sessions: sessions.map((session) => this.#called(session)), next };
@@ -44,7 +44,7 @@ export class SessionStore {
     return session && this.#called(session);
   }
 
-  /** As much as was loaded, again; once more if this is asked for meanwhile. */
+  /** Reads the loaded part again; once more if called meanwhile. */
   async refresh() {
     this.mustRead = true;
     if (this.isReading) return;
@@ -57,14 +57,14 @@ export class SessionStore {
     if (this.found) this.search(this.searched);
   }
 
-  /** The next older ones of what is shown. */
+  /** Reads the next page of what is shown. */
   async extend() {
     const { next } = this.found ?? this.pages;
     if (next === null || this.isExtending) return;
     this.isExtending = true;
     const page = await this.#attempt(() => readOlder(next));
     this.isExtending = false;
-    // Meanwhile something else may be shown.
+    // Another search may be shown by now.
     if (!page || (this.found ?? this.pages).next !== next) return;
     if (this.found) this.found = withOlder(this.found, page);
     else this.pages = withOlder(this.pages, page);
@@ -80,7 +80,7 @@ export class SessionStore {
     this.listener.changed();
   }
 
-  /** Read a session that is open and not in the loaded part; whoever opens it hears of a failure anyway. @param {string|null} id */
+  /** Reads an open session outside the loaded part; a failure is reported by LiveSession. @param {string|null} id */
   async learn(id) {
     if (id === null || this.get(id)) return;
     const session = await api.readSession(id).catch(() => /** @type {any} */ (null));
@@ -98,14 +98,14 @@ export class SessionStore {
     this.listener.changed();
   }
 
-  /** On this page. @param {Session} session @param {string} beginning what it is called until it has a title */
+  /** Adds a session created on this page. @param {Session} session @param {string} beginning its name until it has a title */
   begun(session, beginning) {
     this.beginnings.set(session.id, beginning);
     this.#put(session);
     this.listener.changed();
   }
 
-  /** Before the server has said so. @param {string} id @param {Partial<Session>} fields */
+  /** Applies a change before the server confirms it. @param {string} id @param {Partial<Session>} fields */
   assume(id, fields) {
     const session = this.get(id);
     if (session) this.#put({ ...session, ...fields });
@@ -139,9 +139,9 @@ export class SessionStore {
 
   /** @param {Session} session */
   #put(session) {
-    this.pages = withNews(this.pages, session);
+    this.pages = withUpdate(this.pages, session);
     if (this.others.has(session.id)) this.others.set(session.id, { ...this.others.get(session.id), ...session });
-    // What was found stays where it was found.
+    // Search results keep their order.
     const inPlace = (/** @type {Session} */ one) => (one.id === session.id ? { ...one, ...session } : one);
     this.found = this.found && { ...this.found, sessions: this.found.sessions.map(inPlace) };
   }

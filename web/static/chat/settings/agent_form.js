@@ -1,6 +1,6 @@
-/** The fields of one agent. Knows nothing of where agents are kept. */
+/** The form of one agent. It neither loads nor stores agents. */
 
-import { choice } from "../elements/choice.js";
+import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { toolNames } from "../tools/tool_names.js";
@@ -75,7 +75,7 @@ export class AgentForm {
       { value: "moving", label: t("Newest last") },
       { value: "append_only", label: t("Only appended to") },
     ];
-    const picked = choice(t("Layout of the context"), layouts, this.layout, (value) => (this.layout = value));
+    const picked = radioGroup(t("Layout of the context"), layouts, this.layout, (value) => (this.layout = value));
     const hint = t("“Newest last” tells the model the time and reminders right before it answers. “Only appended to” never changes what was sent, so that model servers can reuse all of it.");
     picked.append(h("p", { class: "hint" }, hint));
     return picked;

@@ -1,4 +1,4 @@
-/** The reader's agents: a list, and one of them being made or changed. */
+/** The dialog of the user's agents: a list, and a form to create or edit one. */
 
 import { AgentForm, NEW_AGENT } from "./agent_form.js";
 import * as api from "../server/api.js";
@@ -6,7 +6,7 @@ import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { inWords } from "../answer/words.js";
+import { apiErrorText } from "../answer/status_texts.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
 /** @typedef {AgentFields & {id: string}} Agent */
@@ -94,7 +94,7 @@ class AgentsDialog {
     });
   }
 
-  /** Escape: from an agent back to the list, from the list away. @param {Event} event */
+  /** Escape: returns from an agent to the list, or closes the list. @param {Event} event */
   #leave(event) {
     if (!this.form || event.target !== this.dialog) return;
     event.preventDefault();
@@ -112,7 +112,7 @@ class AgentsDialog {
       await action();
     } catch (error) {
       if (!this.form) return this.failed(error);
-      this.problem.textContent = inWords(error);
+      this.problem.textContent = apiErrorText(error);
       this.problem.hidden = false;
     }
   }

@@ -1,6 +1,6 @@
-/** What this browser remembers of its reader's wishes. The theme is a cookie, so that the server draws the page in it. */
+/** The user's preferences in this browser. The theme is a cookie, so that the server renders the page with it. */
 
-import { tellOtherTabs } from "./other_tabs.js";
+import { notifyOtherTabs } from "./tab_sync.js";
 
 const YEAR_S = 31_536_000;
 const SEND_KEY = "turnwire.sendKey";
@@ -16,15 +16,15 @@ export function setTheme(wanted) {
   const safely = location.protocol === "https:" ? "; secure" : "";
   document.cookie = `theme=${wanted}; path=/; max-age=${YEAR_S}; samesite=lax${safely}`;
   document.documentElement.dataset.theme = wanted;
-  tellOtherTabs({ theme: wanted });
+  notifyOtherTabs({ theme: wanted });
 }
 
-/** What sends a message; the other one breaks the line. @returns {SendKey} */
+/** The key that sends a message; the other one inserts a line break. @returns {SendKey} */
 export const sendKey = () => (localStorage.getItem(SEND_KEY) === "ctrl-enter" ? "ctrl-enter" : "enter");
 
 /** @param {SendKey} wanted */
 export function setSendKey(wanted) {
   localStorage.setItem(SEND_KEY, wanted);
-  // Other tabs hear of it by themselves.
+  // Other tabs receive a storage event.
   dispatchEvent(new StorageEvent("storage", { key: SEND_KEY, newValue: wanted }));
 }

@@ -1,12 +1,12 @@
-/** What the reader can choose: theme, language, the key that sends; tokens; what was used. */
+/** The settings dialog: theme, language, the key that sends, API tokens, usage. */
 
 import * as api from "../server/api.js";
-import { choice } from "../elements/choice.js";
+import { radioGroup } from "../elements/radio_group.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
-import { tellOtherTabs } from "./other_tabs.js";
+import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
 import { usageTable } from "./usage_table.js";
@@ -32,21 +32,21 @@ function appearance() {
     { value: "light", label: t("Light"), icon: icon("sun") },
     { value: "dark", label: t("Dark"), icon: icon("moon") },
   ];
-  return choice(t("Theme"), themes, preferences.theme(), preferences.setTheme);
+  return radioGroup(t("Theme"), themes, preferences.theme(), preferences.setTheme);
 }
 
-/** Each in its own words. @param {Failed} failed */
+/** The languages, each named in itself. @param {Failed} failed */
 function languages(failed) {
   const offered = [
     { value: "en", label: "English" },
     { value: "de", label: "Deutsch" },
   ];
-  // The server writes half of the page, so all of it comes anew; drafts are kept.
+  // Parts of the page are rendered by the server, so it is reloaded; drafts are kept.
   const begin = (/** @type {string} */ chosen) => {
-    tellOtherTabs({ language: chosen });
+    notifyOtherTabs({ language: chosen });
     location.reload();
   };
-  return choice(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => begin(value), failed));
+  return radioGroup(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => begin(value), failed));
 }
 
 function keyboard() {
@@ -55,5 +55,5 @@ function keyboard() {
     { value: "enter", label: t("Enter") },
     { value: "ctrl-enter", label: /Mac|iP/.test(navigator.platform) ? t("⌘ Enter") : t("Ctrl+Enter") },
   ];
-  return choice(t("Send with"), keys, preferences.sendKey(), preferences.setSendKey);
+  return radioGroup(t("Send with"), keys, preferences.sendKey(), preferences.setSendKey);
 }

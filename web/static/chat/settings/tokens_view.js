@@ -1,4 +1,4 @@
-/** The reader's API tokens: a new one is shown once; the others by how they begin. */
+/** The user's API tokens: a new one is shown once, the others by their first characters. */
 
 import * as api from "../server/api.js";
 import { ask } from "../elements/dialogs.js";

@@ -1,4 +1,4 @@
-/** What the reader's answers used in the last thirty days, by model. */
+/** The user's usage of the last thirty days, by model. */
 
 import * as api from "../server/api.js";
 import { h } from "../elements/element.js";

@@ -1,4 +1,4 @@
-/** Links to a chat: made, copied, brought up to date, revoked. */
+/** The dialog of a chat's public links: create, copy, update, revoke. */
 
 import { readSession } from "../server/api.js";
 import { copyButton } from "../elements/copy_button.js";
@@ -7,7 +7,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 import { createShare, readShares, revokeShare, updateShare } from "../server/shares_api.js";
-import { inWords } from "../answer/words.js";
+import { apiErrorText } from "../answer/status_texts.js";
 
 /** @import {Share} from "../server/shares_api.js" */
 
@@ -81,7 +81,7 @@ class ShareDialog {
     try {
       await action();
     } catch (error) {
-      this.problem.textContent = inWords(error);
+      this.problem.textContent = apiErrorText(error);
       this.problem.hidden = false;
     }
   }

@@ -1,4 +1,4 @@
-/** The page behind a link: one branch, to be read. What it shows is on the page already. */
+/** The page behind a public link: renders the branch whose data the page contains. */
 
 import { citationChip } from "../markdown/citation_chip.js";
 import { documentCard } from "../answer/document_card.js";

@@ -1,4 +1,4 @@
-/** One run's answer, folded from its packets. Pure: every function returns a new value or the one it was given. */
+/** Reduces a run's packets to its answer. Pure: every function returns a new value or its argument. */
 
 import { cutShort, isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
 
@@ -20,7 +20,7 @@ export const isTerminal = (status) => TERMINAL.has(status ?? "completed");
  * @param {RunInfo & {turn?: string}} info
  * @returns {Answer}
  */
-export function expected(info) {
+export function emptyAnswer(info) {
   return {
     run: info.run ?? info.id ?? "",
     turn: info.turn ?? null,
@@ -81,7 +81,7 @@ export function withRead(answer, message) {
     return answer && { ...answer, ...shownBy(message), ...NOT_WAITING, ended: true };
   }
   const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
-  const known = answer ?? expected({ model: "", model_index: 0, ...message, message: message.id });
+  const known = answer ?? emptyAnswer({ model: "", model_index: 0, ...message, message: message.id });
   const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
   if (known.ended || (answer && !isFurther)) return known;
   return { ...known, ...nothingShown(attempt), seq, ...shownBy(message) };

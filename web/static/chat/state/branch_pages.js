@@ -1,4 +1,4 @@
-/** A branch read in pages, newest first: how what is known and what was read fit together. Pure. */
+/** Merges the pages of a branch, which are read from its end, with the known messages. Pure. */
 
 /** @import {Message, SessionState} from "../types.js" */
 

@@ -1,12 +1,12 @@
 /**
- * What one session's screen shows, folded from what the server says. Pure: no socket, no clock, no page.
+ * The state of one session's view, reduced from REST responses and socket events. Pure: no socket, no clock, no DOM.
  *
  * Laws: packets of a run are applied once and in order; what is missing is asked for again, never skipped;
  * a message read by REST plus the packets after its cursor shows the same text as all packets from the first.
  */
 
 import { withNewest, withOlder } from "./branch_pages.js";
-import { expected, isTerminal, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
+import { emptyAnswer, isTerminal, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
 /** @import {Answer, Effect, Message, SessionState} from "../types.js" */
 
@@ -115,7 +115,7 @@ function foldSubscribed(state, frame) {
   /** @type {import("../types.js").RunInfo[]} */
   const runs = frame.runs;
   const listed = new Set(runs.map((info) => info.run));
-  const unknown = runs.filter((info) => !state.answers[info.run]).map(expected);
+  const unknown = runs.filter((info) => !state.answers[info.run]).map(emptyAnswer);
   const next = { ...withAnswers(state, unknown), n: state.n ?? frame.n };
   // The first subscription says nothing about what happened before it; a live run the server does not know ended.
   const mustRead = state.n === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
@@ -127,7 +127,7 @@ function foldTurnStarted(state, frame) {
   /** @type {import("../types.js").RunInfo[]} */
   const runs = frame.runs;
   const started = runs
-    .map((info) => expected({ ...info, turn: frame.turn }))
+    .map((info) => emptyAnswer({ ...info, turn: frame.turn }))
     .filter((answer) => !state.answers[answer.run]);
   return [withAnswers(state, started), ["read", "sessions"]];
 }

@@ -1,5 +1,5 @@
 /**
- * The tool rounds of an answer, folded from packets or read from a message. Pure.
+ * The tool rounds of an answer, reduced from packets or read from a message. Pure.
  *
  * A round is what one inference asked for: the reasoning and the text before it, and its calls side by side. What an
  * agent tool does inside is a list of its own calls, with the report it writes.

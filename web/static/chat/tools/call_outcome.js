@@ -1,4 +1,4 @@
-/** What came of a tool call: documents as cards, a report as text, anything else as it is, JSON laid out. */
+/** The result of a tool call: documents as cards, a report as text, anything else verbatim, with JSON indented. */
 
 import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
@@ -49,7 +49,7 @@ export class CallOutcome {
   }
 }
 
-/** What an agent tool writes: as it is written, then what it gave back. @param {ToolCall} call */
+/** The report of an agent tool: while it is written, then the returned one. @param {ToolCall} call */
 function reportOf({ report, inside, output, status, name }) {
   const isAgent = inside.length > 0 || report !== "" || name === "research_agent";
   return isAgent && (status === "completed" || status === "running") ? output || report : "";

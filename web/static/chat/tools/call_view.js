@@ -1,13 +1,13 @@
-/** One tool call, folded: what was asked, what is done inside it, what came of it. */
+/** A collapsible tool call: arguments, calls inside it, result. */
 
 import { CallOutcome } from "./call_outcome.js";
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { about, outcomeInWords, title, wordsOf } from "./tool_words.js";
+import { about, outcomeText, title, wordsOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
-/** Longer, and the head may not have room for it. */
+/** Longer arguments may not fit in the summary line. */
 const LONG = 32;
 
 /** @typedef {(ref: string) => Promise<string>} ReadWhole  what a call gave in full, of which only the beginning is shown */
@@ -36,7 +36,7 @@ export class CallView {
     this.title.textContent = title(call);
     this.about.textContent = about(call);
     this.about.title = about(call);
-    this.state.textContent = outcomeInWords(call);
+    this.state.textContent = outcomeText(call);
     this.element.dataset.status = call.status;
     this.#showBody();
   }
@@ -52,7 +52,7 @@ export class CallView {
   }
 }
 
-/** Calls that stand beside or below each other, each with its own view for as long as it is there. */
+/** A list of calls, each with its own view. */
 export class Calls {
   /** @param {HTMLElement} element @param {ReadWhole} readWhole */
   constructor(element, readWhole) {
@@ -76,12 +76,12 @@ export class Calls {
   }
 }
 
-/** Its arguments; while they are being written, as far as they have come. @param {ToolCall} call */
+/** The arguments of a call, or the part of them received so far. @param {ToolCall} call */
 function asked(call) {
   const { given, writing, status } = call;
   const values = Object.values(given);
   if (values.length === 0) return status === "running" ? writing : "";
   if (values.length > 1 || typeof values[0] !== "string") return JSON.stringify(given, null, 2);
-  // Short ones are all in the head already.
+  // The summary line already shows short ones completely.
   return values[0] === about(call) && values[0].length < LONG ? "" : values[0];
 }

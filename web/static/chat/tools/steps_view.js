@@ -1,10 +1,10 @@
-/** Rounds of tools as one line that unfolds into a timeline: what was thought, what was called, what came of it. */
+/** Tool rounds as one line that expands to a timeline of reasoning, calls and results. */
 
 import { Calls } from "./call_view.js";
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { ReasoningView } from "../answer/reasoning_view.js";
-import { stepsInWords, wordsOf } from "./tool_words.js";
+import { stepsText, wordsOf } from "./tool_texts.js";
 
 /** @import {Round} from "../types.js" */
 
@@ -31,7 +31,7 @@ export class StepsView {
     this.rounds = rounds;
     const calls = rounds.flatMap((round) => round.calls);
     this.element.classList.toggle("running", calls.some(({ status }) => status === "running"));
-    this.line.textContent = calls.length ? stepsInWords(rounds) : "";
+    this.line.textContent = calls.length ? stepsText(rounds) : "";
     this.#showMark(calls);
     this.#showRounds();
   }
@@ -45,7 +45,7 @@ export class StepsView {
     this.mark.replaceChildren(icon(name));
   }
 
-  /** Folded, it costs one line. */
+  /** A collapsed timeline renders only its line. */
   #showRounds() {
     if (!this.element.open) return;
     this.views = this.rounds.map((_, i) => this.views[i] ?? new RoundView(this.readWhole));

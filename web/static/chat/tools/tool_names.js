@@ -1,4 +1,4 @@
-/** Tools as the server names them, in the reader's words, where they are offered. */
+/** Translated names of the tools, for the pickers. */
 
 import { t } from "../i18n.js";
 

@@ -1,10 +1,10 @@
-/** Where the messages of a session's tree stand on its map. Pure: nodes in, places out. */
+/** Computes the positions of a session's messages on the map of its tree. Pure. */
 
 import { stratify, tree } from "d3-hierarchy";
 
 /** @import {TreeNode} from "../types.js" */
 
-/** From one message to the next: beside each other, and down a branch. */
+/** The distances between neighbouring marks: across, and down a branch. */
 export const STEP_X = 30;
 export const STEP_Y = 36;
 
@@ -30,7 +30,7 @@ export const STEP_Y = 36;
  * @param {TreeNode[]} nodes of one session, the root among them
  * @returns {Layout}
  */
-export function laidOut(nodes) {
+export function layOut(nodes) {
   if (nodes.length === 0) return { places: [], leaf: null, width: 0, height: 0 };
   const current = currentBranch(nodes);
   /** @type {import("d3-hierarchy").HierarchyPointNode<TreeNode>} */
@@ -73,11 +73,11 @@ function currentBranch(nodes) {
 }
 
 /**
- * Where an arrow key leads from a message; null: nowhere.
+ * Returns the mark to which an arrow key moves; null: none.
  * @param {Layout} layout @param {Place} from @param {string} key
  * @returns {Place|null}
  */
-export function stepped(layout, from, key) {
+export function stepFrom(layout, from, key) {
   const steps = layout.places.filter(({ node }) => node.role !== "root");
   switch (key) {
     case "ArrowUp":
@@ -105,10 +105,10 @@ function beside(steps, from, direction) {
 }
 
 /**
- * Those that are (partly) between two heights; `places` are sorted by height.
+ * Returns the marks that are (partly) between two heights; `places` are sorted by height.
  * @param {Place[]} places @param {number} top @param {number} bottom
  */
-export function between(places, top, bottom) {
+export function placesBetween(places, top, bottom) {
   return places.slice(firstAt(places, top), firstAt(places, bottom));
 }
 

@@ -1,17 +1,17 @@
 /**
- * The map of a session's tree: a mark per message, lines between them. Only what is in sight is in the page, so a
- * tree of any size scrolls as well as a small one. One mark at a time is in the Tab order; arrow keys go on from it.
+ * The map of a session's tree: a mark per message, lines between them. Only visible marks are in the DOM, so a
+ * tree of any size scrolls smoothly. One mark at a time is in the Tab order; arrow keys move from it.
  */
 
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { STEP_Y, between, laidOut, stepped } from "./tree_layout.js";
+import { STEP_Y, placesBetween, layOut, stepFrom } from "./tree_layout.js";
 
 /** @import {TreeNode} from "../types.js" */
 /** @import {Layout, Place} from "./tree_layout.js" */
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Drawn above and below what is in sight. */
+/** Drawn above and below the visible part. */
 const MARGIN_PX = 400;
 
 export class TreeMap {
@@ -23,7 +23,7 @@ export class TreeMap {
   constructor(actions) {
     this.actions = actions;
     /** @type {Layout} */
-    this.layout = laidOut([]);
+    this.layout = layOut([]);
     /** @type {Map<string, Place>} */
     this.places = new Map();
     /** @type {Map<string, HTMLButtonElement>} */
@@ -44,10 +44,10 @@ export class TreeMap {
   /** @param {TreeNode[]} nodes */
   show(nodes) {
     const isFirst = this.layout.places.length === 0;
-    this.layout = laidOut(nodes);
+    this.layout = layOut(nodes);
     this.places = new Map(this.layout.places.map((place) => [place.node.id, place]));
     if (!this.#place(this.at)) this.at = this.layout.leaf?.node.id ?? null;
-    // Those that stay keep the focus.
+    // Marks that are kept keep the focus.
     for (const [id, mark] of this.marks) this.places.has(id) ? this.#dress(mark, this.places.get(id)) : this.marks.delete(id);
     this.ground.style.width = `${this.layout.width}px`;
     this.ground.style.height = `${this.layout.height}px`;
@@ -57,7 +57,7 @@ export class TreeMap {
     this.#draw();
   }
 
-  /** The mark in the Tab order gets the focus. */
+  /** Focuses the mark in the Tab order. */
   focus() {
     this.#focus(this.#place(this.at));
   }
@@ -76,12 +76,12 @@ export class TreeMap {
 
   #draw() {
     const { scrollTop, clientHeight } = this.element;
-    const seen = between(this.layout.places, scrollTop - MARGIN_PX, scrollTop + clientHeight + MARGIN_PX);
+    const seen = placesBetween(this.layout.places, scrollTop - MARGIN_PX, scrollTop + clientHeight + MARGIN_PX);
     const kept = this.#place(this.at);
     if (seen[0] === this.seen[0] && seen.at(-1) === this.seen.at(-1) && this.marks.has(this.at)) return;
     this.seen = seen;
     this.#drawLines(seen);
-    // The one that has, or would get, the focus stays in the page wherever it is.
+    // The mark with the focus, or next to receive it, stays in the DOM even if it is not visible.
     const shown = kept && !seen.includes(kept) ? [...seen, kept] : seen;
     setChildren(this.items, shown.filter(({ node }) => node.role !== "root").map((place) => this.#mark(place)));
     const ids = new Set(shown.map(({ node }) => node.id));
@@ -133,7 +133,7 @@ export class TreeMap {
   /** @param {KeyboardEvent} event */
   #key(event) {
     const from = this.#place(this.at);
-    const to = from && stepped(this.layout, from, event.key);
+    const to = from && stepFrom(this.layout, from, event.key);
     if (!to) return;
     event.preventDefault();
     this.#focus(to);
@@ -157,7 +157,7 @@ export class TreeMap {
     if (isBeside) this.element.scrollLeft = place.x - clientWidth / 2;
   }
 
-  /** Three paths, however many lines: those of the current branch lie over the others. @param {Place[]} places */
+  /** Draws all lines as three paths; those of the current branch are drawn over the others. @param {Place[]} places */
   #drawLines(places) {
     const drawn = places.filter(({ parent }) => parent);
     this.lines.replaceChildren(
@@ -177,7 +177,7 @@ function path(places, className) {
   return element;
 }
 
-/** Where all branches come from. @param {Place} root */
+/** The mark of the root. @param {Place} root */
 function begin({ x, y }) {
   const dot = document.createElementNS(SVG, "circle");
   for (const [name, value] of Object.entries({ class: "begin", cx: x, cy: y, r: 4 })) dot.setAttribute(name, String(value));
@@ -195,7 +195,7 @@ function lookOf({ node, isCurrent }) {
   return `mark of-${node.role} ${node.status}${isCurrent ? " current" : ""}`;
 }
 
-/** What a screen reader says of a mark. @param {Place} place */
+/** The accessible name of a mark. @param {Place} place */
 function nameOf({ node, isCurrent, parent }) {
   const versions = parent?.children ?? [];
   const at = versions.findIndex((version) => version.node.id === node.id) + 1;

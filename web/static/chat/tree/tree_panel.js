@@ -1,6 +1,6 @@
 /**
- * The tree of the open session, beside the conversation or, where there is no room, over it. Follows the session
- * while it is open. Loaded when it is asked for first.
+ * The panel with the tree of the open session, beside the conversation or, on narrow screens, over it. It follows the
+ * session while it is open. Loaded on first use.
  */
 
 import * as api from "../server/api.js";
@@ -101,7 +101,7 @@ export class TreePanel {
 
   /** @param {Place} place */
   async #go({ node, isCurrent }) {
-    // A summary is not part of a branch: it stands at the last message it stands for.
+    // A summary is not part of a branch: it is shown at the last message that it covers.
     const id = node.role === "summary" ? node.last_summarized_message : node.id;
     if (!id) return;
     if (!isCurrent && !(await this.page.select(id))) return;
@@ -110,7 +110,7 @@ export class TreePanel {
   }
 }
 
-/** What the marks mean, for those who see them. */
+/** The legend of the marks, for sighted users. */
 function legend() {
   const row = (/** @type {string} */ look, /** @type {string} */ text) => h("li", {}, h("span", { class: `mark ${look}` }), text);
   return h(

@@ -1,4 +1,4 @@
-/** What a message on the map says: who, when, how it begins. Read when it is looked at, and kept. */
+/** The preview of a message on the map: author, time, beginning. Read when first shown, and cached. */
 
 import * as api from "../server/api.js";
 import { h } from "../elements/element.js";
@@ -8,7 +8,7 @@ import { language, t } from "../i18n.js";
 /** @import {Place} from "./tree_layout.js" */
 
 const LONGEST = 400;
-/** Passing over a mark on the way to another one reads nothing. */
+/** A mark that the pointer only passes over is not read. */
 const PAUSE_MS = 120;
 
 export class TreePreview {

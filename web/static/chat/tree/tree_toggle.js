@@ -1,4 +1,4 @@
-/** The bar's button for the tree. What it opens is loaded with the first click. */
+/** The bar's button for the tree panel, which is loaded with the first click. */
 
 /** @import {TreePanel} from "./tree_panel.js" */
 

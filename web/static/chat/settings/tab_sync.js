@@ -1,6 +1,6 @@
 /**
- * What is chosen in one tab holds in all of them: the theme at once; the language with the page made anew, as soon as
- * nothing is being written there that a new page would forget (drafts of messages are kept).
+ * Applies settings chosen in one tab to all tabs: the theme at once; the language by a reload, as soon as
+ * no form is open whose text a reload would lose (drafts of messages are kept).
  */
 
 /** @import {Theme} from "./preferences.js" */
@@ -15,7 +15,7 @@ const AGAIN_MS = 1000;
 let channel = null;
 
 /** @param {Choice} choice */
-export function tellOtherTabs(choice) {
+export function notifyOtherTabs(choice) {
   opened().postMessage(choice);
 }
 

@@ -1,10 +1,10 @@
-/** When to draw: at most once a frame, and after an expensive drawing only when the reader's own doing had its turn. */
+/** Schedules drawing: at most once per animation frame, and after a long drawing only once input has been handled. */
 
-/** A drawing that took longer is followed by a rest. */
+/** A drawing that took longer is followed by a pause. */
 const CHEAP_MS = 6;
 const REST = 2;
 
-export class Pace {
+export class DrawScheduler {
   constructor() {
     this.frame = 0;
     this.restsUntil = 0;

@@ -1,4 +1,4 @@
-/** Codes of refused requests in the reader's words: what happened and what to do now. */
+/** Translated texts for the error codes of rejected requests: what happened and what to do. */
 
 import { t } from "../i18n.js";
 

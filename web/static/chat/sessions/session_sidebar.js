@@ -1,6 +1,6 @@
-/** The list of chats beside the conversation: its store, its rows, its search and what has been seen, wired. */
+/** Connects the parts of the session list: store, rows, search and the seen marker. */
 
-import { Seen } from "../frame/seen.js";
+import { SeenMarker } from "../frame/seen_marker.js";
 import { SessionList } from "./session_list.js";
 import { SessionSearch } from "./session_search.js";
 import { SessionStore } from "./session_store.js";
@@ -8,7 +8,7 @@ import { changeSession } from "../server/sessions_api.js";
 
 /** @import {Session, SessionState} from "../types.js" */
 
-export class Chats {
+export class SessionSidebar {
   /**
    * @param {{nav: HTMLElement, field: HTMLInputElement, status: HTMLElement}} parts
    * @param {object} page
@@ -28,29 +28,29 @@ export class Chats {
       remove: (session) => page.actions.remove(session),
     });
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
-    this.seen = new Seen({ session: () => this.open, state: page.state });
+    this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
 
-  /** The open one, as far as it is known. */
+  /** The open session, if it is loaded. */
   get open() {
     return this.store.get(this.page.state()?.session ?? null);
   }
 
-  /** Another chat was opened. */
+  /** Called when another session is opened. */
   opened() {
     this.#changed();
     this.store.learn(this.page.state()?.session ?? null);
   }
 
-  /** The socket is connected (again). @param {import("../server/socket.js").Socket} socket */
+  /** Called when the socket is (re)connected. @param {import("../server/socket.js").Socket} socket */
   watch(socket) {
-    // The answer to it has the list read: nothing falls between the two.
+    // The list is read after the reply, so that nothing is missed in between.
     socket.send({ type: "watch_sessions" });
   }
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
-    // Of the open chat the socket tells more than the list needs.
+    // The open session's own events also change the list.
     if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent });
     this.store.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);

@@ -1,9 +1,9 @@
-/** Stops the runs that are on the screen, and knows of which a stop was asked. */
+/** Stops the runs on the screen, and remembers which stops were requested. */
 
 import { waiting } from "../conversation/queue.js";
 import { liveAnswers } from "../state/session_state.js";
 
-export class Stopping {
+export class RunStopper {
   /**
    * @param {object} page
    * @param {() => import("../types.js").SessionState|null} page.state
@@ -16,7 +16,7 @@ export class Stopping {
     this.asked = new Set();
   }
 
-  /** What is shown and being written; a question that waits for it is not stopped with it. */
+  /** The runs that are shown and running; questions queued behind them are not stopped. */
   get running() {
     const state = this.page.state();
     if (!state) return [];
@@ -40,7 +40,7 @@ export class Stopping {
     this.page.changed();
   }
 
-  /** Another chat is open, or the server refused: what was asked is over. */
+  /** Forgets the requested stops: another chat is open, or the server rejected one. */
   forget() {
     this.asked.clear();
   }

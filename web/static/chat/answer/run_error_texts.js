@@ -1,4 +1,4 @@
-/** Codes of failed answers in the reader's words: what happened and what to do now. */
+/** Translated texts for the error codes of failed runs: what happened and what to do. */
 
 import { t } from "../i18n.js";
 

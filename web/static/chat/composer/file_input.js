@@ -1,9 +1,9 @@
 /**
- * Every way in for files: the button, a drop, a paste. Whoever takes them listens to `files` on the form (a
- * CustomEvent; `detail` is a File[]). Closed until the page says `data-takes-files` on the form.
+ * Accepts files by the button, drag and drop, or paste, and dispatches them as the event `files` on the form (a
+ * CustomEvent; `detail` is a File[]). Disabled unless the form has `data-takes-files`.
  */
 
-export class FileDoor {
+export class FileInput {
   /** @param {HTMLFormElement} form the composer */
   constructor(form) {
     this.form = form;
@@ -14,7 +14,7 @@ export class FileDoor {
       input.value = ""; // the same file may be chosen again
     });
     form.addEventListener("paste", (event) => this.#paste(event));
-    // Anywhere on the page, and whether or not they are taken: the browser would leave the page for the file.
+    // On the whole page, even if files are not accepted: the browser would open the dropped file instead.
     addEventListener("dragover", (event) => this.#over(event));
     addEventListener("drop", (event) => this.#drop(event));
     addEventListener("dragleave", (event) => event.relatedTarget === null && this.#mark(false));
@@ -27,7 +27,7 @@ export class FileDoor {
   /** @param {ClipboardEvent} event */
   #paste(event) {
     const data = event.clipboardData;
-    // Office programs put a picture beside the text that was copied: then the text is meant.
+    // Office programs add a picture to copied text: then the text is pasted.
     if (!this.isOpen || !data?.files.length || data.types.includes("text/plain")) return;
     event.preventDefault();
     this.#take(data.files);

@@ -1,14 +1,14 @@
-/** What the page says about errors and states, in the reader's words. */
+/** Translated texts for errors and states. */
 
 import { t } from "../i18n.js";
-import { REFUSALS } from "./refusal_words.js";
-import { RUN_ERRORS } from "./run_error_words.js";
+import { REFUSALS } from "./api_error_texts.js";
+import { RUN_ERRORS } from "./run_error_texts.js";
 
 /**
  * A refused request.
  * @param {{code?: string, message?: string}} error
  */
-export function inWords(error) {
+export function apiErrorText(error) {
   const words = REFUSALS[error.code ?? ""] ?? RUN_ERRORS[error.code ?? ""];
   return words?.() ?? (error.message || t("Something went wrong. Try again in a moment."));
 }
@@ -17,15 +17,15 @@ export function inWords(error) {
  * A failed answer.
  * @param {{code?: string, message?: string}} error
  */
-export function runErrorInWords(error) {
-  return RUN_ERRORS[error.code ?? ""]?.() ?? inWords(error);
+export function runErrorText(error) {
+  return RUN_ERRORS[error.code ?? ""]?.() ?? apiErrorText(error);
 }
 
 /**
  * @param {import("../types.js").Answer} answer
  * @returns {string} what the answer is doing; empty once it is complete
  */
-export function statusInWords(answer) {
+export function statusText(answer) {
   if (answer.ended) return answer.status === "stopped" ? t("stopped") : "";
   if (answer.status === "stopping") return t("stopping…");
   if (answer.position !== null) {
@@ -38,7 +38,7 @@ export function statusInWords(answer) {
 }
 
 /** @param {import("../types.js").SessionState["compressing"]} compressing */
-export function compressionInWords(compressing) {
+export function compressionText(compressing) {
   if (compressing === "under_way") return t("Summarising…");
   return compressing === "failed" ? t("Could not be summarised") : "";
 }

@@ -1,4 +1,4 @@
-/** Who answers in the open chat, or in the next new one, and what a message does that is sent meanwhile. */
+/** The agent, models, tool and while_answering mode of the open chat, or of the next new one. */
 
 import { AgentPicker } from "./agent_picker.js";
 import { ForcedTool } from "./forced_tool.js";
@@ -8,7 +8,7 @@ import { changeSession } from "../server/sessions_api.js";
 
 /** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
 
-export class Answering {
+export class AnswerSettings {
   /**
    * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, tool: HTMLButtonElement}} parts
    * @param {object} page
@@ -36,12 +36,12 @@ export class Answering {
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
   }
 
-  /** Names; empty before they are known: the server's own choice. */
+  /** The names of the chosen models; empty until they are loaded, then the server chooses. */
   get models() {
     return this.picker.picked;
   }
 
-  /** All that may be asked, by name. */
+  /** The names of all offered models. */
   get offered() {
     return this.picker.models.map(({ name }) => name);
   }
@@ -51,7 +51,7 @@ export class Answering {
     return this.page.session()?.while_answering ?? "enqueue";
   }
 
-  /** Whenever the open session is another, or has another agent. */
+  /** Called when another session is open, or its agent changed. */
   show() {
     if (!this.page.isNew()) this.forNew = null;
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
@@ -74,7 +74,7 @@ export class Answering {
     }
   }
 
-  /** Shown at once, and taken back if the server does not take it. @param {{agent?: string|null, while_answering?: WhileAnswering}} fields */
+  /** Applies a change optimistically and reverts it if the server rejects it. @param {{agent?: string|null, while_answering?: WhileAnswering}} fields */
   async #change(fields) {
     const session = this.page.session();
     if (!session) return;

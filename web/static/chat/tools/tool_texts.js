@@ -1,4 +1,4 @@
-/** What tools do, in the reader's words: for the one line of a folded timeline, and for each call in it. Pure. */
+/** Translated texts about tool calls: for the line of a collapsed timeline and for each call in it. Pure. */
 
 import { duration } from "../elements/durations.js";
 import { t, tn } from "../i18n.js";
@@ -47,24 +47,24 @@ export function wordsOf(name) {
 /** @param {ToolCall} call */
 export const title = (call) => (call.status === "running" ? wordsOf(call.name).doing() : wordsOf(call.name).done());
 
-/** What the call is about: its telling arguments, short. @param {ToolCall} call */
+/** The most informative arguments of a call, shortened. @param {ToolCall} call */
 export function about({ name, given }) {
   const text = wordsOf(name).about(given).replace(/\s+/g, " ").trim();
   return text.length > LONGEST_ABOUT ? `${text.slice(0, LONGEST_ABOUT)}…` : text;
 }
 
-/** How it stands or ended. @param {ToolCall} call */
-export function outcomeInWords({ status, durationMs }) {
+/** The state or outcome of a call. @param {ToolCall} call */
+export function outcomeText({ status, durationMs }) {
   if (status === "running") return t("running…");
   const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }
 
 /**
- * The one line that stands for rounds while they are folded.
+ * The summary line of collapsed rounds.
  * @param {Round[]} rounds
  */
-export function stepsInWords(rounds) {
+export function stepsText(rounds) {
   const calls = rounds.flatMap((round) => round.calls);
   const running = calls.filter(({ status }) => status === "running");
   if (running.length) return doing(running);
@@ -99,14 +99,14 @@ function trouble(calls) {
   return [failed && tn("%(count)s failed", "%(count)s failed", failed), stopped && t("stopped")].filter(Boolean);
 }
 
-/** Side by side, calls take as long as the slowest. @param {Round[]} rounds */
+/** Parallel calls take as long as the slowest. @param {Round[]} rounds */
 function time(rounds) {
   const slowest = rounds.map(({ calls }) => Math.max(...calls.map(({ durationMs }) => durationMs ?? NaN)));
   const ms = slowest.reduce((sum, one) => sum + one, 0);
   return Number.isNaN(ms) ? [] : [duration(ms)];
 }
 
-/** All that these calls have found, inside agents too. @param {ToolCall[]} calls @returns {import("../types.js").Source[]} */
+/** All documents that these calls and the calls inside them have found. @param {ToolCall[]} calls @returns {import("../types.js").Source[]} */
 export function documentsOf(calls) {
   return calls.flatMap((call) => [...call.documents, ...documentsOf(call.inside)]);
 }

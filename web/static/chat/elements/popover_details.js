@@ -1,7 +1,7 @@
-/** A <details> that opens over the page: closed by Escape, by a click elsewhere, and when the focus goes on. */
+/** Closes a <details> that opens over the page on Escape, on a click elsewhere, and when the focus leaves it. */
 
 /** @param {HTMLDetailsElement} details @param {() => void} [opened] */
-export function foldsAway(details, opened = () => {}) {
+export function closeOnLeave(details, opened = () => {}) {
   const summary = details.querySelector("summary");
   document.addEventListener("click", (event) => {
     if (!details.contains(/** @type {Node} */ (event.target))) details.open = false;

@@ -1,10 +1,10 @@
 /**
- * What of a Markdown text that is still being written can be shown, so that nothing shown changes its kind later:
- * markup that has begun is completed (`**bold`) or held back until it says what it is (`[a link`, `| a table`).
- * Pure. It knows the last block only; what stands before it is as it is.
+ * Prepares Markdown that is still being written, so that what is shown does not change its kind later:
+ * open markup is completed (`**bold`) or held back until its kind is known (`[a link`, `| a table`).
+ * Pure. Only the last block is changed.
  */
 
-/** Stands at the end of a formula that is completed here, see math_rules.js. A private character no text has. */
+/** Marks the end of a formula that is completed here, see math_rules.js. A private-use character. */
 export const OPEN = "\uE0A5";
 
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
@@ -12,11 +12,11 @@ const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
 const UNDECIDED =
   /^[ \t>]*(?:[-*+=_~`|\\$]+|#{1,6}|\d{1,9}[.)]?|[-*+] \[[ xX]?\]?|\[[^\]\n]{0,80}\]:.*|\\[a-z]+(?:\{[a-z]*\*?)?)[ \t]*$/;
 const LINE_OF_ITS_OWN = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+|\|)/;
-/** Longer than that, a bracket or a dollar is what it looks like. */
+/** A bracket or dollar sign that stays open for longer is plain text. */
 const HELD_CHARACTERS = 100;
 
 /** @param {string} text @returns {string} */
-export function showable(text) {
+export function completeMarkdown(text) {
   const { fenceAt, blockAt } = scanned(text);
   const lineAt = text.lastIndexOf("\n") + 1;
   const line = text.slice(lineAt);
@@ -28,7 +28,7 @@ export function showable(text) {
   return withoutTableHead(withInline(text, lineAt, blockAt), blockAt);
 }
 
-/** Where an open fence and where the last block begin. @param {string} text */
+/** Finds the start of an open fence and of the last block. @param {string} text */
 function scanned(text) {
   let fence = "";
   let fenceAt = -1;
@@ -49,7 +49,7 @@ function scanned(text) {
   return { fenceAt, blockAt };
 }
 
-/** With the display formula at its end, closed if it is open; null: there is none. @param {string} text @param {number} blockAt */
+/** Closes an open display formula at the end; null if there is no formula at the end. @param {string} text @param {number} blockAt */
 function withOpenFormula(text, blockAt) {
   const begins = /(?:^|\n)[ \t]*(\$\$|\\\[|\\begin\{([a-z]+\*?)\})/g;
   const block = text.slice(blockAt);
@@ -129,7 +129,7 @@ function withCodeClosed(text, tick) {
   return body.trim() && !body.endsWith("`") ? text + ticks : text.slice(0, tick) + (body.trim() ? ticks + body.replace(/`+$/, "") + ticks : "");
 }
 
-/** Where something begins that may become a link or a formula, and what stands there until then. @param {string} masked */
+/** Finds the start of what may become a link or a formula, and what to show until then. @param {string} masked */
 function heldFrom(masked) {
   const target = /(!?)\[((?:[^[\]\n]|\[[^[\]\n]*\])*)\]\([^)\n]*$/.exec(masked);
   if (target && /^\[\d+\]$/.test(target[2])) return { at: target.index, instead: "" }; // a citation

@@ -1,6 +1,6 @@
 /**
- * HTML made of a model's text, without anything that runs, loads or looks like the page's own. What is not listed
- * here is dropped; addresses lead to other sites by http or mail only.
+ * Sanitizes HTML rendered from a model's text: nothing that runs, loads or imitates the page. Tags and attributes
+ * not listed here are dropped; links may only use http, https or mailto.
  */
 
 import DOMPurify from "dompurify";
@@ -25,7 +25,7 @@ html.setConfig({
 });
 html.addHook("afterSanitizeAttributes", (node) => {
   if (node.nodeName === "A" && node.hasAttribute("href")) {
-    // A link whose address is still being written has none.
+    // A link whose address is still being written has no href.
     if (!ADDRESS.test(node.getAttribute("href"))) node.removeAttribute("href");
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
@@ -35,7 +35,7 @@ html.addHook("afterSanitizeAttributes", (node) => {
   if (node.nodeName === "INPUT" && node.getAttribute("type") !== "checkbox") node.remove();
 });
 
-/** By keyboard, too: a wide table's frame. @param {Element} frame */
+/** Makes the frame of a wide table scrollable by keyboard. @param {Element} frame */
 function scrollable(frame) {
   frame.setAttribute("tabindex", "0");
   frame.setAttribute("role", "group");
@@ -43,7 +43,7 @@ function scrollable(frame) {
 }
 
 /** @param {string} source @returns {DocumentFragment} */
-export function sanitized(source) {
+export function sanitize(source) {
   return /** @type {any} */ (html.sanitize(source));
 }
 
@@ -70,8 +70,8 @@ math.addHook("uponSanitizeAttribute", (_node, data) => {
   if (data.attrName === "style" && (!STYLE.test(data.attrValue) || /url|\d{4}/i.test(data.attrValue))) data.keepAttr = false;
 });
 
-/** Cleans a tree that is not in the page. @param {Element} root @returns {Element} the same */
-export function sanitizedMath(root) {
+/** Cleans a tree that is not in the page, in place. @param {Element} root @returns {Element} the same element */
+export function sanitizeMath(root) {
   math.sanitize(root);
   return root;
 }

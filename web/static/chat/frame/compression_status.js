@@ -1,17 +1,17 @@
-/** Compression of the open session: what the bar says of it, and "compress now" in its menu. */
+/** The state of the open session's compression in the bar, and "compress now" in its menu. */
 
 import * as api from "../server/api.js";
 import { t } from "../i18n.js";
-import { compressionInWords } from "../answer/words.js";
+import { compressionText } from "../answer/status_texts.js";
 
 /** @import {LiveSession} from "../server/live_session.js" */
 /** @import {MenuItem} from "../elements/menu.js" */
 /** @import {SessionState} from "../types.js" */
 
-/** Messages: one turn. There is nothing older to summarise. */
+/** The messages of one turn: there is nothing older to summarise. */
 const SHORTEST = 2;
 
-export class Compressing {
+export class CompressionStatus {
   /**
    * @param {HTMLElement} element a live region
    * @param {object} page
@@ -26,7 +26,7 @@ export class Compressing {
 
   /** @param {SessionState|null} state */
   show(state) {
-    const text = isLong(state) ? compressionInWords(state.compressing) : "";
+    const text = isLong(state) ? compressionText(state.compressing) : "";
     if (this.element.textContent !== text) this.element.textContent = text;
   }
 

@@ -1,4 +1,4 @@
-/** A message on its way from the composer to the server, and a waiting question on its way back. */
+/** Sends messages from the composer to the server, and withdraws queued questions. */
 
 import { withdrawable } from "../conversation/queue.js";
 import { beginSession, withdraw } from "../server/sessions_api.js";
@@ -7,11 +7,11 @@ import { beginSession, withdraw } from "../server/sessions_api.js";
 
 const TITLE_CHARACTERS = 60;
 
-export class Sending {
+export class MessageSender {
   /**
    * @param {object} page
    * @param {() => import("../server/live_session.js").LiveSession|null} page.live
-   * @param {import("./answering.js").Answering} page.answering
+   * @param {import("./answer_settings.js").AnswerSettings} page.answering
    * @param {import("../conversation/turn_actions.js").TurnActions} page.turn
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
    * @param {(session: Session, beginning: string) => void} page.begun
@@ -25,7 +25,7 @@ export class Sending {
     this.pending = /** @type {{text: string, session: string|null, after: string|undefined}|null} */ (null);
   }
 
-  /** What is on its way and not yet on the branch. @param {SessionState|null} state */
+  /** The text that is being sent and not yet on the branch. @param {SessionState|null} state */
   textFor(state) {
     if (!this.pending || this.pending.session !== (state?.session ?? null)) return null;
     const isSeen = state?.branch && state.branch.at(-1)?.id !== this.pending.after;
@@ -46,7 +46,7 @@ export class Sending {
     return isAccepted;
   }
 
-  /** The newest question, while it waits for the answer above; its text can be written on. @param {Message} question */
+  /** Withdraws the newest question while it waits for the answer above; its text returns to the composer. @param {Message} question */
   withdraw(question) {
     const live = this.page.live();
     return this.page.attempt(async () => {
@@ -56,7 +56,7 @@ export class Sending {
     });
   }
 
-  /** @returns {boolean} false: nothing waits */
+  /** @returns {boolean} false: no question is queued */
   withdrawLatest() {
     const state = this.page.live()?.state;
     const found = state ? withdrawable(state) : null;
@@ -64,7 +64,7 @@ export class Sending {
     return found !== null;
   }
 
-  /** The first message makes the session, so looking at an empty page leaves nothing behind. @param {string} text */
+  /** The first message creates the session, so that opening an empty page creates none. @param {string} text */
   async #ensureSession(text) {
     if (this.page.live()) return true;
     const { forNew } = this.page.answering;

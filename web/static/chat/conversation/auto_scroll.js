@@ -1,16 +1,16 @@
 /**
- * Keeps the end in sight while it grows, until the reader scrolls up; a button brings them back. It listens to sizes,
- * so whatever makes the conversation longer (words, a folded part, a phone's keyboard) is followed the same way.
+ * Keeps the end visible while the content grows, until the user scrolls up; a button returns to the end. It observes
+ * sizes, so that text, expanded parts and a phone's keyboard are all handled alike.
  */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
-/** Scrolled down to within this, the reader follows again. */
+/** Scrolling to within this distance of the end resumes auto-scrolling. */
 const NEAR_PX = 32;
 
-export class Following {
+export class AutoScroll {
   /** @param {HTMLElement} scroller @param {HTMLElement} list what grows in it */
   constructor(scroller, list) {
     this.scroller = scroller;
@@ -30,13 +30,13 @@ export class Following {
     sizes.observe(scroller);
   }
 
-  /** From now on, wherever the reader is. */
+  /** Scrolls to the end and keeps it visible. */
   start() {
     this.isOn = true;
     this.#keep();
   }
 
-  /** The reader is led elsewhere. */
+  /** Stops auto-scrolling. */
   stop() {
     this.isOn = false;
   }
@@ -53,7 +53,7 @@ export class Following {
 
   #scrolled() {
     const { scrollTop, scrollHeight } = this.scroller;
-    // What got shorter moves the reader up without their doing.
+    // Shrinking content also changes the scroll position; that is not scrolling by the user.
     const wentUp = scrollTop < this.top - 1 && scrollHeight >= this.height;
     if (wentUp) this.isOn = false;
     else if (this.#toEnd() < NEAR_PX) this.isOn = true;

@@ -1,16 +1,16 @@
-/** The other models' answers to the same question, asked in the same turn: what is shown side by side. */
+/** Reads the other models' answers of a turn, which are shown side by side. */
 
 import * as api from "../server/api.js";
 
 /** @import {Message} from "../types.js" */
 
 /**
- * Siblings are oldest first and a turn creates its answers together, so turn-mates are neighbours.
+ * Siblings are oldest first and a turn creates its answers together, so the answers of a turn are neighbours.
  * @param {string} session
  * @param {Message|undefined} tip
  * @returns {Promise<Message[]>} without the tip itself; by model_index
  */
-export async function readTurnMates(session, tip) {
+export async function readParallelAnswers(session, tip) {
   const siblings = tip?.siblings ?? [];
   if (!tip?.run || siblings.length < 2) return [];
   const { turn } = await api.readRun(tip.run);

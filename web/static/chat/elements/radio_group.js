@@ -1,4 +1,4 @@
-/** One of a few, side by side: radio buttons that look like one control. */
+/** A segmented control: a group of radio buttons side by side. */
 
 import { h } from "./element.js";
 
@@ -13,7 +13,7 @@ let made = 0;
  * @param {T} chosen
  * @param {(value: T) => void} choose
  */
-export function choice(label, options, chosen, choose) {
+export function radioGroup(label, options, chosen, choose) {
   const name = `choice-${(made += 1)}`;
   const rows = options.map(({ value, label: text, icon }) => {
     const button = h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) });

@@ -1,4 +1,4 @@
-/** The elements of a rendered text that draw themselves: code, formulas, tables' frames, citation chips. */
+/** The elements of a rendered text that have views of their own: code, formulas, wide tables, citation chips. */
 
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
@@ -6,7 +6,7 @@ import { Formula } from "./formula.js";
 /** @import {Source} from "../types.js" */
 /** @typedef {{element: HTMLElement, take: (fresh: Element) => boolean}} Place  take: show what this asks for, if it can */
 
-export class Places {
+export class EmbeddedViews {
   /** @param {((source: Source) => HTMLElement)|undefined} makeChip */
   constructor(makeChip) {
     this.makeChip = makeChip;
@@ -35,7 +35,7 @@ export class Places {
     return place !== undefined && fresh instanceof Element && place.take(fresh);
   }
 
-  /** Whether this is one of them, on the page or fresh. @param {ChildNode} node */
+  /** Whether the node has such a view, on the page or newly rendered. @param {ChildNode} node */
   isOne(node) {
     return this.places.has(node) || (node instanceof Element && (node.matches("pre, .math") || this.#cited(node) !== undefined));
   }
