@@ -21,10 +21,10 @@ from collections.abc import Awaitable, Callable, Iterator
 import httpx2
 
 from tests.e2e.client import ContractError
-from tests.faults.arena import Arena
+from tests.faults.cluster import Cluster
 from tests.faults.history import Report
 from tests.faults.proxy import Proxy
-from tests.faults.scene import Asked, Scene
+from tests.faults.scenario import Scenario, WatchedTurn
 
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "600"))
 SEED = int(os.environ.get("CHAOS_SEED", str(time.time_ns() % 1_000_000)))
@@ -34,9 +34,9 @@ UNAVAILABLE = (ContractError, httpx2.HTTPError, AssertionError)
 
 
 class Chaos:
-    def __init__(self, arena: Arena, scene: Scene, cable: tuple[Proxy, Proxy], seed: int) -> None:
-        self.arena = arena
-        self.scene = scene
+    def __init__(self, cluster: Cluster, scenario: Scenario, cable: tuple[Proxy, Proxy], seed: int) -> None:
+        self.cluster = cluster
+        self.scenario = scenario
         self.cable = cable
         self.random = random.Random(seed)
         self.until = time.monotonic() + SECONDS
@@ -63,7 +63,7 @@ class Chaos:
     async def run(self) -> Report:
         await asyncio.gather(self.break_things(), *(self.talk() for _ in range(TABS)))
         await asyncio.to_thread(self.mend)
-        return await self.scene.judge(SETTLE_S)
+        return await self.scenario.judge(SETTLE_S)
 
     # What breaks
 
@@ -74,7 +74,7 @@ class Chaos:
             (name,) = self.random.choices(names, [self.faults[name][0] for name in names])
             print(f"{SECONDS - (self.until - time.monotonic()):6.1f} s  {name}", flush=True)
             self.done[name] += 1
-            self.scene.broken()
+            self.scenario.broken()
             await self.faults[name][1]()
 
     async def kill_worker(self) -> None:
@@ -85,9 +85,9 @@ class Chaos:
 
     async def freeze_worker(self) -> None:
         name = self.any_worker()
-        self.arena.pause(name)
+        self.cluster.pause(name)
         await asyncio.sleep(self.random.uniform(1, 20))
-        self.arena.resume(name)
+        self.cluster.resume(name)
 
     async def cut_cable(self) -> None:
         for proxy in self.cable:
@@ -122,11 +122,11 @@ class Chaos:
         await self.restart_service(signal.SIGINT, "postgres")
 
     async def empty_valkey(self) -> None:
-        with self.arena.redis() as client:
+        with self.cluster.redis() as client:
             client.flushall()
 
     async def restart_service(self, number: signal.Signals, name: str) -> None:
-        services = self.arena.services
+        services = self.cluster.services
         server = services.valkey if name == "valkey" else services.postgres
         await asyncio.to_thread(services.end, server, number)
         await asyncio.sleep(self.random.uniform(0, 3))
@@ -135,7 +135,7 @@ class Chaos:
 
     async def replace(self, name: str, number: signal.Signals) -> None:
         """End it, and start its successor after a moment, as a supervisor does."""
-        process = self.arena.stack.processes[name]
+        process = self.cluster.stack.processes[name]
         process.send_signal(number)
         await asyncio.to_thread(process.wait, 60)
         await asyncio.sleep(self.random.uniform(0, 2))
@@ -145,7 +145,7 @@ class Chaos:
         postgres, valkey = self.cable
         line = name.partition(".")[0]
         cabled = {"DATABASE_URL": postgres.url, "REDIS_URL": valkey.url} if name == "llm.2" else {}
-        self.arena.stack.start(line, name, cabled)
+        self.cluster.stack.start(line, name, cabled)
 
     def any_worker(self) -> str:
         return self.random.choice(["llm.1", "llm.2"])
@@ -153,13 +153,13 @@ class Chaos:
     def mend(self) -> None:
         for proxy in self.cable:
             proxy.heal()
-        for name, process in list(self.arena.stack.processes.items()):
+        for name, process in list(self.cluster.stack.processes.items()):
             process.send_signal(signal.SIGCONT)
             if process.poll() is not None:
-                print(f"{name} had ended by itself:\n{self.arena.stack.log(name)[-2000:]}")
+                print(f"{name} had ended by itself:\n{self.cluster.stack.log(name)[-2000:]}")
                 self.done[f"{name} ended by itself"] += 1
                 self.start(name)
-        self.arena.stack.wait_until_ready()
+        self.cluster.stack.wait_until_ready()
 
     # Who talks meanwhile
 
@@ -167,7 +167,7 @@ class Chaos:
         """One person after the other: asks, reads, goes away and comes back, stops now and then."""
         while self.is_on:
             try:
-                question = await self.scene.ask(models=self.some_models())
+                question = await self.scenario.ask(models=self.some_models())
             except UNAVAILABLE:
                 # Refused, or cut off in the middle: then it is not known whether it was accepted.
                 self.done["asked in vain"] += 1
@@ -176,14 +176,14 @@ class Chaos:
             self.done["asked"] += 1
             await self.read(question)
 
-    async def read(self, question: Asked) -> None:
+    async def read(self, question: WatchedTurn) -> None:
         runs = [run["id"] for run in question.turn["runs"]]
         while self.is_on and not all(stopped(question, run) for run in runs):
             await asyncio.sleep(self.random.uniform(0.2, 3))
             chance = self.random.random()
             if chance < 0.05:
                 with contextlib.suppress(httpx2.HTTPError):
-                    await self.scene.stop(self.random.choice(runs))
+                    await self.scenario.stop(self.random.choice(runs))
             elif chance < 0.25 and question.watcher.socket:
                 question.watcher.socket.abandon()
         if all(stopped(question, run) for run in runs):
@@ -193,26 +193,26 @@ class Chaos:
         return self.random.sample(["alpha", "beta", "gamma"], self.random.choice([1, 1, 2]))
 
 
-def stopped(question: Asked, run: str) -> bool:
+def stopped(question: WatchedTurn, run: str) -> bool:
     view = question.watcher.views.get(run)
     return view is not None and view.stop_reason is not None
 
 
 @contextlib.contextmanager
-def stage() -> Iterator[tuple[Arena, tuple[Proxy, Proxy]]]:
+def stage() -> Iterator[tuple[Cluster, tuple[Proxy, Proxy]]]:
     """llm.2 speaks to both services through the cable."""
-    with Arena.running(durable_valkey=True, DRAIN_GRACE="1") as arena:
-        arena.upstream.reply({"words": 40, "every_s": 0.05}, {"pause_s": 1}, {"words": 60, "every_s": 0.05})
-        with Proxy.before(arena.database_url) as postgres, Proxy.before(arena.redis_url) as valkey:
-            yield arena, (postgres, valkey)
+    with Cluster.running(durable_valkey=True, DRAIN_GRACE="1") as cluster:
+        cluster.upstream.reply({"words": 40, "every_s": 0.05}, {"pause_s": 1}, {"words": 60, "every_s": 0.05})
+        with Proxy.before(cluster.database_url) as postgres, Proxy.before(cluster.redis_url) as valkey:
+            yield cluster, (postgres, valkey)
 
 
 async def main() -> int:
     print(f"CHAOS_SEED={SEED} CHAOS_SECONDS={SECONDS:.0f}", flush=True)
-    with stage() as (arena, cable):
-        async with Scene.of(arena) as scene:
-            chaos = Chaos(arena, scene, cable, SEED)
-            arena.kill("llm.2")
+    with stage() as (cluster, cable):
+        async with Scenario.of(cluster) as scenario:
+            chaos = Chaos(cluster, scenario, cable, SEED)
+            cluster.kill("llm.2")
             chaos.start("llm.2")
             try:
                 report = await chaos.run()

@@ -19,7 +19,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
-from tests.house import ROOT
+from tests.instance import ROOT
 
 LOCALE = "de"
 FOLDER = ROOT / "web" / "locale" / LOCALE / "LC_MESSAGES"

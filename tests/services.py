@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import embedded
-from tests.leaving import ends_with_us
+from tests.process_reaper import end_with_this_process
 
 
 class Services:
@@ -58,7 +58,7 @@ class Services:
             process = subprocess.Popen(
                 server.command, stdout=log, stderr=log, cwd="/", start_new_session=True
             )
-        ends_with_us(process)
+        end_with_this_process(process)
         self.processes[server.name] = process
 
     def wait_for(self, server: embedded.Server) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx2
 
 from config.embedded import find_suitable_port
-from tests.leaving import ends_with_us
+from tests.process_reaper import end_with_this_process
 from tests.search_server import SearchServer
 from tests.services import Services
 from tests.upstream import Upstream
@@ -110,7 +110,7 @@ class Stack:
                 cwd=ROOT, env={**self.environment, **(environment or {})},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        ends_with_us(self.processes[name])
+        end_with_this_process(self.processes[name])
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to the process itself, and wait for its end where it must end."""

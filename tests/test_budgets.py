@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house import ROOT
+from tests.instance import ROOT
 
 LINES_IN_A_FILE = 300
 LINES_IN_A_FUNCTION = 40

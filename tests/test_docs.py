@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from config.programs import procfile
 from tests.config.test_readme import variables_in_readme
-from tests.house import ROOT
+from tests.instance import ROOT
 from tests.services import Services
 from web.rest.metrics import DeploymentCollector
 

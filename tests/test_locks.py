@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import ROOT
+from tests.instance import ROOT
 
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 

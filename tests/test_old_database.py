@@ -25,7 +25,7 @@ from tests.e2e.client import Client, Frame, Socket
 from tests.search_server import SearchServer
 from tests.services import Services
 from tests.stack import Stack
-from tests.tides import MOON, SEA
+from tests.tool_fixtures import MOON, SEA
 from tests.upstream import Received, Upstream
 
 pytestmark = pytest.mark.e2e

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from chat.log.cursor import Action, Cursor, Header, Position
 from chat.log.producer import PacketProducer
 from chat.protocol.wire import Placement, RunAddress, RunStart, Snapshot
-from tests.cast import model, user
+from tests.factories import create_model, create_user
 from tests.machine.drive import first_caught, live_through
 from tests.machine.model import ModelLog
 from tests.machine.mutants import MODELS, REAL, modelled
@@ -143,8 +143,8 @@ def test_the_machine_notices_when_a_promise_of_the_model_is_broken(mistake: str)
 
 @pytest.fixture
 def alice(transactional_db: None) -> Any:
-    model("alpha", is_default=True)
-    return user("alice")
+    create_model("alpha", is_default=True)
+    return create_user("alice")
 
 
 def test_no_order_of_events_breaks_valkey_and_postgres(alice: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from playwright.sync_api import Page
 
-from tests.house import ROOT
+from tests.instance import ROOT
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

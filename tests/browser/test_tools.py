@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
-from tests.tides import MOON, RESEARCH, SUN, search, spelled
+from tests.tool_fixtures import MOON, RESEARCH, SUN, search_call, streamed_call
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +41,7 @@ def with_tools(reader: Reader, *tools: str) -> Reader:
 
 
 def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Reader, stack: Stack) -> None:
-    call = spelled("current_time", '{"timezone": "As', "ia", {"wait": "the call"}, '/Tokyo"}')
+    call = streamed_call("current_time", '{"timezone": "As', "ia", {"wait": "the call"}, '/Tokyo"}')
     stack.upstream.reply({"reasoning": "The clock knows."}, {"text": "A moment. "}, *call, times=1)
     stack.upstream.reply({"wait": "the answer"}, {"text": "It is late there."})
     helped.send("What time is it in Tokyo?")
@@ -67,7 +67,7 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
 
 def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader, stack: Stack) -> None:
     stack.searching.find(MOON, SUN)
-    stack.upstream.reply(search("who pulls the sea"), after_tools=0)
+    stack.upstream.reply(search_call("who pulls the sea"), after_tools=0)
     stack.upstream.reply({"text": "The Moon [1], and"}, {"text": " the Sun [2]."}, after_tools=1)
     searching.send("Who pulls the sea?")
     searching.sees_answer("The Moon 1, and the Sun 2.")
@@ -96,7 +96,7 @@ def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
     stack.searching.find(MOON)
     bad = {"call": {"name": "current_time", "arguments": {"timezone": "Nowhere/At-All"}}}
     stack.upstream.reply(RESEARCH, bad, contains="Ask around", after_tools=0)
-    stack.upstream.reply(search("moon"), contains="Who pulls", after_tools=0)
+    stack.upstream.reply(search_call("moon"), contains="Who pulls", after_tools=0)
     stack.upstream.reply({"text": "**The Moon** [1]."}, contains="Who pulls", after_tools=1)
     stack.upstream.reply({"text": "Done [1]."}, contains="Ask around", after_tools=2)
     searching.send("Ask around")
@@ -119,7 +119,7 @@ def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
 
 def test_a_tool_that_is_stopped_says_so(searching: Reader, stack: Stack) -> None:
     stack.searching.answer(hang=True)
-    stack.upstream.reply(search("for ever"))
+    stack.upstream.reply(search_call("for ever"))
     searching.send("Look it up")
     answer = searching.answers
     expect(answer.locator(".steps .line")).to_have_text("Searching the web: for ever")

@@ -13,7 +13,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, ModelConfig, Run, Session, ToolCall, TriggeredBy, Turn
 from chat.transcript.tokens import count_tokens
 from compression.runner import Carrier
-from tests import cast
+from tests import factories
 from tests.upstream import Upstream
 
 # One token in the default encoding, with its space.
@@ -102,8 +102,10 @@ def upstream() -> Iterator[Upstream]:
 @pytest.fixture
 def talk(transactional_db: None, upstream: Upstream) -> Iterator[Talk]:
     sync_redis().flushdb()
-    model = cast.model("tides", base_url=upstream.base_url, context_window=3000, max_output_tokens=500)
-    yield Talk(Session.objects.start(cast.user("alice")), model)
+    model = factories.create_model(
+        "tides", base_url=upstream.base_url, context_window=3000, max_output_tokens=500
+    )
+    yield Talk(Session.objects.start(factories.create_user("alice")), model)
     sync_redis().flushdb()
 
 

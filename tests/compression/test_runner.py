@@ -11,7 +11,7 @@ from chat.models.session import SessionEvent
 from compression.measurement import measure
 from compression.prompt import MARKER
 from compression.runner import Carrier
-from tests import cast
+from tests import factories
 from tests.compression.conftest import WORD, Talk, again
 from tests.upstream import Upstream
 
@@ -153,7 +153,7 @@ def test_a_single_turn_cannot_be_summarised(talk, carrier, upstream):
 
 def test_the_smallest_window_of_the_turns_models_counts(talk, carrier, upstream):
     small = talk.model
-    large = cast.model("oceans", base_url=upstream.base_url, context_window=100_000)
+    large = factories.create_model("oceans", base_url=upstream.base_url, context_window=100_000)
     talk.turns(5)
     talk.turn(6, siblings=["b6"])
     run = talk["b6"].run
@@ -170,7 +170,7 @@ def test_the_smallest_window_of_the_turns_models_counts(talk, carrier, upstream)
 
 def test_another_model_may_summarise(talk, carrier, upstream, settings):
     settings.COMPRESSION_MODEL = "scribe"
-    scribe = cast.model("scribe", base_url=upstream.base_url, prompt_price=1, completion_price=2)
+    scribe = factories.create_model("scribe", base_url=upstream.base_url, prompt_price=1, completion_price=2)
     talk.turns(6)
     upstream.reply(
         {"text": SUMMARY}, {"usage": {"prompt_tokens": 1000, "completion_tokens": 10}}, stream=False

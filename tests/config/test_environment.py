@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config import environment as env
-from tests.house import ROOT, House, free_port
+from tests.instance import ROOT, LaunchedInstance, free_port
 
 GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
 
@@ -64,19 +64,19 @@ def test_a_good_environment_says_nothing() -> None:
     ],
 )
 def test_a_bad_value_is_one_line_that_names_its_variable(name: str, value: str) -> None:
-    status, said = read_settings(**{**GOOD, name: value})
-    assert (status, said.startswith(f"{name}: "), len(said.splitlines())) == (78, True, 1), said
+    status, output = read_settings(**{**GOOD, name: value})
+    assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
 
 
 def test_secrets_are_required_unless_debug() -> None:
     assert read_settings(DATA_DIR="/nonexistent") == (78, "SECRET_KEY: is required unless DEBUG=1\n")
-    status, said = read_settings(DATA_DIR="/nonexistent", SECRET_KEY="x" * 60)
-    assert (status, said) == (78, "ALLOWED_HOSTS: is required unless DEBUG=1\n")
+    status, output = read_settings(DATA_DIR="/nonexistent", SECRET_KEY="x" * 60)
+    assert (status, output) == (78, "ALLOWED_HOSTS: is required unless DEBUG=1\n")
 
 
 def test_an_address_with_a_password_is_not_echoed() -> None:
-    _status, said = read_settings(**{**GOOD, "DATABASE_URL": "mysql://root:hunter2@localhost/x"})
-    assert "hunter2" not in said
+    _status, output = read_settings(**{**GOOD, "DATABASE_URL": "mysql://root:hunter2@localhost/x"})
+    assert "hunter2" not in output
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_an_address_with_a_password_is_not_echoed() -> None:
 def test_make_run_refuses_before_anything_is_started(
     tmp_path: Path, name: str, environment: dict[str, str]
 ) -> None:
-    house = House(tmp_path, **environment)
-    status, said = house.run()
-    assert (status, said.startswith(f"{name}: "), len(said.splitlines())) == (78, True, 1), said
-    assert "hunter2" not in said
-    assert sorted(path.name for path in house.data.iterdir()) in (["lock"], ["lock", "secret_key"])
+    instance = LaunchedInstance(tmp_path, **environment)
+    status, output = instance.run()
+    assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
+    assert "hunter2" not in output
+    assert sorted(path.name for path in instance.data.iterdir()) in (["lock"], ["lock", "secret_key"])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import ast
 import re
 
 from chat.models import ModelConfig
-from tests.house import ROOT
+from tests.instance import ROOT
 
 
 def variables_read() -> set[str]:

@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from config.supervisor import Program, Supervisor, describe, restart_delay_s
-from tests.house import PATIENCE_S, ROOT, gone
+from tests.instance import PATIENCE_S, ROOT, have_ended
 
 SLEEP = "import time; time.sleep(600)"
 
 
-class Said(list[tuple[str, str]]):
+class OutputRecorder(list[tuple[str, str]]):
     def __call__(self, name: str, line: str) -> None:
         self.append((name, line))
 
@@ -30,14 +30,14 @@ def program(name: str, code: str, rank: int = 0, **more: object) -> Program:
 
 
 @pytest.fixture
-def said() -> Said:
-    return Said()
+def recorded() -> OutputRecorder:
+    return OutputRecorder()
 
 
 @pytest.fixture
-def supervisor(said: Said) -> Iterator[Supervisor]:
+def supervisor(recorded: OutputRecorder) -> Iterator[Supervisor]:
     before = signal.getsignal(signal.SIGCHLD)
-    supervisor = Supervisor(said)
+    supervisor = Supervisor(recorded)
     yield supervisor
     supervisor.stop(hurry=lambda: True)
     signal.set_wakeup_fd(-1)
@@ -57,49 +57,61 @@ def test_back_off_starts_fast_and_has_a_limit(exits: int, delay_s: float) -> Non
 
 
 @pytest.mark.parametrize("ending", ["pass", "raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)"])
-def test_a_program_is_started_again_however_it_ends(supervisor: Supervisor, said: Said, ending: str) -> None:
+def test_a_program_is_started_again_however_it_ends(
+    supervisor: Supervisor, recorded: OutputRecorder, ending: str
+) -> None:
     supervisor.start(program("job", f"print('here'); {ending}"))
-    tick_until(supervisor, lambda: said.of("job").count("here") >= 3)
+    tick_until(supervisor, lambda: recorded.of("job").count("here") >= 3)
 
 
-def test_a_program_that_is_to_run_once_is_not_started_again(supervisor: Supervisor, said: Said) -> None:
+def test_a_program_that_is_to_run_once_is_not_started_again(
+    supervisor: Supervisor, recorded: OutputRecorder
+) -> None:
     child = supervisor.start_once(program("once", "print('done'); raise SystemExit(7)"))
     tick_until(supervisor, lambda: not child.is_running)
     assert child.status == 7
-    assert said.of("once") == ["done"]
+    assert recorded.of("once") == ["done"]
 
 
-def test_a_program_that_cannot_be_started_is_tried_again(supervisor: Supervisor, said: Said) -> None:
+def test_a_program_that_cannot_be_started_is_tried_again(
+    supervisor: Supervisor, recorded: OutputRecorder
+) -> None:
     supervisor.start(Program("missing", ["/nonexistent"], {}, 0))
-    tick_until(supervisor, lambda: len(said.of("missing")) >= 2)
+    tick_until(supervisor, lambda: len(recorded.of("missing")) >= 2)
 
 
-def test_output_without_an_end_of_line_is_not_lost_nor_hoarded(supervisor: Supervisor, said: Said) -> None:
+def test_output_without_an_end_of_line_is_not_lost_nor_hoarded(
+    supervisor: Supervisor, recorded: OutputRecorder
+) -> None:
     supervisor.start(program("long", f"print('x' * 1_000_000); print('after'); {SLEEP}"))
-    tick_until(supervisor, lambda: "after" in said.of("long"))
+    tick_until(supervisor, lambda: "after" in recorded.of("long"))
 
 
-def test_what_a_program_left_in_its_group_goes_with_it(supervisor: Supervisor, said: Said) -> None:
+def test_what_a_program_left_in_its_group_goes_with_it(
+    supervisor: Supervisor, recorded: OutputRecorder
+) -> None:
     leave = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {SLEEP!r}]).pid)"
     child = supervisor.start_once(program("parent", leave))
     tick_until(supervisor, lambda: not child.is_running)
-    left = int(said.of("parent")[0])
+    left = int(recorded.of("parent")[0])
     tick_until(supervisor, lambda: not psutil.pid_exists(left) or psutil.Process(left).status() == "zombie")
 
 
-def test_programs_stop_highest_rank_first(supervisor: Supervisor, said: Said) -> None:
+def test_programs_stop_highest_rank_first(supervisor: Supervisor, recorded: OutputRecorder) -> None:
     wait = "import signal, sys, time; signal.signal(15, lambda *_: (print('bye'), sys.exit())); print('up'); time.sleep(600)"
     for rank, name in enumerate(["first", "second", "third"]):
         supervisor.start(program(name, wait, rank))
-    tick_until(supervisor, lambda: sum(line == "up" for _, line in said) == 3)
+    tick_until(supervisor, lambda: sum(line == "up" for _, line in recorded) == 3)
     supervisor.stop(hurry=lambda: False)
-    assert [name for name, line in said if line == "bye"] == ["third", "second", "first"]
+    assert [name for name, line in recorded if line == "bye"] == ["third", "second", "first"]
 
 
-def test_a_program_that_does_not_stop_is_killed_after_its_grace(supervisor: Supervisor, said: Said) -> None:
+def test_a_program_that_does_not_stop_is_killed_after_its_grace(
+    supervisor: Supervisor, recorded: OutputRecorder
+) -> None:
     deaf = f"import signal; signal.signal(15, signal.SIG_IGN); print('up'); {SLEEP}"
     child = supervisor.start(program("deaf", deaf, stop_grace_s=0.2))
-    tick_until(supervisor, lambda: "up" in said.of("deaf"))
+    tick_until(supervisor, lambda: "up" in recorded.of("deaf"))
     supervisor.stop(hurry=lambda: False)
     assert child.status == -signal.SIGKILL
 
@@ -125,7 +137,7 @@ while True:
     supervisor.kill()
     supervisor.wait()
     supervisor.stdout.close()
-    assert gone(children)
+    assert have_ended(children)
 
 
 def test_an_ending_is_told_in_words() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from chat.protocol.tasks import COMPRESS_BRANCH, TASK_NAMES
 from config.celery import app
-from tests.house import ROOT
+from tests.instance import ROOT
 
 OURS = "print(*sorted(name for name in app.tasks if not name.startswith('celery.')))"
 

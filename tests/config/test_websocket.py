@@ -15,7 +15,7 @@ def test_a_text_is_framed_as_the_library_would(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sockets", "chance", "said"),
+    ("sockets", "chance", "reason"),
     [
         pytest.param(1, 0.0, "restart; retry_after_s=0.10", id="nobody comes back at once"),
         pytest.param(1, 1.0, "restart; retry_after_s=0.50", id="a few come back soon"),
@@ -23,5 +23,5 @@ def test_a_text_is_framed_as_the_library_would(size: int) -> None:
         pytest.param(1000, 1.0, "restart; retry_after_s=2.10", id="by their number"),
     ],
 )
-def test_a_socket_is_told_to_come_back(sockets: int, chance: float, said: str) -> None:
-    assert restart_reason(sockets, chance) == said
+def test_a_socket_is_told_to_come_back(sockets: int, chance: float, reason: str) -> None:
+    assert restart_reason(sockets, chance) == reason

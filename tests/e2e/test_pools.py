@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.client import Client
-from tests.leaving import ends_with_us
+from tests.process_reaper import end_with_this_process
 from tests.stack import ROOT, Stack
 
 pytestmark = pytest.mark.e2e
@@ -25,7 +25,7 @@ def pool(stack: Stack) -> Iterator[None]:
             ["/bin/sh", "-c", f"exec {command}"],
             cwd=ROOT, env=stack.environment, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
-    ends_with_us(worker)
+    end_with_this_process(worker)
     try:
         yield
     finally:

@@ -11,9 +11,9 @@ import redis
 
 from chat.log.stream import run_log
 from tests.e2e.client import Client, Frame, RunView, Socket
-from tests.e2e.told import calls_and_responses, letters, of_role, screen
+from tests.e2e.comparison import blocks_by_placement, calls_and_responses, contents_of_role, message_kinds
 from tests.stack import Stack
-from tests.tides import MOON, RESEARCH, SEA, SUN, search, spelled
+from tests.tool_fixtures import MOON, RESEARCH, SEA, SUN, search_call, streamed_call
 
 pytestmark = pytest.mark.e2e
 
@@ -76,11 +76,11 @@ def of_kind(packets: list[Frame], kind: str, *, inside: bool = False) -> list[Fr
 
 async def play_everything(stack: Stack, chat: Chat) -> tuple[Frame, RunView]:
     """Reasoning, narration, parallel tools, merged searches, an agent that searches, citations."""
-    stack.upstream.reply({"reasoning": "Plan."}, {"text": "Let me see. "}, search("moon"), NOW, search("sea"),
+    stack.upstream.reply({"reasoning": "Plan."}, {"text": "Let me see. "}, search_call("moon"), NOW, search_call("sea"),
                          RESEARCH, times=1)  # fmt: skip
     # So that the outer search's documents have the first numbers.
     stack.upstream.reply({"wait": "the outer search"}, {"reasoning": "Inside."}, {"text": "I look. "},
-                         search("sea"), contains="Who pulls", times=1)  # fmt: skip
+                         search_call("sea"), contains="Who pulls", times=1)  # fmt: skip
     stack.upstream.reply({"text": "The sun does, too [3]."}, contains="Who pulls")
     stack.upstream.reply(
         {"reasoning": "I see."}, {"text": "The moon [1"}, {"text": "], the sun 【3】, nobody [9]."}
@@ -168,7 +168,7 @@ async def test_the_log_and_what_replaces_it_show_the_same_screen(stack: Stack, c
         assert store.delete(log.meta, log.entries) == 2
     rebuilt = await chat.client.call("GET", f"runs/{run}/packets/")
     assert rebuilt["complete"]
-    assert screen(rebuilt["packets"]) == screen(logged["packets"])
+    assert blocks_by_placement(rebuilt["packets"]) == blocks_by_placement(logged["packets"])
     view = RunView()
     for packet in rebuilt["packets"]:
         view.packet(packet)
@@ -180,7 +180,9 @@ async def test_a_call_is_shown_while_the_model_writes_it_to_whoever_joins(
 ) -> None:
     chat = await chat_with()
     question = ['{"question": "W', "ho", {"wait": "the rest"}, ' pulls?"}']
-    stack.upstream.reply({"text": "I ask. "}, *spelled("research_agent", *question), contains="Why", times=1)
+    stack.upstream.reply(
+        {"text": "I ask. "}, *streamed_call("research_agent", *question), contains="Why", times=1
+    )
     stack.upstream.reply({"text": "The sun."}, contains="Who pulls")
     stack.upstream.reply({"text": "The sun, I hear."}, after_tools=1)
     turn = await chat.start("Why?")
@@ -214,9 +216,9 @@ async def test_the_model_sees_each_message_where_it_belongs(stack: Stack, chat_w
     chat = await chat_with()
     await play_everything(stack, chat)
     outer, inner, reporting, answering = stack.upstream.requests
-    assert [letters(request) for request in (outer, answering)] == ["S CA U", "S CA U TC TR TR TR R"]
-    assert letters(inner) == "S U"
-    assert letters(reporting) == "S U TC TR R"
+    assert [message_kinds(request) for request in (outer, answering)] == ["S CA U", "S CA U TC TR TR TR R"]
+    assert message_kinds(inner) == "S U"
+    assert message_kinds(reporting) == "S U TC TR R"
     assert answering.messages[:3] == outer.messages
     for request in stack.upstream.requests:
         called, answered = calls_and_responses(request)
@@ -230,7 +232,7 @@ async def test_the_model_sees_each_message_where_it_belongs(stack: Stack, chat_w
     assert "research_agent" not in [tool["function"]["name"] for tool in inner.body["tools"]]
     called = answering.messages[3]
     assert called["content"] == "Let me see. "
-    found, time, report = of_role(answering, "tool")
+    found, time, report = contents_of_role(answering, "tool")
     assert [one["document"] for one in json.loads(found.partition("\n")[2])["documents"]] == [1, 2, 3]
     assert "(Asia/Tokyo)" in time
     assert report == "The sun does, too [3]."
@@ -249,15 +251,15 @@ async def test_later_turns_see_the_calls_and_one_sentence_for_what_came_back(
     await chat.ask("And now?")
     await chat.ask("And then?")
     again, with_time, later = stack.upstream.requests[4:]
-    assert letters(again) == "S U TC TR TR TR A CA U"
-    assert letters(with_time) == "S U TC TR TR TR A CA U TC TR"
-    assert letters(later) == "S U TC TR TR TR A U TC TR A CA U"
+    assert message_kinds(again) == "S U TC TR TR TR A CA U"
+    assert message_kinds(with_time) == "S U TC TR TR TR A CA U TC TR"
+    assert message_kinds(later) == "S U TC TR TR TR A U TC TR A CA U"
     assert again.messages[0] == outer.messages[0] == later.messages[0]
     assert again.messages[1] == outer.messages[2]
     assert again.messages[2] == called
-    assert len(set(of_role(again, "tool"))) == 1
-    assert GONE in of_role(again, "tool")[0]
-    assert of_role(later, "tool") == of_role(again, "tool")[:1] * 4
+    assert len(set(contents_of_role(again, "tool"))) == 1
+    assert GONE in contents_of_role(again, "tool")[0]
+    assert contents_of_role(later, "tool") == contents_of_role(again, "tool")[:1] * 4
     answers = [m["content"] for m in again.messages if m["role"] == "assistant" and "tool_calls" not in m]
     assert answers == ["The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody ."]
     assert with_time.messages[: len(again.messages)] == again.messages
@@ -265,7 +267,7 @@ async def test_later_turns_see_the_calls_and_one_sentence_for_what_came_back(
 
 async def test_a_forced_tool_is_alone_and_required_once(stack: Stack, chat_with: Any) -> None:
     chat = await chat_with()
-    stack.upstream.reply(search("moon"), times=1)
+    stack.upstream.reply(search_call("moon"), times=1)
     stack.upstream.reply({"text": "Moon [1]."})
     await chat.ask("Go", forced_tool="web_search")
     first, second = stack.upstream.requests
@@ -288,7 +290,7 @@ async def test_what_is_known_of_a_turn_stands_above_its_question_in_this_turn_al
     await chat.ask("Where am I?", additional_context="  The user is in port 7.  ")
     await chat.ask("And now?")
     first, second, third = stack.upstream.requests
-    assert [letters(request) for request in (first, second, third)] == [
+    assert [message_kinds(request) for request in (first, second, third)] == [
         "S CA D U",
         "S CA D U TC TR",
         "S U TC TR A CA U",
@@ -317,8 +319,8 @@ async def test_an_agents_prompt_has_its_place(
     chat = await chat_with(**({"tools": []} | fields))
     await chat.ask("Hello?")
     [request] = stack.upstream.requests
-    assert letters(request) == sees
-    assert "".join(of_role(request, "system")).startswith(begins)
+    assert message_kinds(request) == sees
+    assert "".join(contents_of_role(request, "system")).startswith(begins)
     if "reminder" in fields:
         assert request.messages[-1]["content"] == "Be brief."
     assert "tools" not in request.body
@@ -333,15 +335,15 @@ async def test_an_agent_whose_context_only_grows_repeats_every_byte(stack: Stack
     await chat.client.call("PATCH", f"agents/{chat.agent['id']}/", json={"prompt": "You know the sky."})
     await chat.ask("Three?")
     one, with_time, two, three = stack.upstream.requests
-    assert [letters(request) for request in (one, with_time, two)] == [
+    assert [message_kinds(request) for request in (one, with_time, two)] == [
         "S CA U",
         "S CA U TC TR",
         "S CA U TC TR A U",
     ]
-    assert letters(three, agent_prompt="You know the sky.").split()[-2:] == ["CA", "U"]
+    assert message_kinds(three, agent_prompt="You know the sky.").split()[-2:] == ["CA", "U"]
     assert two.messages[:4] == with_time.messages[:4]
     assert three.messages[: len(two.messages)] == two.messages
-    texts = of_role(three, "user")
+    texts = contents_of_role(three, "user")
     assert [texts.count(prompt) for prompt in (PROMPT, "You know the sky.")] == [1, 1]
 
 
@@ -363,7 +365,7 @@ async def test_a_system_prompt_that_is_edited_speaks_in_the_next_turn(stack: Sta
     assert one.messages[0]["content"].startswith("You are a helpful")
     day = chat.session["created_at"][:10]
     assert two.messages[0]["content"] == f"Speak like it was {day}."
-    assert [letters(request) for request in (two, three)] == ["S U A CA U", "S U A U A U"]
+    assert [message_kinds(request) for request in (two, three)] == ["S U A CA U", "S U A U A U"]
     assert three.messages[0]["content"] == PROMPT
 
 
@@ -413,7 +415,7 @@ async def test_a_stop_in_the_middle_of_a_search_keeps_what_was_shown(stack: Stac
     chat = await chat_with()
     stack.searching.rules.clear()
     stack.searching.answer(hang=True)
-    stack.upstream.reply({"text": "Let me see. "}, search("moon"), NOW, times=1)
+    stack.upstream.reply({"text": "Let me see. "}, search_call("moon"), NOW, times=1)
     turn = await chat.start("Go")
     await asyncio.to_thread(stack.searching.wait_for, lambda: stack.searching.requests)
     await chat.socket.until(lambda: of_kind(chat.packets(turn), "tool_output"), "the time")
@@ -426,5 +428,5 @@ async def test_a_stop_in_the_middle_of_a_search_keeps_what_was_shown(stack: Stac
     stack.upstream.reply({"text": "Well."})
     await chat.ask("And?")
     request = stack.upstream.requests[-1]
-    assert letters(request) == "S U TC TR CA U"
+    assert message_kinds(request) == "S U TC TR CA U"
     assert calls_and_responses(request)[0] == calls_and_responses(request)[1]

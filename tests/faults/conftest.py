@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.faults import measured
-from tests.faults.arena import Arena
-from tests.faults.scene import Scene
+from tests.faults import measurements
+from tests.faults.cluster import Cluster
+from tests.faults.scenario import Scenario
 
 
 @pytest.fixture(scope="session")
-def shared_arena() -> Iterator[Arena]:
+def shared_cluster() -> Iterator[Cluster]:
     """For tests that leave Postgres and Valkey alone."""
-    with Arena.running() as arena:
-        yield arena
+    with Cluster.running() as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -23,28 +23,28 @@ def without_workers() -> None:
 
 
 @pytest.fixture
-def arena(request: pytest.FixtureRequest, shared_arena: Arena) -> Arena:
+def cluster(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Cluster:
     """With the usual cast; modules that break the services have one of their own."""
     if "without_workers" in request.fixturenames:
-        shared_arena.set_stage([])
+        shared_cluster.restore([])
     else:
-        shared_arena.set_stage()
-    return shared_arena
+        shared_cluster.restore()
+    return shared_cluster
 
 
 @pytest.fixture
-async def scene(arena: Arena) -> AsyncIterator[Scene]:
-    async with Scene.of(arena) as scene:
-        yield scene
+async def scenario(cluster: Cluster) -> AsyncIterator[Scenario]:
+    async with Scenario.of(cluster) as scenario:
+        yield scenario
     # Shown when the test fails.
-    print(arena.logs())
+    print(cluster.logs())
 
 
 @pytest.fixture(autouse=True)
 def measured_figures(record_property: Callable[[str, object], None]) -> Iterator[None]:
     """Put what the test measures into its report, which reaches the terminal from any process."""
     yield
-    for figures in measured.take():
+    for figures in measurements.take():
         record_property("measured", tuple(figures))  # xdist sends plain tuples only
 
 
@@ -52,7 +52,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     # Reports of a teardown have no category, and are the first that hold what measured_figures adds.
     reports = [report for report in terminalreporter.getreports("") if report.when == "teardown"]
     properties = [entry for report in reports for entry in report.user_properties]
-    lines = list(measured.lines(measured.Figures(*value) for name, value in properties if name == "measured"))
+    lines = list(
+        measurements.lines(measurements.Figures(*value) for name, value in properties if name == "measured")
+    )
     if lines:
         terminalreporter.section("measured")
         for line in lines:

@@ -21,8 +21,8 @@ from typing import Any
 import psutil
 
 from config.postgres_programs import COPIES
-from tests.house import PATIENCE_S, ROOT, answers, free_port, gone
-from tests.leaving import ends_with_us
+from tests.instance import PATIENCE_S, ROOT, free_port, have_ended, is_serving
+from tests.process_reaper import end_with_this_process
 
 IS_ROOT = os.geteuid() == 0
 
@@ -63,7 +63,7 @@ class Instance:
         self.process = subprocess.Popen(
             **self._popen_arguments(), stdout=self._output, stderr=self._output, start_new_session=True
         )
-        ends_with_us(self.process)
+        end_with_this_process(self.process)
 
     def run_to_end(self) -> tuple[int, str]:
         """For a start that ends by itself: status and output."""
@@ -74,7 +74,7 @@ class Instance:
 
     def wait_until_it_answers(self, timeout_s: float) -> None:
         limit = time.monotonic() + timeout_s
-        while not ("ready: " in self.output and answers(self.address)):
+        while not ("ready: " in self.output and is_serving(self.address)):
             if self.process.poll() is not None or time.monotonic() > limit:
                 raise AssertionError(f"the page does not answer:\n{self.output[-6000:]}")
             time.sleep(0.05)
@@ -87,8 +87,8 @@ class Instance:
         processes = self._descendants()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE_S)
-        assert gone(processes)
-        assert not answers(self.address)
+        assert have_ended(processes)
+        assert not is_serving(self.address)
 
     def close(self) -> None:
         """Kill the process if a failed test has left it running; its children end with it."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from tests.faults.history_data import ClientLog, Database, History, SocketLog, Violation, load
 from tests.faults.history_figures import figures
 from tests.faults.history_rules import broken_by_rows, broken_by_texts, broken_by_upstream
 from tests.faults.history_views import replay
-from tests.faults.recorded import ClientLog, Database, History, SocketLog, Violation, load
 
 __all__ = [
     "ClientLog",

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tests.faults.history_data import History, Violation
 from tests.faults.history_rules import calls_by_question
 from tests.faults.history_views import Replay
-from tests.faults.recorded import History, Violation
 
 
 def figures(history: History, replays: Sequence[Replay], violations: Iterable[Violation]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from chat.protocol.states import TERMINAL
+from tests.faults.history_data import Frame, History, Row, Violation
 from tests.faults.history_tree import broken_trees
 from tests.faults.history_views import Replay, View
-from tests.faults.recorded import Frame, History, Row, Violation
 from tests.upstream_steps import last_user_text
 
 # After a run's deadline it may take the sweeper this long to end it.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.faults.recorded import Row, Violation
+from tests.faults.history_data import Row, Violation
 
 MAY_FOLLOW = {"user": ("root", "assistant"), "assistant": ("user",), "summary": ("user",)}
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from tests.faults.recorded import ClientLog, Frame, SocketLog, Violation
+from tests.faults.history_data import ClientLog, Frame, SocketLog, Violation
 
 EVENTS = ("turn_started", "overall_stop", "compression", "session")
 

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from tests.faults.arena import Arena
-from tests.faults.measured import record
-from tests.faults.scene import Scene
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 TURNS = 10_000
@@ -19,13 +19,13 @@ AT_ONCE = 16
 
 @pytest.mark.usefixtures("without_workers")
 async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
-    arena: Arena, scene: Scene
+    cluster: Cluster, scenario: Scenario
 ) -> None:
-    arena.kill("web")
-    arena.stack.start("web", "web", {"MAX_QUEUED_RUNS": str(LIMIT), "MAX_RUNS_PER_USER": str(TURNS)})
-    await asyncio.to_thread(arena.stack.wait_until_ready)
-    sessions = [await scene.client.new_session() for _ in range(SESSIONS)]
-    scene.sessions += [session["id"] for session in sessions]
+    cluster.kill("web")
+    cluster.stack.start("web", "web", {"MAX_QUEUED_RUNS": str(LIMIT), "MAX_RUNS_PER_USER": str(TURNS)})
+    await asyncio.to_thread(cluster.stack.wait_until_ready)
+    sessions = [await scenario.client.new_session() for _ in range(SESSIONS)]
+    scenario.sessions += [session["id"] for session in sessions]
     answers: Counter[tuple[int, bool]] = Counter()
     numbers = iter(range(TURNS))
 
@@ -33,13 +33,13 @@ async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
         for number in numbers:
             session = sessions[number % SESSIONS]["id"]
             asked_at = time.monotonic()
-            answer = await scene.client.http.post(
-                f"/api/sessions/{session}/turns/", json={"text": scene.unlike("Count")}
+            answer = await scenario.client.http.post(
+                f"/api/sessions/{session}/turns/", json={"text": scenario.unlike("Count")}
             )
             record("F24", f"a send answered {answer.status_code}", time.monotonic() - asked_at)
             answers[answer.status_code, "Retry-After" in answer.headers] += 1
             if answer.status_code == 202:
-                scene.accepted.append(answer.json() | {"session": session})
+                scenario.accepted.append(answer.json() | {"session": session})
             else:
                 assert answer.json()["code"] == "queue_full"
 
@@ -47,12 +47,12 @@ async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
     # Looked at before the transaction: a few at once may pass it.
     assert LIMIT <= answers[202, False] < LIMIT + AT_ONCE
     assert answers == {(202, False): answers[202, False], (429, True): TURNS - answers[202, False]}
-    arena.worker("llm.1")
-    arena.worker("llm.2")
+    cluster.worker("llm.1")
+    cluster.worker("llm.2")
     began_at = time.monotonic()
-    await scene.judge(limit_s=180)
+    await scenario.judge(limit_s=180)
     record("F24", f"{LIMIT} waiting turns answered by two fresh workers", time.monotonic() - began_at)
     # Room again.
-    assert (await (await scene.ask("And now?")).ended()).stop_reason == "finished"
-    await scene.judge()
-    arena.kill("web")
+    assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
+    await scenario.judge()
+    cluster.kill("web")

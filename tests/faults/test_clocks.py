@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.arena import Arena
-from tests.faults.scene import Scene, words
+from tests.faults.cluster import Cluster
+from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
@@ -35,28 +35,28 @@ timezone.now = lambda: real_now() + datetime.timedelta(seconds=shift[0])
 @pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize("shift_s", [3600, -3600])
 async def test_a_wall_clock_that_jumps_changes_nothing(
-    arena: Arena, scene: Scene, tmp_path: Path, shift_s: int
+    cluster: Cluster, scenario: Scenario, tmp_path: Path, shift_s: int
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(JUMPING_CLOCK)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    arena.worker("llm.jumping", PYTHONPATH=path.rstrip(os.pathsep))
-    arena.upstream.reply(
+    cluster.worker("llm.jumping", PYTHONPATH=path.rstrip(os.pathsep))
+    cluster.upstream.reply(
         {"words": 20, "every_s": 0.01}, {"wait": "the jump"}, {"words": 150, "every_s": 0.03}
     )
-    questions = await scene.ask_many(5)
+    questions = await scenario.ask_many(5)
     for question in questions:
         await question.showing("19 ")
     # Whoever would take them away.
-    arena.worker("llm.1")
-    await asyncio.to_thread(arena.wait_for_workers, 2)
+    cluster.worker("llm.1")
+    await asyncio.to_thread(cluster.wait_for_workers, 2)
     (tmp_path / "shift_s").write_text(str(shift_s))
     await asyncio.sleep(0.2)
-    arena.upstream.release("the jump")
+    cluster.upstream.release("the jump")
     for question in questions:
         view = await question.ended()
         assert (view.attempt, view.text) == (1, words(20) + words(150))
     # And what begins after it.
-    for question in await scene.ask_many(10):
+    for question in await scenario.ask_many(10):
         assert (await question.ended()).stop_reason == "finished"
-    report = await scene.judge()
+    report = await scenario.judge()
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 15)

@@ -9,18 +9,22 @@ import kombu
 import pytest
 
 from chat.protocol.tasks import DEFAULT_QUEUE, RUN_TURN
-from tests.faults.arena import Arena
-from tests.faults.measured import record
-from tests.faults.scene import Scene
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
 def deliver(
-    arena: Arena, arguments: dict[str, Any], task: str = RUN_TURN, times: int = 1, queue: str = DEFAULT_QUEUE
+    cluster: Cluster,
+    arguments: dict[str, Any],
+    task: str = RUN_TURN,
+    times: int = 1,
+    queue: str = DEFAULT_QUEUE,
 ) -> None:
     """Put task messages on the queue, as Celery writes them."""
-    with kombu.Connection(arena.redis_url) as broker, broker.SimpleQueue(queue) as simple:
+    with kombu.Connection(cluster.redis_url) as broker, broker.SimpleQueue(queue) as simple:
         for _ in range(times):
             name = str(uuid4())
             headers = {
@@ -29,54 +33,58 @@ def deliver(
             simple.put([[], arguments, {}], serializer="json", headers=headers)
 
 
-def waiting(arena: Arena) -> int:
-    with arena.redis() as client:
+def waiting(cluster: Cluster) -> int:
+    with cluster.redis() as client:
         return int(client.llen(DEFAULT_QUEUE))  # type: ignore[arg-type]
 
 
 async def test_a_message_lost_between_queue_and_acknowledgement_is_sent_again(
-    arena: Arena, scene: Scene
+    cluster: Cluster, scenario: Scenario
 ) -> None:
     # Frozen, a worker still receives what it asked for; killed then, it takes the message with it.
-    arena.pause("llm.1", "llm.2")
-    question = await scene.ask()
+    cluster.pause("llm.1", "llm.2")
+    question = await scenario.ask()
     asked_at = time.monotonic()
-    await asyncio.to_thread(arena.wait_until, lambda: waiting(arena) == 0, "the message is popped")
-    arena.kill("llm.1", "llm.2")
-    scene.broken()
-    arena.worker("llm.1")
+    await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "the message is popped")
+    cluster.kill("llm.1", "llm.2")
+    scenario.broken()
+    cluster.worker("llm.1")
     await question.showing()
     record("F2", "asked to first packet", time.monotonic() - asked_at)
     assert (await question.ended()).stop_reason == "finished"
-    await scene.judge()
+    await scenario.judge()
 
 
-async def test_a_message_delivered_five_times_at_once_has_one_executor(arena: Arena, scene: Scene) -> None:
-    arena.upstream.reply({"words": 100, "every_s": 0.01})
-    arena.pause("llm.1", "llm.2")
-    question = await scene.ask()
-    deliver(arena, {"run_id": question.run}, times=5)
-    arena.resume("llm.1", "llm.2")
+async def test_a_message_delivered_five_times_at_once_has_one_executor(
+    cluster: Cluster, scenario: Scenario
+) -> None:
+    cluster.upstream.reply({"words": 100, "every_s": 0.01})
+    cluster.pause("llm.1", "llm.2")
+    question = await scenario.ask()
+    deliver(cluster, {"run_id": question.run}, times=5)
+    cluster.resume("llm.1", "llm.2")
     assert (await question.ended()).attempt == 1
-    await asyncio.to_thread(arena.wait_until, lambda: waiting(arena) == 0, "all are delivered")
-    await scene.judge()
-    assert len(arena.upstream.requests) == 1
+    await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "all are delivered")
+    await scenario.judge()
+    assert len(cluster.upstream.requests) == 1
 
 
-async def test_a_delivery_after_the_end_or_after_a_stop_does_nothing(arena: Arena, scene: Scene) -> None:
-    arena.upstream.reply({"hang": True}, contains="Stopped")
-    answered, stopped = await scene.ask("Answered"), await scene.ask("Stopped")
-    await asyncio.to_thread(arena.upstream.wait_for_requests, 2)
-    await scene.stop(stopped.run)
-    await scene.settled()
+async def test_a_delivery_after_the_end_or_after_a_stop_does_nothing(
+    cluster: Cluster, scenario: Scenario
+) -> None:
+    cluster.upstream.reply({"hang": True}, contains="Stopped")
+    answered, stopped = await scenario.ask("Answered"), await scenario.ask("Stopped")
+    await asyncio.to_thread(cluster.upstream.wait_for_requests, 2)
+    await scenario.stop(stopped.run)
+    await scenario.settled()
     for question in (answered, stopped):
-        deliver(arena, {"run_id": question.run}, times=3)
-    await asyncio.to_thread(arena.wait_until, lambda: waiting(arena) == 0, "all are delivered")
+        deliver(cluster, {"run_id": question.run}, times=3)
+    await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "all are delivered")
     # A later one has been carried out by the same queue: the earlier ones were looked at.
-    assert (await (await scene.ask("After them")).ended()).stop_reason == "finished"
-    await scene.judge()
-    assert len(arena.upstream.requests) == 3
-    attempts = arena.rows(
+    assert (await (await scenario.ask("After them")).ended()).stop_reason == "finished"
+    await scenario.judge()
+    assert len(cluster.upstream.requests) == 3
+    attempts = cluster.rows(
         "SELECT attempt FROM chat_run WHERE id = ANY(%s::uuid[])", [answered.run, stopped.run]
     )
     assert attempts == [(1,), (1,)]
@@ -92,15 +100,15 @@ async def test_a_delivery_after_the_end_or_after_a_stop_does_nothing(arena: Aren
     ],
 )
 async def test_a_worker_drops_what_it_does_not_understand(
-    arena: Arena, scene: Scene, task: str, arguments: dict[str, str]
+    cluster: Cluster, scenario: Scenario, task: str, arguments: dict[str, str]
 ) -> None:
-    deliver(arena, arguments, task, times=4)
-    with kombu.Connection(arena.redis_url) as broker, broker.SimpleQueue(DEFAULT_QUEUE) as queue:
+    deliver(cluster, arguments, task, times=4)
+    with kombu.Connection(cluster.redis_url) as broker, broker.SimpleQueue(DEFAULT_QUEUE) as queue:
         queue.put("not a task at all", serializer="json")
         queue.put(b"\xff\xfe", content_type="application/x-python-serialize", content_encoding="binary")
-    questions = await scene.ask_many(4)
+    questions = await scenario.ask_many(4)
     for question in questions:
         assert (await question.ended()).stop_reason == "finished"
-    await scene.judge()
-    assert all(process.poll() is None for process in arena.stack.processes.values())
-    assert waiting(arena) == 0
+    await scenario.judge()
+    assert all(process.poll() is None for process in cluster.stack.processes.values())
+    assert waiting(cluster) == 0

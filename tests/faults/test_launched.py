@@ -10,10 +10,10 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.faults.history import History, check, load
-from tests.faults.measured import record
-from tests.faults.scene import words
+from tests.faults.measurements import record
+from tests.faults.scenario import words
 from tests.faults.watcher import Watcher
-from tests.house import House
+from tests.instance import LaunchedInstance
 from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
@@ -26,17 +26,17 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, upstream: Upstream) -> Iterator[House]:
-    house = House(tmp_path, LLM_BASE_URL=upstream.base_url, LLM_MODELS="alpha").start()
-    yield house
-    house.stop()
+def instance(tmp_path: Path, upstream: Upstream) -> Iterator[LaunchedInstance]:
+    instance = LaunchedInstance(tmp_path, LLM_BASE_URL=upstream.base_url, LLM_MODELS="alpha").start()
+    yield instance
+    instance.stop()
 
 
 async def test_the_answer_goes_on_while_web_is_replaced_at_the_same_address(
-    house: House, upstream: Upstream
+    instance: LaunchedInstance, upstream: Upstream
 ) -> None:
     upstream.reply({"words": 100, "every_s": 0.01}, {"wait": "web"}, {"words": 100, "every_s": 0.01})
-    async with Client.login(house.address, "demo", "demo") as demo:
+    async with Client.login(instance.address, "demo", "demo") as demo:
         session = await demo.new_session()
         watcher = Watcher(demo, session["id"], "tab")
         await watcher.start()
@@ -44,7 +44,7 @@ async def test_the_answer_goes_on_while_web_is_replaced_at_the_same_address(
         run = turn["runs"][0]["id"]
         await watcher.showing(run, "99 ")
         killed_at = time.monotonic()
-        for process in house.children("uvicorn"):
+        for process in instance.children("uvicorn"):
             os.kill(process.pid, signal.SIGKILL)
         await watcher.until(lambda: len(watcher.log.sockets) > 1 and watcher.socket, "web is back")
         record("F15", "make run, kill -9 of web: to subscribed again", time.monotonic() - killed_at)
@@ -54,7 +54,7 @@ async def test_the_answer_goes_on_while_web_is_replaced_at_the_same_address(
         await watcher.until(lambda: turn["turn"] in watcher.stopped_turns, "overall_stop")
         assert (await demo.branch(session))[-1]["text"] == words(100) * 2
         await watcher.stop()
-    database = load(house.kept()["DATABASE_URL"], [session["id"]])
+    database = load(instance.stored_environment()["DATABASE_URL"], [session["id"]])
     report = check(History([watcher.log], database, upstream.requests, accepted=[turn]))
     assert not report.violations, report
     assert len(upstream.requests) == 1

@@ -7,23 +7,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.arena import Arena
-from tests.faults.measured import record
-from tests.faults.scene import Scene, words
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
 @pytest.fixture(scope="module")
-def own_arena() -> Iterator[Arena]:
-    with Arena.running() as arena:
-        yield arena
+def own_cluster() -> Iterator[Cluster]:
+    with Cluster.running() as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def arena(own_arena: Arena) -> Arena:
-    own_arena.set_stage()
-    return own_arena
+def cluster(own_cluster: Cluster) -> Cluster:
+    own_cluster.restore()
+    return own_cluster
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def arena(own_arena: Arena) -> Arena:
     ],
 )
 async def test_answers_are_saved_though_postgres_restarted(
-    arena: Arena, scene: Scene, after: int, outage_s: float
+    cluster: Cluster, scenario: Scenario, after: int, outage_s: float
 ) -> None:
-    arena.upstream.reply({"words": 50, "every_s": 0.01}, {"words": after, "every_s": 0.03})
-    questions = await scene.ask_many(10)
+    cluster.upstream.reply({"words": 50, "every_s": 0.01}, {"words": after, "every_s": 0.03})
+    questions = await scenario.ask_many(10)
     for question in questions:
         await question.showing("49 ")
-    services = arena.services
-    scene.broken()
+    services = cluster.services
+    scenario.broken()
     await asyncio.to_thread(services.end, services.postgres, signal.SIGINT)
     await asyncio.sleep(outage_s)
     await asyncio.to_thread(services.launch, services.postgres)
@@ -52,9 +52,9 @@ async def test_answers_are_saved_though_postgres_restarted(
         assert (view.text, view.stop_reason) == (words(50) + words(after), "finished")
     if outage_s:
         record("F14", "Postgres back: to the end of the last answer", time.monotonic() - back_at)
-    report = await scene.judge()
+    report = await scenario.judge()
     # Nobody was dead: locks that went with the connections say nothing.
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 10)
     record("F14", "Postgres restarted: longest silence of a client", report.figures["longest silence"])
-    assert (await (await scene.ask("And now?")).ended()).stop_reason == "finished"
-    await scene.judge()
+    assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
+    await scenario.judge()

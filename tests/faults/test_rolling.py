@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.arena import WORKERS, Arena
-from tests.faults.measured import record
-from tests.faults.scene import Scene, words
+from tests.faults.cluster import WORKERS, Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario, words
 
 EVERY_S = float(os.environ.get("ROLLING_EVERY_S", "15"))
 TIMES = int(os.environ.get("ROLLING_TIMES", "2"))
@@ -27,21 +27,23 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(240 + EVERY_S * TIMES)]
 
 
 @pytest.fixture(scope="module")
-def own_arena() -> Iterator[Arena]:
+def own_cluster() -> Iterator[Cluster]:
     # While one of them is away, the other has room for all; full, it would not be seen to consume.
-    with Arena.running(MAX_RUNS_PER_USER=str(RUNS), LLM_CONCURRENCY=str(RUNS + 20)) as arena:
-        yield arena
+    with Cluster.running(MAX_RUNS_PER_USER=str(RUNS), LLM_CONCURRENCY=str(RUNS + 20)) as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def arena(own_arena: Arena) -> Arena:
-    own_arena.set_stage()
-    return own_arena
+def cluster(own_cluster: Cluster) -> Cluster:
+    own_cluster.restore()
+    return own_cluster
 
 
-async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(arena: Arena, scene: Scene) -> None:
-    arena.upstream.reply({"words": WORDS, "every_s": WORD_EVERY_S}, {"wait": "the last"}, {"words": 20})
-    questions = await scene.ask_many(RUNS)
+async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(
+    cluster: Cluster, scenario: Scenario
+) -> None:
+    cluster.upstream.reply({"words": WORDS, "every_s": WORD_EVERY_S}, {"wait": "the last"}, {"words": 20})
+    questions = await scenario.ask_many(RUNS)
     for question in questions:
         await question.showing("10 ")
     began_at = time.monotonic()
@@ -49,16 +51,16 @@ async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(arena: 
         await asyncio.sleep(max(0.0, began_at + number * EVERY_S - time.monotonic()))
         restarted_at = time.monotonic()
         for name in WORKERS:
-            await restart(arena, scene, name)
+            await restart(cluster, scenario, name)
         record("F6", f"{len(WORKERS)} workers restarted in turn", time.monotonic() - restarted_at)
     assert not any(question.view.stop_reason for question in questions)
-    arena.upstream.release("the last")
+    cluster.upstream.release("the last")
     released_at = time.monotonic()
     for question in questions:
         view = await question.ended()
         assert (view.text, view.stop_reason) == (words(WORDS) + words(20), "finished")
     record("F6", f"{RUNS} answers: last restart to the last end", time.monotonic() - released_at)
-    report = await scene.judge()
+    report = await scenario.judge()
     assert report.figures["runs"] == {"completed": RUNS}
     # Handed over every time, never taken from the dead.
     assert report.figures["failures"] == 0
@@ -69,10 +71,10 @@ async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(arena: 
     print(f"{RUNS} answers, rolling restarts every {EVERY_S:.0f} s, {TIMES} times:\n{report}")
 
 
-async def restart(arena: Arena, scene: Scene, name: str) -> None:
+async def restart(cluster: Cluster, scenario: Scenario, name: str) -> None:
     """As a process manager does: told to leave, gone, its successor there, and only then the next."""
-    scene.broken()
-    arena.stack.signal(name, signal.SIGTERM)
-    assert await asyncio.to_thread(arena.wait_for_end_of, name) == 0
-    arena.worker(name)
-    await asyncio.to_thread(arena.wait_for_workers, len(WORKERS))
+    scenario.broken()
+    cluster.stack.signal(name, signal.SIGTERM)
+    assert await asyncio.to_thread(cluster.wait_for_exit, name) == 0
+    cluster.worker(name)
+    await asyncio.to_thread(cluster.wait_for_workers, len(WORKERS))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.foreign_machine import IS_ROOT, ForeignMachine, Instance, User, copy_code, give, running
-from tests.house import ROOT
+from tests.instance import ROOT
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(600)]
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can start processes of other users")

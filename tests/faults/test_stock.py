@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.arena import Arena
-from tests.faults.measured import record
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
 from tests.faults.proxy import TO_CLIENT, Proxy
-from tests.faults.scene import words
-from tests.faults.stock.stage import Screen, Stock
+from tests.faults.scenario import words
+from tests.faults.stock.processes import Screen, Stock
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 HOUR_S = 3600
@@ -21,15 +21,15 @@ BEGUN, REST = words(5), "and the rest"
 
 
 @pytest.fixture
-def arena(shared_arena: Arena) -> Arena:
+def cluster(shared_cluster: Cluster) -> Cluster:
     """Its own web, workers and sweeper have nothing to do here."""
-    shared_arena.set_stage([])
-    return shared_arena
+    shared_cluster.restore([])
+    return shared_cluster
 
 
 @pytest.fixture
-def stock(arena: Arena, request: pytest.FixtureRequest) -> Iterator[Stock]:
-    with Stock.running(arena, **getattr(request, "param", {})) as stock:
+def stock(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Stock]:
+    with Stock.running(cluster, **getattr(request, "param", {})) as stock:
         yield stock
 
 
@@ -53,7 +53,9 @@ async def assert_that_it_answers(stock: Stock, taken: int = 0) -> None:
         await screen.ask("Are you there?")
         assert await screen.ended() == "You said: Are you there?"
     await asyncio.to_thread(
-        stock.arena.wait_until, lambda: stock.undone() == (0, taken), f"nothing waits, and {taken} are taken"
+        stock.cluster.wait_until,
+        lambda: stock.undone() == (0, taken),
+        f"nothing waits, and {taken} are taken",
     )
 
 
@@ -120,14 +122,14 @@ async def test_a_message_delivered_five_times_is_five_answers(stock: Stock) -> N
 
 
 @pytest.fixture
-def lossy(arena: Arena) -> Iterator[Proxy]:
-    with Proxy.before(arena.redis_url) as proxy:
+def lossy(cluster: Cluster) -> Iterator[Proxy]:
+    with Proxy.before(cluster.redis_url) as proxy:
         yield proxy
 
 
 @pytest.fixture
-def stock_with_losses(arena: Arena, lossy: Proxy) -> Iterator[Stock]:
-    with Stock.running(arena, layer_of_web=lossy.url.rpartition("/")[0] + "/3") as stock:
+def stock_with_losses(cluster: Cluster, lossy: Proxy) -> Iterator[Stock]:
+    with Stock.running(cluster, layer_of_web=lossy.url.rpartition("/")[0] + "/3") as stock:
         yield stock
 
 
@@ -136,7 +138,7 @@ async def lose(stock: Stock, lossy: Proxy, what: bytes) -> None:
     lossy.discard(TO_CLIENT)
     stock.upstream.release("the loss")
     await asyncio.to_thread(
-        stock.arena.wait_until, lambda: lossy.has_discarded(what, TO_CLIENT), f"{what!r} is lost"
+        stock.cluster.wait_until, lambda: lossy.has_discarded(what, TO_CLIENT), f"{what!r} is lost"
     )
     lossy.heal()
 

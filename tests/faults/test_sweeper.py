@@ -6,9 +6,9 @@ import time
 import pytest
 
 from chat.sweeper.process import LEADER
-from tests.faults.arena import Arena
-from tests.faults.measured import record
-from tests.faults.scene import Scene, words
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
@@ -16,25 +16,25 @@ HOLDER = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND
     AND ((classid::bigint << 32) | objid::bigint) = %s"""
 
 
-def leader(arena: Arena) -> int | None:
+def leader(cluster: Cluster) -> int | None:
     """The Postgres backend of the sweeper that leads."""
-    rows = arena.rows(HOLDER, LEADER)
+    rows = cluster.rows(HOLDER, LEADER)
     return rows[0][0] if rows else None
 
 
-async def test_the_standby_takes_over_from_a_killed_sweeper(arena: Arena, scene: Scene) -> None:
-    await asyncio.to_thread(arena.wait_until, lambda: leader(arena), "a leader")
-    arena.stack.start("sweeper", "sweeper.standby")
-    arena.upstream.reply({"words": 100, "every_s": 0.03})
-    questions = await scene.ask_many(4)
+async def test_the_standby_takes_over_from_a_killed_sweeper(cluster: Cluster, scenario: Scenario) -> None:
+    await asyncio.to_thread(cluster.wait_until, lambda: leader(cluster), "a leader")
+    cluster.stack.start("sweeper", "sweeper.standby")
+    cluster.upstream.reply({"words": 100, "every_s": 0.03})
+    questions = await scenario.ask_many(4)
     for question in questions:
         await question.showing("10 ")
-    before = leader(arena)
-    scene.broken()
-    arena.kill("sweeper", "llm.1")
-    await asyncio.to_thread(arena.wait_until, lambda: leader(arena) not in (None, before), "a new leader")
-    record("F25", "kill -9 of the sweeper: to a new leader", time.monotonic() - scene.faults[0])
+    before = leader(cluster)
+    scenario.broken()
+    cluster.kill("sweeper", "llm.1")
+    await asyncio.to_thread(cluster.wait_until, lambda: leader(cluster) not in (None, before), "a new leader")
+    record("F25", "kill -9 of the sweeper: to a new leader", time.monotonic() - scenario.faults[0])
     for question in questions:
         assert (await question.ended()).text == words(100)
-    report = await scene.judge()
+    report = await scenario.judge()
     record("F25", "a worker killed with it: to first new packet", report.figures["takeover"])

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from chat.infrastructure.fault_points import Point
-from tests.e2e.told import calls_and_responses
-from tests.faults.arena import Arena
-from tests.faults.measured import record
-from tests.faults.scene import Asked, Scene
+from tests.e2e.comparison import calls_and_responses
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
+from tests.faults.scenario import Scenario, WatchedTurn
 from tests.stack import procfile
-from tests.tides import MOON, SEA, search, spelled
+from tests.tool_fixtures import MOON, SEA, search_call, streamed_call
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
@@ -26,35 +26,37 @@ ADD_ACT = (
 )
 
 
-def acting(arena: Arena, name: str, **environment: str) -> None:
+def acting(cluster: Cluster, name: str, **environment: str) -> None:
     """A worker that can also act."""
     command = procfile()["llm"].replace("-m celery", "-m tests.faults.acting_worker")
-    arena.stack.start(command, name, environment)
+    cluster.stack.start(command, name, environment)
 
 
-async def ask(scene: Scene, arena: Arena, *, may_act: bool) -> Asked:
-    agent = await scene.client.call(
+async def ask(scenario: Scenario, cluster: Cluster, *, may_act: bool) -> WatchedTurn:
+    agent = await scenario.client.call(
         "POST", "agents/", json={"name": "Sailor", "prompt": "Sail.", "tools": TOOLS}, status=201
     )
     if may_act:
-        await asyncio.to_thread(arena.rows, ADD_ACT)  # web knows the tools of this project only
-    return await scene.ask("Why are there tides?", session={"agent": agent["id"]})
+        await asyncio.to_thread(cluster.rows, ADD_ACT)  # web knows the tools of this project only
+    return await scenario.ask("Why are there tides?", session={"agent": agent["id"]})
 
 
-def script(arena: Arena, *first: dict[str, Any], hangs: str = "") -> None:
+def script(cluster: Cluster, *first: dict[str, Any], hangs: str = "") -> None:
     """By how far a turn has come, so that every attempt is told the same. first: calls beside a search."""
-    upstream, searching = arena.upstream, arena.searching
+    upstream, searching = cluster.upstream, cluster.searching
     if query := {"a search": "moon", "an agent's search": "sea"}.get(hangs):
         searching.answer(query, hang=True)
     searching.find(MOON, query="moon")
     searching.find(SEA, query="sea")
     question, _, report, answer = ([{"hang": True}] if hangs == phase else [] for phase in PHASES[1:])
-    asks = spelled("research_agent", '{"question": "Who', " pulls", *question, ' the sea?"}')
+    asks = streamed_call("research_agent", '{"question": "Who', " pulls", *question, ' the sea?"}')
     upstream.reply(
-        {"reasoning": "In."}, {"text": "I look. "}, search("sea"), contains="Who pulls", after_tools=0
+        {"reasoning": "In."}, {"text": "I look. "}, search_call("sea"), contains="Who pulls", after_tools=0
     )
     upstream.reply({"text": "The sea [2]."}, *report, contains="Who pulls", after_tools=1)
-    upstream.reply({"reasoning": "Plan."}, {"text": "Let me see. "}, search("moon"), *first, after_tools=0)
+    upstream.reply(
+        {"reasoning": "Plan."}, {"text": "Let me see. "}, search_call("moon"), *first, after_tools=0
+    )
     upstream.reply({"text": "One more. "}, *asks, after_tools=1 + len(first))
     upstream.reply(
         {"reasoning": "I see."}, {"text": "The moon [1], "}, *answer, {"text": "the sea [2]."},
@@ -62,21 +64,21 @@ def script(arena: Arena, *first: dict[str, Any], hangs: str = "") -> None:
     )  # fmt: skip
 
 
-async def judged(scene: Scene, arena: Arena, question: Asked) -> dict[str, Any]:
+async def judged(scenario: Scenario, cluster: Cluster, question: WatchedTurn) -> dict[str, Any]:
     """The right text, and no promise broken; the answer."""
     view = await question.ended()
     assert (view.text, view.stop_reason) == (COMPLETE, "finished")
-    await scene.judge()
-    _, answer = await scene.client.branch(question.session)
+    await scenario.judge()
+    _, answer = await scenario.client.branch(question.session)
     assert [citation["number"] for citation in answer["citations"]] == [1, 2]
-    for request in arena.upstream.requests:
+    for request in cluster.upstream.requests:
         called, answered = calls_and_responses(request)
         assert called == answered
     return answer
 
 
-def acted(arena: Arena) -> int:
-    return sum(query.startswith("act") for query in arena.searching.queries)
+def acted(cluster: Cluster) -> int:
+    return sum(query.startswith("act") for query in cluster.searching.queries)
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -91,75 +93,75 @@ def acted(arena: Arena) -> int:
     ],
 )
 async def test_a_worker_killed_around_a_call_leaves_the_right_answer_and_acts_at_most_once(
-    arena: Arena, scene: Scene, point: Point, acts: int, status: str | None
+    cluster: Cluster, scenario: Scenario, point: Point, acts: int, status: str | None
 ) -> None:
-    acting(arena, "llm.doomed", FAULT_POINTS=f"{point}=kill")
-    script(arena, ACT)
-    question = await ask(scene, arena, may_act=True)
-    await asyncio.to_thread(arena.wait_for_end_of, "llm.doomed")
-    scene.broken()
-    acting(arena, "llm.1")
-    answer = await judged(scene, arena, question)
-    record("F5", f"killed {point}: to the end of the answer", time.monotonic() - scene.faults[-1])
+    acting(cluster, "llm.doomed", FAULT_POINTS=f"{point}=kill")
+    script(cluster, ACT)
+    question = await ask(scenario, cluster, may_act=True)
+    await asyncio.to_thread(cluster.wait_for_exit, "llm.doomed")
+    scenario.broken()
+    acting(cluster, "llm.1")
+    answer = await judged(scenario, cluster, question)
+    record("F5", f"killed {point}: to the end of the answer", time.monotonic() - scenario.faults[-1])
     [act] = [call for call in answer["tool_calls"] if call["name"] == "act"]
-    assert acted(arena) <= 1
+    assert acted(cluster) <= 1
     if status:
-        assert (acted(arena), act["status"]) == (acts, status)
+        assert (acted(cluster), act["status"]) == (acts, status)
     assert ("may or may not" in act["response"]) == (act["status"] == "unknown")
-    assert arena.searching.queries.count("sea") == 1
+    assert cluster.searching.queries.count("sea") == 1
 
 
 @pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_worker_killed_in_any_phase_of_a_turn_with_tools(
-    arena: Arena, scene: Scene, phase: str
+    cluster: Cluster, scenario: Scenario, phase: str
 ) -> None:
-    arena.worker("llm.doomed")
-    script(arena, hangs=phase)
-    question = await ask(scene, arena, may_act=False)
-    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase, question), phase)
-    scene.broken()
-    arena.kill("llm.doomed")
-    arena.searching.rules.clear()
-    arena.upstream.rules.clear()
-    script(arena)
-    arena.worker("llm.1")
-    answer = await judged(scene, arena, question)
-    record("F5", f"killed during {phase}: to the end of the answer", time.monotonic() - scene.faults[-1])
+    cluster.worker("llm.doomed")
+    script(cluster, hangs=phase)
+    question = await ask(scenario, cluster, may_act=False)
+    await asyncio.to_thread(cluster.wait_until, in_phase(cluster, phase, question), phase)
+    scenario.broken()
+    cluster.kill("llm.doomed")
+    cluster.searching.rules.clear()
+    cluster.upstream.rules.clear()
+    script(cluster)
+    cluster.worker("llm.1")
+    answer = await judged(scenario, cluster, question)
+    record("F5", f"killed during {phase}: to the end of the answer", time.monotonic() - scenario.faults[-1])
     assert {call["status"] for call in answer["tool_calls"]} == {"completed"}
     again = {"a search": ["moon", "moon", "sea"], "an agent's search": ["moon", "sea", "sea"]}
-    assert arena.searching.queries == again.get(phase, ["moon", "sea"])
+    assert cluster.searching.queries == again.get(phase, ["moon", "sea"])
 
 
-def in_phase(arena: Arena, phase: str, question: Asked) -> Callable[[], bool]:
+def in_phase(cluster: Cluster, phase: str, question: WatchedTurn) -> Callable[[], bool]:
     match phase:
         case "an agent's question":
             kinds = question.view.kinds
             return lambda: kinds.count("tool_start") == 2 and kinds[-1] == "tool_arguments_delta"
         case "a search":
-            return lambda: arena.searching.queries == ["moon"]
+            return lambda: cluster.searching.queries == ["moon"]
         case "an agent's search":
-            return lambda: arena.searching.queries == ["moon", "sea"]
+            return lambda: cluster.searching.queries == ["moon", "sea"]
         case "an agent's report":
-            return lambda: len(arena.upstream.requests) == 4
-    return lambda: len(arena.upstream.requests) == 5
+            return lambda: len(cluster.upstream.requests) == 4
+    return lambda: len(cluster.upstream.requests) == 5
 
 
 @pytest.mark.parametrize("phase", PHASES[:4])
-async def test_a_stop_during_a_tool(arena: Arena, scene: Scene, phase: str) -> None:
-    script(arena, hangs=phase)
-    question = await ask(scene, arena, may_act=False)
-    await asyncio.to_thread(arena.wait_until, in_phase(arena, phase, question), phase)
-    await scene.stop(question.run)
+async def test_a_stop_during_a_tool(cluster: Cluster, scenario: Scenario, phase: str) -> None:
+    script(cluster, hangs=phase)
+    question = await ask(scenario, cluster, may_act=False)
+    await asyncio.to_thread(cluster.wait_until, in_phase(cluster, phase, question), phase)
+    await scenario.stop(question.run)
     view = await question.ended()
     assert view.stop_reason == "user_cancelled"
-    report = await scene.judge()
+    report = await scenario.judge()
     record("F21", f"stop during {phase}: asked to `stop` packet", report.figures["stop"])
-    _, answer = await scene.client.branch(question.session)
+    _, answer = await scenario.client.branch(question.session)
     assert (answer["status"], answer["text"]) == ("stopped", view.text)
     assert answer["tool_calls"][-1]["status"] == "unknown"
     assert {call["status"] for call in answer["tool_calls"][:-1]} <= {"completed"}
     if phase == "an agent's question":
         assert answer["tool_calls"][-1]["arguments"] == {"question": "Who pulls"}
     if phase.endswith("search"):
-        arena.searching.wait_for(lambda: arena.searching.requests[-1].left)
+        cluster.searching.wait_for(lambda: cluster.searching.requests[-1].left)

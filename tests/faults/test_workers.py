@@ -8,31 +8,31 @@ from collections.abc import Iterator
 import pytest
 
 from chat.infrastructure.fault_points import Point
-from tests.faults.arena import Arena
-from tests.faults.measured import record
+from tests.faults.cluster import Cluster
+from tests.faults.measurements import record
 from tests.faults.proxy import Proxy
-from tests.faults.scene import Scene, words
+from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
 @pytest.mark.usefixtures("without_workers")
-async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, scene: Scene) -> None:
-    arena.worker("llm.1")
-    arena.upstream.reply({"words": 30}, {"wait": "another worker"}, {"words": 150, "every_s": 0.03})
-    questions = await scene.ask_many(20)
+async def test_twenty_answers_survive_the_kill_of_their_worker(cluster: Cluster, scenario: Scenario) -> None:
+    cluster.worker("llm.1")
+    cluster.upstream.reply({"words": 30}, {"wait": "another worker"}, {"words": 150, "every_s": 0.03})
+    questions = await scenario.ask_many(20)
     for question in questions:
         await question.showing("29 ")
-    arena.worker("llm.2")
-    await asyncio.to_thread(arena.wait_for_workers, 2)
-    arena.upstream.release("another worker")
+    cluster.worker("llm.2")
+    await asyncio.to_thread(cluster.wait_for_workers, 2)
+    cluster.upstream.release("another worker")
     for question in questions:
         await question.showing("29 0 1 ")
-    scene.broken()
-    arena.kill("llm.1")
+    scenario.broken()
+    cluster.kill("llm.1")
     for question in questions:
         assert (await question.ended()).text == words(30) + words(150)
-    report = await scene.judge()
+    report = await scenario.judge()
     assert report.figures["resets"] == 20
     record("F1", "kill -9 with 20 runs: fault to first new packet", report.figures["takeover"])
 
@@ -51,104 +51,106 @@ async def test_twenty_answers_survive_the_kill_of_their_worker(arena: Arena, sce
     ],
 )
 async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
-    arena: Arena, scene: Scene, point: Point, most_calls: int
+    cluster: Cluster, scenario: Scenario, point: Point, most_calls: int
 ) -> None:
-    arena.worker("llm.doomed", FAULT_POINTS=f"{point}=kill")
+    cluster.worker("llm.doomed", FAULT_POINTS=f"{point}=kill")
     # Longer than the time between two checkpoints.
-    arena.upstream.reply({"words": 100, "every_s": 0.03})
-    question = await scene.ask()
-    await asyncio.to_thread(arena.wait_for_end_of, "llm.doomed")
-    scene.broken()
-    arena.worker("llm.1")
+    cluster.upstream.reply({"words": 100, "every_s": 0.03})
+    question = await scenario.ask()
+    await asyncio.to_thread(cluster.wait_for_exit, "llm.doomed")
+    scenario.broken()
+    cluster.worker("llm.1")
     view = await question.ended()
     assert (view.text, view.stop_reason) == (words(100), "finished")
-    await scene.judge()
+    await scenario.judge()
     record(
-        "F3" if most_calls == 2 else "F4", f"killed {point}: to the end of the answer", since_fault_s(scene)
+        "F3" if most_calls == 2 else "F4",
+        f"killed {point}: to the end of the answer",
+        since_fault_s(scenario),
     )
-    assert 1 <= len(arena.upstream.requests) <= most_calls
+    assert 1 <= len(cluster.upstream.requests) <= most_calls
 
 
-def since_fault_s(scene: Scene) -> float:
+def since_fault_s(scenario: Scenario) -> float:
     """From the fault to now."""
-    return time.monotonic() - scene.faults[-1]
+    return time.monotonic() - scenario.faults[-1]
 
 
 @pytest.fixture
-def cut_cable(arena: Arena) -> Iterator[tuple[Proxy, Proxy]]:
-    with Proxy.before(arena.database_url) as postgres, Proxy.before(arena.redis_url) as valkey:
+def cut_cable(cluster: Cluster) -> Iterator[tuple[Proxy, Proxy]]:
+    with Proxy.before(cluster.database_url) as postgres, Proxy.before(cluster.redis_url) as valkey:
         yield postgres, valkey
 
 
 @pytest.mark.usefixtures("without_workers")
 @pytest.mark.parametrize("how", ["frozen", "cut off"])
 async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refused(
-    arena: Arena, scene: Scene, cut_cable: tuple[Proxy, Proxy], how: str
+    cluster: Cluster, scenario: Scenario, cut_cable: tuple[Proxy, Proxy], how: str
 ) -> None:
     postgres, valkey = cut_cable
-    arena.worker("llm.away", DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
-    arena.upstream.reply({"words": 30, "every_s": 0.01}, {"wait": how}, {"words": 100, "every_s": 0.01})
-    questions = await scene.ask_many(20)
+    cluster.worker("llm.away", DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
+    cluster.upstream.reply({"words": 30, "every_s": 0.01}, {"wait": how}, {"words": 100, "every_s": 0.01})
+    questions = await scenario.ask_many(20)
     for question in questions:
         await question.showing("29 ")
-    arena.worker("llm.1")
-    await asyncio.to_thread(arena.wait_for_workers, 2)
-    scene.broken()
+    cluster.worker("llm.1")
+    await asyncio.to_thread(cluster.wait_for_workers, 2)
+    scenario.broken()
     if how == "frozen":
-        arena.pause("llm.away")
+        cluster.pause("llm.away")
     else:
         postgres.blackhole()
         valkey.blackhole()
     # The upstream talks on to both.
-    arena.upstream.release(how)
+    cluster.upstream.release(how)
     for question in questions:
         assert (await question.ended()).text == words(30) + words(100)
-    arena.resume("llm.away")
+    cluster.resume("llm.away")
     postgres.heal()
     valkey.heal()
-    report = await scene.judge()
+    report = await scenario.judge()
     record("F7", f"{how}: fault to first new packet", report.figures["takeover"])
     # The one that came back works again.
-    arena.kill("llm.1")
-    assert (await (await scene.ask()).ended()).stop_reason == "finished"
-    await scene.judge()
+    cluster.kill("llm.1")
+    assert (await (await scenario.ask()).ended()).stop_reason == "finished"
+    await scenario.judge()
 
 
 @pytest.mark.usefixtures("without_workers")
 async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
-    arena: Arena, scene: Scene
+    cluster: Cluster, scenario: Scenario
 ) -> None:
-    question = await scene.ask()
-    scene.broken()
+    question = await scenario.ask()
+    scenario.broken()
     for number in range(3):
-        arena.worker(f"llm.doomed.{number}", FAULT_POINTS="after_claim=kill")
-        await asyncio.to_thread(arena.wait_for_end_of, f"llm.doomed.{number}")
+        cluster.worker(f"llm.doomed.{number}", FAULT_POINTS="after_claim=kill")
+        await asyncio.to_thread(cluster.wait_for_exit, f"llm.doomed.{number}")
     assert (await question.ended()).stop_reason == "error"
     shown = question.watcher.of_type("snapshot")[-1]["message"]
     assert (shown["status"], shown["error"]["code"]) == ("failed", "worker_lost")
-    record("F8", "first kill to the failure, with three starts", since_fault_s(scene))
-    stored = await scene.client.call("GET", f"runs/{question.run}/")
+    record("F8", "first kill to the failure, with three starts", since_fault_s(scenario))
+    stored = await scenario.client.call("GET", f"runs/{question.run}/")
     assert (stored["status"], stored["error"]["code"]) == ("failed", "worker_lost")
-    arena.worker("llm.1")
-    assert (await (await scene.ask()).ended()).stop_reason == "finished"
-    await scene.judge()
+    cluster.worker("llm.1")
+    assert (await (await scenario.ask()).ended()).stop_reason == "finished"
+    await scenario.judge()
 
 
 @pytest.mark.usefixtures("without_workers")
-async def test_a_worker_told_to_leave_hands_its_answers_over(arena: Arena, scene: Scene) -> None:
-    arena.worker("llm.1")
-    arena.upstream.reply({"words": 200, "every_s": 0.03})
-    questions = await scene.ask_many(20)
+async def test_a_worker_told_to_leave_hands_its_answers_over(cluster: Cluster, scenario: Scenario) -> None:
+    cluster.worker("llm.1")
+    cluster.upstream.reply({"words": 200, "every_s": 0.03})
+    questions = await scenario.ask_many(20)
     for question in questions:
         await question.showing("20 ")
-    arena.worker("llm.2")
-    await asyncio.to_thread(arena.wait_for_workers, 2)
-    scene.broken()
-    arena.stack.signal("llm.1", signal.SIGTERM)
-    assert await asyncio.to_thread(arena.wait_for_end_of, "llm.1") == 0
-    record("F6", "SIGTERM with 20 runs: to the end of the process", since_fault_s(scene))
+    cluster.worker("llm.2")
+    await asyncio.to_thread(cluster.wait_for_workers, 2)
+    scenario.broken()
+    cluster.stack.signal("llm.1", signal.SIGTERM)
+    assert await asyncio.to_thread(cluster.wait_for_exit, "llm.1") == 0
+    record("F6", "SIGTERM with 20 runs: to the end of the process", since_fault_s(scenario))
     for question in questions:
         assert (await question.ended()).text == words(200)
-    report = await scene.judge()
+    report = await scenario.judge()
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 40)
     record("F6", "SIGTERM with 20 runs: to first new packet", report.figures["takeover"])

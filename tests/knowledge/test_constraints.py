@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from knowledge.models import File, Project
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_database_refuses(name: str) -> None:
     with pytest.raises(IntegrityError) as caught, transaction.atomic():
-        REFUSED[name](cast.user("alice"))
+        REFUSED[name](factories.create_user("alice"))
     assert caught.value.__cause__.diag.constraint_name == name  # type: ignore[union-attr]
 
 
@@ -46,14 +46,16 @@ def test_what_is_uploaded_is_never_stored_under_its_own_name(settings: Any, tmp_
 
     settings.MEDIA_ROOT = tmp_path
     kept = File.objects.create(
-        owner=cast.user("alice"), name="../../x", content=ContentFile(b"Two tides a day.", name="../../x")
+        owner=factories.create_user("alice"),
+        name="../../x",
+        content=ContentFile(b"Two tides a day.", name="../../x"),
     )
     assert kept.content.name == f"files/{kept.pk}"
     assert (tmp_path / "files" / str(kept.pk)).read_bytes() == b"Two tides a day."
 
 
 def test_files_outlive_their_project_and_not_their_owner() -> None:
-    alice = cast.user("alice")
+    alice = factories.create_user("alice")
     project = Project.objects.create(owner=alice, name="Tides")
     kept = File.objects.create(owner=alice, name="tides.txt", project=project)
     project.delete()

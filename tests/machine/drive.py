@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from tests.faults.recorded import Violation
+from tests.faults.history_data import Violation
 from tests.machine.world import ACTIONS, World
 
 NAMES = list(ACTIONS)

@@ -9,7 +9,7 @@ from typing import Final
 
 from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, TERMINAL, Status, sources
-from tests.faults.recorded import Database
+from tests.faults.history_data import Database
 from tests.machine.model import ModelLog
 from web.socket.session_snapshot import LogReplacement
 

@@ -30,7 +30,7 @@ from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
-from tests.faults.recorded import Database, load
+from tests.faults.history_data import Database, load
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
 from tests.machine.world import World

@@ -11,7 +11,7 @@ from msgspec import json
 
 from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import LogSlice
-from tests.faults.recorded import SocketLog
+from tests.faults.history_data import SocketLog
 from tests.machine.model import Hear, Publication
 from tests.machine.model_rows import State
 from web.socket.session_snapshot import LogReplacement

@@ -12,7 +12,7 @@ from chat.log.stream import Appended
 from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, Status
 from tests.faults.history import ClientLog, History, Violation, check
-from tests.faults.recorded import Database
+from tests.faults.history_data import Database
 from tests.machine import tab
 from tests.machine.worker import HERE, Worker
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import services as test_services
 from tests.browser.launching import launched
-from tests.house import ROOT
+from tests.instance import ROOT
 from tests.screenshots.scenes import SCENES, World
 from tests.search_server import SearchServer
 from tests.stack import Stack

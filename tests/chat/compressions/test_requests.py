@@ -18,7 +18,7 @@ from chat.models import ChatMessage, Compression, CompressionStatus, ModelConfig
 from chat.models.session import SessionEvent
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
 from chat.sweeper.runs import sweep
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_AGO = timedelta(hours=1)
@@ -59,8 +59,8 @@ class Talk:
 @pytest.fixture
 def talk() -> Iterator[Talk]:
     sync_redis().flushdb()
-    session = Session.objects.start(cast.user("alice"))
-    talk = Talk(session, cast.model("tides"), {})
+    session = Session.objects.start(factories.create_user("alice"))
+    talk = Talk(session, factories.create_model("tides"), {})
     tip = ChatMessage.objects.root_of(session)
     for turn in range(1, 4):
         tip = talk.add(turn, tip)

@@ -10,7 +10,7 @@ from chat.loaders import attachments
 from chat.models import ChatMessage, MessageFile, Role, Session
 from chat.transcript.entries import Document, Image, TextFile
 from knowledge.models import File, Project
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def alice(settings: Any, tmp_path: Any) -> Any:
     settings.MEDIA_ROOT = tmp_path
-    return cast.user("alice")
+    return factories.create_user("alice")
 
 
 @pytest.fixture

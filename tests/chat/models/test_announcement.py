@@ -12,8 +12,8 @@ from chat.models.sql.runs import SessionId
 from chat.models.sql.statements import Statement
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
-from tests import cast
-from tests.together import together
+from tests import factories
+from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def ended(transactional_db):
     """A function: alice asks in a session with a title; the run ends so, and nobody has said it."""
-    api, session = cast.chat_of_alice()
+    api, session = factories.session_of_alice()
     Session.objects.filter(pk=session).update(title="Tides")
 
     def end(status: Status = Status.COMPLETED, **asked) -> list[Run]:
-        runs = cast.send(api, session, **asked).json()["runs"]
+        runs = factories.send_turn(api, session, **asked).json()["runs"]
         return [committed(run["id"], status) for run in runs]
 
     return end
@@ -73,7 +73,7 @@ def test_a_turn_ends_the_same_however_it_is_said(ended, say, status, reason):
 
 def test_said_again_by_many_at_once_it_is_told_once(ended):
     [run] = ended()
-    together(*[lambda: announce(run.pk)] * 4)
+    run_concurrently(*[lambda: announce(run.pk)] * 4)
     announce(run.pk)
     assert len(stops(run.turn.session)) == 1
 
@@ -96,7 +96,7 @@ def test_what_is_not_ordinary_is_left_to_the_long_way(ended):
 
 
 def test_of_several_models_the_last_ends_the_turn(ended):
-    cast.model("slow")
+    factories.create_model("slow")
     first, last = ended(models=["quick", "slow"])
     announce(first.pk)
     assert not stops(first.turn.session)
@@ -109,5 +109,5 @@ def test_what_goes_together_is_done_as_a_whole_or_not_at_all(ended):
     rename = Statement("UPDATE chat_session SET title = 'Waves' RETURNING id", SessionId).query()
     failing = Statement("SELECT 1 / 0", SessionId).query()
     with pytest.raises(DatabaseError):
-        together(lambda: statements.together(rename, failing))
+        run_concurrently(lambda: statements.together(rename, failing))
     assert Session.objects.get(pk=run.turn.session_id).title == "Tides"

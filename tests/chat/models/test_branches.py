@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat.models import ChatMessage, Role, Session
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ def grow(parent: ChatMessage, *texts: str) -> list[ChatMessage]:
 
 @pytest.fixture
 def session() -> Session:
-    return Session.objects.start(cast.user("alice"))
+    return Session.objects.start(factories.create_user("alice"))
 
 
 def texts(messages: Any) -> list[str]:

@@ -30,7 +30,7 @@ from chat.models import (
     Turn,
 )
 from knowledge.models import File
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +53,7 @@ class World:
 
 @pytest.fixture
 def world() -> World:
-    alice = cast.user("alice")
+    alice = factories.create_user("alice")
     session, other = Session.objects.start(alice), Session.objects.start(alice)
     question = ChatMessage.objects.append(
         ChatMessage.objects.root_of(session), role=Role.USER, text="Why?", client_message_id="one"

@@ -8,19 +8,19 @@ from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Session
 from chat.models.sql.session_search import _FOUND, _query
-from tests import cast
+from tests import factories
 
 
 @pytest.fixture
 def client(db: None) -> APIClient:
-    cast.model("quick", is_default=True)
-    return cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    return factories.api_client(factories.create_user("alice"))
 
 
 def chat(client: APIClient, title: str, *questions: str) -> str:
     session = client.post("/api/sessions/", {"title": title}, format="json").json()["id"]
     for question in questions:
-        cast.talk(client, session, question)
+        factories.complete_turn(client, session, question)
     return str(session)
 
 
@@ -72,15 +72,15 @@ def test_some_words_around_the_match_are_shown(client: APIClient) -> None:
 
 def test_others_find_nothing_of_it(client: APIClient) -> None:
     chat(client, "Tides", "The moon pulls the sea")
-    assert search(cast.client_of(cast.user("mallory")), "moon") == {}
+    assert search(factories.api_client(factories.create_user("mallory")), "moon") == {}
 
 
 def test_an_answer_is_found_once_it_is_complete(client: APIClient) -> None:
     session = chat(client, "Tides")
-    run = cast.send(client, session).json()["runs"][0]["id"]
+    run = factories.send_turn(client, session).json()["runs"][0]["id"]
     ChatMessage.objects.filter(run=run).update(text="Gravity, so far")
     assert search(client, "gravity") == {}
-    cast.finish(run, "Gravity, in the end")
+    factories.finish_run(run, "Gravity, in the end")
     assert set(search(client, "gravity")) == {"Tides"}
 
 

@@ -9,15 +9,15 @@ from rest_framework.test import APIClient
 from chat.models import Agent, PromptBlock, Run, Session, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import Project
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def client() -> APIClient:
-    cast.model("quick", is_default=True)
-    return cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    return factories.api_client(factories.create_user("alice"))
 
 
 @pytest.fixture
@@ -59,14 +59,14 @@ def test_blocks_are_joined(providers: None, texts: list[str], joined: str) -> No
 
 def test_additional_context_comes_last(client: APIClient, session: str, providers: None) -> None:
     provide("Name: Alice.")
-    (context,) = contexts_of(cast.send(client, session, additional_context="It rains.").json())
+    (context,) = contexts_of(factories.send_turn(client, session, additional_context="It rains.").json())
     assert context.startswith("Name: Alice.\n\n<additional_context")
     assert "It rains." in context
 
 
 def test_a_provider_gets_the_session_with_its_owner(client: APIClient, session: str, providers: None) -> None:
     dynamic_context.register("who", lambda one: f"{one.owner.get_username()} in {one.pk}")
-    assert contexts_of(cast.send(client, session).json()) == [f"alice in {session}"]
+    assert contexts_of(factories.send_turn(client, session).json()) == [f"alice in {session}"]
 
 
 def test_a_provider_that_fails_is_left_out_and_logged(
@@ -79,7 +79,7 @@ def test_a_provider_that_fails_is_left_out_and_logged(
     dynamic_context.register("unstorable", lambda _: "a\0b")
     dynamic_context.register("sound", lambda _: "It rains.")
     with caplog.at_level(logging.ERROR):
-        assert contexts_of(cast.send(client, session).json()) == ["It rains."]
+        assert contexts_of(factories.send_turn(client, session).json()) == ["It rains."]
     assert [record.args[0] for record in caplog.records if record.args] == ["broken", "unstorable"]
 
 
@@ -91,7 +91,7 @@ def test_a_name_cannot_be_registered_twice(providers: None) -> None:
 
 def test_a_regeneration_gets_a_new_context(client: APIClient, session: str, providers: None) -> None:
     provide("Monday.")
-    started = cast.talk(client, session)
+    started = factories.complete_turn(client, session)
     provide("Tuesday.")
     again = client.post(f"/api/messages/{started['user_message']}/regenerations/", {}, format="json")
     assert contexts_of(again.json()) == ["Tuesday."]
@@ -114,7 +114,7 @@ class TestAppendOnly:
         return dict(PromptBlock.objects.filter(message=message).values_list("kind", "text"))
 
     def turn(self, client: APIClient, session: str, **body: Any) -> dict[str, str]:
-        return self.blocks(cast.talk(client, session, **body)["user_message"])
+        return self.blocks(factories.complete_turn(client, session, **body)["user_message"])
 
     def test_a_block_is_stored_once_and_again_when_it_changes(
         self, client: APIClient, session: str, agent: Agent
@@ -144,7 +144,7 @@ class TestAppendOnly:
         assert self.turn(client, session, parent=None) == {"CA": "Be brief.", "D": "Monday."}
 
     def test_additional_context_is_not_stored(self, client: APIClient, session: str, agent: Agent) -> None:
-        started = cast.send(client, session, additional_context="It rains.").json()
+        started = factories.send_turn(client, session, additional_context="It rains.").json()
         (context,) = contexts_of(started)
         assert "It rains." in context
         assert "Monday." not in context
@@ -153,7 +153,7 @@ class TestAppendOnly:
     def test_a_regeneration_replaces_the_changed_blocks(
         self, client: APIClient, session: str, agent: Agent
     ) -> None:
-        question = cast.talk(client, session)["user_message"]
+        question = factories.complete_turn(client, session)["user_message"]
         provide("Tuesday.")
         client.post(f"/api/messages/{question}/regenerations/", {}, format="json")
         assert self.blocks(question) == {"CA": "Be brief.", "D": "Tuesday."}
@@ -185,6 +185,6 @@ class TestAppendOnly:
 
     def test_moving_agents_store_none(self, client: APIClient, session: str, agent: Agent) -> None:
         agent.change(context_layout="moving")
-        started = cast.send(client, session).json()
+        started = factories.send_turn(client, session).json()
         assert contexts_of(started) == ["Monday."]
         assert not PromptBlock.objects.exists()

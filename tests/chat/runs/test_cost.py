@@ -11,7 +11,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import commit_end
 from chat.transcript.token_usage import TokenUsage
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -22,10 +22,10 @@ MILLION = 1_000_000
 @pytest.fixture
 def run() -> Run:
     sync_redis().flushdb()
-    cast.model("quick", is_default=True, **PRICES)
-    client = cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True, **PRICES)
+    client = factories.api_client(factories.create_user("alice"))
     session = client.post("/api/sessions/", {}, format="json").json()["id"]
-    claimed = Run.objects.claim(cast.send(client, session).json()["runs"][0]["id"], owner=1)
+    claimed = Run.objects.claim(factories.send_turn(client, session).json()["runs"][0]["id"], owner=1)
     assert claimed is not None
     return claimed
 

@@ -15,14 +15,14 @@ from chat.protocol.wire import run_error
 from chat.runs.cancellation import stop_run
 from chat.runs.completion import commit_end
 from chat.runs.orphans import end_orphan
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def run() -> Run:
-    return cast.asked()
+    return factories.queued_run()
 
 
 def told(run: Run) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from chat.models import Session
 from chat.protocol.states import Status
 from chat.protocol.tasks import TITLE_SESSION
 from chat.runs import titles
-from tests import broker, cast
+from tests import broker, factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,9 +24,9 @@ def titles_are_on(settings: Any) -> None:
 @pytest.fixture
 def client() -> Any:
     sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    cast.model("slow", queue="slow")
-    return cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    factories.create_model("slow", queue="slow")
+    return factories.api_client(factories.create_user("alice"))
 
 
 def new_session(client: Any, **fields: Any) -> str:
@@ -34,8 +34,8 @@ def new_session(client: Any, **fields: Any) -> str:
 
 
 def unanswered(client: Any, session: str, text: str, status: Status) -> None:
-    [run] = cast.send(client, session, text).json()["runs"]
-    cast.finish(run["id"], "half a", status)
+    [run] = factories.send_turn(client, session, text).json()["runs"]
+    factories.finish_run(run["id"], "half a", status)
 
 
 def title_of(client: Any, session: str) -> str:
@@ -53,29 +53,29 @@ def asked(queue: str = "llm") -> list[str]:
 
 
 def test_the_first_answer_asks_for_a_title(client: Any) -> None:
-    [run] = cast.talk(client, new_session(client))["runs"]
+    [run] = factories.complete_turn(client, new_session(client))["runs"]
     assert asked() == [run["id"]]
 
 
 def test_a_session_that_has_a_title_asks_for_none(client: Any) -> None:
-    cast.talk(client, new_session(client, title="Tides"))
+    factories.complete_turn(client, new_session(client, title="Tides"))
     assert asked() == []
 
 
 def test_a_session_is_named_once(client: Any) -> None:
     session = new_session(client)
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     asked()
     assert titles.set_title(session, "Tides")
-    cast.talk(client, session, "And now?")
+    factories.complete_turn(client, session, "And now?")
     assert asked() == []
 
 
 def test_a_request_that_was_lost_is_made_again_after_the_next_answer(client: Any) -> None:
     session = new_session(client)
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     asked()
-    [run] = cast.talk(client, session, "And now?")["runs"]
+    [run] = factories.complete_turn(client, session, "And now?")["runs"]
     assert asked() == [run["id"]]
 
 
@@ -90,7 +90,7 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
     assert told_titles(session) == ["Why are there two tides a day, and not o"]
     unanswered(client, session, "Hello?", status)
     assert title_of(client, session) == "Why are there two tides a day, and not o"
-    [run] = cast.talk(client, session, "And now?")["runs"]
+    [run] = factories.complete_turn(client, session, "And now?")["runs"]
     assert asked() == [run["id"]]
     assert titles.set_title(session, "Two tides")
     assert title_of(client, session) == "Two tides"
@@ -99,11 +99,11 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
 
 def test_a_question_that_was_taken_back_does_not_name_the_session(client: Any) -> None:
     session = new_session(client)
-    [first] = cast.send(client, session, "Why two tides?").json()["runs"]
-    waiting = cast.send(client, session, "Never mind").json()
+    [first] = factories.send_turn(client, session, "Why two tides?").json()["runs"]
+    waiting = factories.send_turn(client, session, "Never mind").json()
     client.post(f"/api/messages/{waiting['user_message']}/withdrawal/", format="json")
     assert title_of(client, session) == "Why two tides?"
-    cast.finish(first["id"])
+    factories.finish_run(first["id"])
     assert asked() == [first["id"]]
 
 
@@ -115,7 +115,7 @@ def test_what_the_owner_calls_it_stays_whatever_becomes_of_the_first_turn(client
             unanswered(client, session, "Why?", Status.STOPPED)
         elif step == when:
             client.patch(f"/api/sessions/{session}/", {"title": "Mine"}, format="json")
-    cast.talk(client, session, "And now?")
+    factories.complete_turn(client, session, "And now?")
     assert asked() == []
     assert not titles.set_title(session, "Tides")
     assert title_of(client, session) == "Mine"
@@ -123,17 +123,17 @@ def test_what_the_owner_calls_it_stays_whatever_becomes_of_the_first_turn(client
 
 def test_of_several_answers_the_first_that_succeeded_counts_and_its_workers_are_asked(client: Any) -> None:
     session = new_session(client)
-    quick, slow = cast.send(client, session, models=["quick", "slow"]).json()["runs"]
-    cast.finish(slow["id"], "An answer")
+    quick, slow = factories.send_turn(client, session, models=["quick", "slow"]).json()["runs"]
+    factories.finish_run(slow["id"], "An answer")
     assert asked("slow") == [], "the turn goes on"
-    cast.finish(quick["id"], "half a", Status.FAILED)
+    factories.finish_run(quick["id"], "half a", Status.FAILED)
     assert (asked(), asked("slow")) == ([], [slow["id"]])
 
 
 def test_titles_can_be_switched_off(client: Any, settings: Any) -> None:
     settings.TITLES = False
     session = new_session(client)
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     unanswered(client, session, "And now?", Status.STOPPED)
     assert (asked(), title_of(client, session)) == ([], "")
 

@@ -10,19 +10,19 @@ from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, CitedDocument, Run, Session, Share, ToolCall
 from chat.models.share import token_of
-from tests import cast
+from tests import factories
 
 
 @pytest.fixture
 def client(db: None) -> APIClient:
-    cast.model("quick", is_default=True)
-    return cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    return factories.api_client(factories.create_user("alice"))
 
 
 @pytest.fixture
 def session(client: APIClient) -> str:
     session = client.post("/api/sessions/", {"title": "Tides"}, format="json").json()["id"]
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     return str(session)
 
 
@@ -46,7 +46,7 @@ def shown(made: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_page_shows_the_branch_as_it_was_when_shared(client: APIClient, session: str) -> None:
     made = share(client, session)
-    cast.talk(client, session, "Later")
+    factories.complete_turn(client, session, "Later")
     assert [one["text"] for one in shown(made)["messages"]] == ["Hello", "About Hello"]
     assert shown(made)["title"] == "Tides"
     [listed] = client.get(f"/api/sessions/{session}/shares/").json()
@@ -59,7 +59,7 @@ def test_the_page_shows_the_branch_as_it_was_when_shared(client: APIClient, sess
 
 def test_another_branch_is_not_shown(client: APIClient, session: str) -> None:
     first = Session.objects.get(pk=session).leaf_id
-    cast.talk(client, session, "Instead", parent=None)
+    factories.complete_turn(client, session, "Instead", parent=None)
     texts = [
         [one["text"] for one in shown(share(client, session, **leaf))["messages"]]
         for leaf in ({}, {"leaf": str(first)})
@@ -153,7 +153,7 @@ def test_the_secret_is_not_in_the_database(client: APIClient, session: str, sett
 
 def test_an_answer_in_progress_cannot_be_shared(client: APIClient, session: str) -> None:
     made = share(client, session)
-    cast.send(client, session)
+    factories.send_turn(client, session)
     for response in (
         client.post(f"/api/sessions/{session}/shares/", {}, format="json"),
         client.patch(

@@ -8,7 +8,7 @@ from django.utils import timezone
 from chat.models import Run, Turn
 from chat.protocol.states import Status
 from chat.sweeper.requeue import RequeueOutcome, requeue
-from tests import broker, cast
+from tests import broker, factories
 
 pytestmark = pytest.mark.django_db
 LATER = timezone.now() + timedelta(hours=1)
@@ -18,7 +18,7 @@ EARLIER = timezone.now() - timedelta(hours=1)
 @pytest.fixture
 def run() -> Run:
     """alice's question, whose message to the workers was lost."""
-    return cast.asked()
+    return factories.queued_run()
 
 
 def test_a_queued_run_is_enqueued_again(run: Run) -> None:
@@ -50,6 +50,6 @@ def test_a_turn_that_waits_for_another_goes_on_waiting(run: Run) -> None:
 
 
 def test_what_has_ended_stays_ended(run: Run) -> None:
-    cast.finish(str(run.pk))
+    factories.finish_run(str(run.pk))
     assert requeue(run.pk) == RequeueOutcome.NOT_WAITING
     assert broker.queued_run_ids() == []

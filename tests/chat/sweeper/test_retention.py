@@ -10,7 +10,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest
 from chat.sweeper import retention
 from chat.sweeper.retention import EVERY_S, RequestPurger
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db
 def runs() -> list[Run]:
     """Three runs, each with two requests of yesterday and more."""
     sync_redis().flushdb()
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    client = factories.api_client(factories.create_user("alice"))
     session = client.post("/api/sessions/", {}, format="json").json()["id"]
     for text in ("One", "Two", "Three"):
-        cast.talk(client, session, text)
+        factories.complete_turn(client, session, text)
     runs = list(Run.objects.all())
     for run in runs:
         for cycle in (1, 2):

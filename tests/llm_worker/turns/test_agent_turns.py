@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from chat.models import Run, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import File, Project
-from tests import cast
+from tests import factories
 from tests.llm_worker.outcomes import ended
 
 BASE = "Help people."
@@ -19,13 +19,13 @@ def alice(transactional_db, settings, tmp_path, monkeypatch):
     settings.MEDIA_ROOT = tmp_path
     monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
     SystemPrompt.edit(BASE)
-    return cast.user("alice")
+    return factories.create_user("alice")
 
 
 @pytest.fixture
 def client(alice, upstream):
-    cast.model("scripted", base_url=upstream.base_url, is_default=True)
-    return cast.client_of(alice)
+    factories.create_model("scripted", base_url=upstream.base_url, is_default=True)
+    return factories.api_client(alice)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def talk(client, deliver, upstream):
 
     def talk(session, text, **body):
         upstream.reply({"text": f"About {text}"}, contains=text)
-        started = cast.send(client, session, text, **body)
+        started = factories.send_turn(client, session, text, **body)
         assert started.status_code == 202, started.json()
         run = Run.objects.get(pk=started.json()["runs"][0]["id"])
         deliver(run).result(60)

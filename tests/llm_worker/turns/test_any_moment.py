@@ -13,7 +13,7 @@ from llm_worker.runtime import Runtime
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
-from tests.tides import MOON, SEA, search, spelled
+from tests.tool_fixtures import MOON, SEA, search_call, streamed_call
 from tests.upstream_steps import last_user_text, tool_responses
 
 NOW = {"call": {"name": "current_time", "arguments": {}}}
@@ -22,17 +22,17 @@ COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea
 MOMENTS = range(1, 43, 5)
 
 
-WRITTEN = spelled(
+WRITTEN = streamed_call(
     "research_agent", '{"question": ', {"pause_s": 0.005}, '"Who pulls', {"pause_s": 0.005}, ' the sea?"}'
 )
 
 # By how many tools have answered: what is thought, what is said, and the calls.
 OUTSIDE = {
-    0: ("Plan.", "Let me see. ", [search("moon"), NOW]),
+    0: ("Plan.", "Let me see. ", [search_call("moon"), NOW]),
     2: ("", "One more. ", WRITTEN),
     3: ("I see.", "The moon [1], the sea [2].", []),
 }
-INSIDE = {0: ("In.", "I look. ", [search("sea")]), 1: ("So.", "The sea [2].", [])}
+INSIDE = {0: ("In.", "I look. ", [search_call("sea")]), 1: ("So.", "The sea [2].", [])}
 
 
 def tell(body):

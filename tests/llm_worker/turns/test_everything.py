@@ -9,7 +9,7 @@ from chat.compressions import summaries
 from chat.models import ChatMessage, Run, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import File, Project
-from tests import cast
+from tests import factories
 from tests.llm_worker.outcomes import ended
 
 CLOCK = {"call": {"name": "current_time", "arguments": {}}}
@@ -31,7 +31,7 @@ Turn = Callable[..., dict[str, Any]]
 def alice(transactional_db, monkeypatch):
     monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
     SystemPrompt.edit("Help people.")
-    return cast.user("alice")
+    return factories.create_user("alice")
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def file(alice):
 @pytest.fixture
 def turn(alice, deliver, upstream) -> Turn:
     """Alice asks question number so and so in a session that has everything, and is answered."""
-    cast.model("scripted", base_url=upstream.base_url, is_default=True)
-    client = cast.client_of(alice)
+    factories.create_model("scripted", base_url=upstream.base_url, is_default=True)
+    client = factories.api_client(alice)
     project = Project.objects.create(owner=alice, name="Tides")
     File.objects.create(
         owner=alice, status="ready", token_count=5, name="levels.txt", text="Low.", project=project
@@ -56,7 +56,7 @@ def turn(alice, deliver, upstream) -> Turn:
 
     def turn(number: int, **more: object) -> dict[str, Any]:
         upstream.reply({"text": f"Answer {number}"}, contains=f"Question {number}")
-        started = cast.send(client, session, f"Question {number}", **more).json()
+        started = factories.send_turn(client, session, f"Question {number}", **more).json()
         run = Run.objects.get(pk=started["runs"][0]["id"])
         deliver(run).result(60)
         ended(run, "completed")

@@ -9,9 +9,9 @@ import pytest
 from chat.models import ModelConfig, Run, SentRequest, ToolCall
 from chat.protocol.states import Status
 from tests.llm_worker.outcomes import ended
-from tests.tides import MOON, RESEARCH, search
+from tests.tool_fixtures import MOON, RESEARCH, search_call
 
-SEARCH = search("moon")
+SEARCH = search_call("moon")
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
 
 

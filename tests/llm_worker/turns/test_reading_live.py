@@ -8,7 +8,7 @@ from chat.models import ChatMessage, Run
 from chat.protocol.states import Status
 from chat.transcript.citation_links import citation_record
 from tests.llm_worker.screens import entries
-from tests.tides import MOON, SEA, search
+from tests.tool_fixtures import MOON, SEA, search_call
 
 
 def loaded(run: Run) -> ChatMessage:
@@ -34,7 +34,7 @@ def stored(run: Run, **end: object) -> dict[str, Any]:
 
 def test_what_has_been_cited_so_far_is_told_with_the_text(ask, deliver, upstream, agent_session, searching):
     searching.find(MOON, SEA, query="moon")
-    upstream.reply(search("moon"), times=1)
+    upstream.reply(search_call("moon"), times=1)
     upstream.reply({"reasoning": "Hm."}, {"text": "So [1]. "}, {"wait": "the look"}, {"text": "And [2]."})
     [run] = ask("Why?", session=agent_session(tools=["web_search"]))
     future = deliver(run)

@@ -10,7 +10,7 @@ from chat.protocol.states import Status
 from chat.protocol.wire import CitationInfo, MessageDelta
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
-from tests.tides import MOON, RESEARCH, SEA, SUN, numbers, responses, search
+from tests.tool_fixtures import MOON, RESEARCH, SEA, SUN, document_numbers, search_call, tool_responses
 
 ALL = ["current_time", "research_agent", "web_search"]
 
@@ -27,8 +27,8 @@ def cited(run) -> list[tuple[int, str]]:
 
 
 def test_documents_are_numbered_once_in_a_turn_and_cited_as_links(ask, deliver, upstream, session):
-    upstream.reply(search("moon"), times=1)
-    upstream.reply({"text": "First [1]. "}, search("sea"), times=1)
+    upstream.reply(search_call("moon"), times=1)
+    upstream.reply({"text": "First [1]. "}, search_call("sea"), times=1)
     upstream.reply({"text": "Moon [1"}, {"text": "], sea 【3】, sun [2, 9], nobody [7]."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
@@ -38,15 +38,15 @@ def test_documents_are_numbered_once_in_a_turn_and_cited_as_links(ask, deliver, 
         text="First [[1]](https://moon.example/). Moon [[1]](https://moon.example/), "
         "sea [[3]](https://sea.example/), sun [[2]](https://sun.example/), nobody .",
     )
-    first, second = responses(upstream.requests[2])
-    assert numbers(first) == [(1, "Moon"), (2, "Sun")]
-    assert numbers(second) == [(2, "Sun"), (3, "Sea")]
+    first, second = tool_responses(upstream.requests[2])
+    assert document_numbers(first) == [(1, "Moon"), (2, "Sun")]
+    assert document_numbers(second) == [(2, "Sun"), (3, "Sea")]
     assert cited(run) == [(1, MOON["url"]), (2, SUN["url"]), (3, SEA["url"])]
     assert live(run) == rebuilt(run)
 
 
 def test_a_citation_is_announced_once_before_the_text_that_links_to_it(ask, deliver, upstream, session):
-    upstream.reply(search("moon"), times=1)
+    upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "So [1]. Again [1]."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
@@ -58,15 +58,15 @@ def test_a_citation_is_announced_once_before_the_text_that_links_to_it(ask, deli
 
 
 def test_numbers_go_on_in_the_next_turn(ask, deliver, upstream, session):
-    upstream.reply(search("moon"), times=1)
+    upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "Moon [1]."}, times=1)
-    upstream.reply(search("sea"), times=1)
+    upstream.reply(search_call("sea"), times=1)
     upstream.reply({"text": "Sun [3], moon [1]."}, times=1)
     runs = []
     for question in ("Why?", "And the sea?"):
         runs += ask(question, session=session)
         deliver(runs[-1]).result(60)
-    assert numbers(responses(upstream.requests[3])[1]) == [(3, "Sun"), (4, "Sea")]
+    assert document_numbers(tool_responses(upstream.requests[3])[1]) == [(3, "Sun"), (4, "Sea")]
     # The documents of the turn before are not in this request: their numbers stand for nothing.
     ended(runs[1], Status.COMPLETED, text="Sun [[3]](https://sun.example/), moon .")
     assert live(runs[1]) == rebuilt(runs[1])
@@ -74,7 +74,7 @@ def test_numbers_go_on_in_the_next_turn(ask, deliver, upstream, session):
 
 def test_parallel_searches_are_one_call(ask, deliver, upstream, session, searching):
     upstream.reply(
-        search("moon"), {"call": {"name": "current_time", "arguments": {}}}, search("sea"), times=1
+        search_call("moon"), {"call": {"name": "current_time", "arguments": {}}}, search_call("sea"), times=1
     )
     upstream.reply({"text": "So."})
     [run] = ask("Why?", session=session)
@@ -83,7 +83,7 @@ def test_parallel_searches_are_one_call(ask, deliver, upstream, session, searchi
     called = upstream.requests[1].messages[2]["tool_calls"]
     assert [call["function"]["name"] for call in called] == ["web_search", "current_time"]
     assert json.loads(called[0]["function"]["arguments"]) == {"queries": ["moon", "sea"]}
-    assert len(responses(upstream.requests[1])) == 2
+    assert len(tool_responses(upstream.requests[1])) == 2
     assert list(ToolCall.objects.filter(run=run).values_list("tab_index", "name")) == [
         (0, "web_search"),
         (1, "current_time"),
@@ -93,7 +93,7 @@ def test_parallel_searches_are_one_call(ask, deliver, upstream, session, searchi
 
 
 def test_an_answer_of_nothing_but_unknown_numbers_is_shown_as_it_is(ask, deliver, upstream, session):
-    upstream.reply(search("moon"), times=1)
+    upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "[7] [8]"})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
@@ -102,7 +102,7 @@ def test_an_answer_of_nothing_but_unknown_numbers_is_shown_as_it_is(ask, deliver
 
 
 def test_without_documents_numbers_in_brackets_are_text(ask, deliver, upstream, session):
-    upstream.reply(search("nothing"), times=1)
+    upstream.reply(search_call("nothing"), times=1)
     upstream.reply({"text": "See [1] and [[2]]."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
@@ -111,7 +111,7 @@ def test_without_documents_numbers_in_brackets_are_text(ask, deliver, upstream, 
 
 
 def test_after_a_search_a_reminder_stands_last_until_the_turn_ends(ask, deliver, upstream, session):
-    upstream.reply(search("moon"), times=1)
+    upstream.reply(search_call("moon"), times=1)
     upstream.reply({"call": {"name": "current_time", "arguments": {}}}, times=1)
     upstream.reply({"text": "So."})
     for question in ("Why?", "And?"):
@@ -128,7 +128,7 @@ def agent_at_work(upstream):
     """The run's model asks an agent, which thinks, speaks, searches, and reports."""
     upstream.reply({"reasoning": "Hm."}, {"text": "One moment. "}, RESEARCH, times=1)
     upstream.reply(
-        {"reasoning": "Inside."}, {"text": "I look. "}, search("sea"), contains="Who pulls", times=1
+        {"reasoning": "Inside."}, {"text": "I look. "}, search_call("sea"), contains="Who pulls", times=1
     )
     upstream.reply({"reasoning": "Enough."}, {"text": "The sun [1] does."}, contains="Who pulls", times=1)
     upstream.reply({"reasoning": "I see."}, {"text": "It is the sun [1]."})

@@ -11,7 +11,7 @@ from llm_worker.runtime import Runtime
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text
 from tests.llm_worker.screens import entries, live, rebuilt
-from tests.tides import MOON, RESEARCH, SEA, SUN, numbers, responses, search
+from tests.tool_fixtures import MOON, RESEARCH, SEA, SUN, document_numbers, search_call, tool_responses
 
 HANG = {"call": {"name": "act", "arguments": {"what": "wait"}}}
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
@@ -71,9 +71,9 @@ def cited(run) -> list[int]:
 def test_during_the_first_words_before_any_tool(upstream, handed_over, searching, model):
     upstream.reply({"text": "Let me look. "}, {"hang": True}, times=1)
     if model == "plain":
-        upstream.reply({"text": "Let me look. "}, search("moon"), times=1)
+        upstream.reply({"text": "Let me look. "}, search_call("moon"), times=1)
     else:
-        upstream.reply(search("moon"), times=1)
+        upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "The moon [1]."})
     run = handed_over(model, lambda run: wait_for(upstream, run, "Let me look. "))
     assert run.message.text == "Let me look. The moon [[1]](https://moon.example/)."
@@ -87,7 +87,7 @@ def test_during_the_first_words_before_any_tool(upstream, handed_over, searching
 def test_during_the_second_inference_finished_calls_are_not_made_again(
     upstream, handed_over, searching, model
 ):
-    upstream.reply({"reasoning": "Hm."}, {"text": "Let me look. "}, search("moon"), times=1)
+    upstream.reply({"reasoning": "Hm."}, {"text": "Let me look. "}, search_call("moon"), times=1)
     upstream.reply({"text": "By [2] "}, {"hang": True}, times=1)
     if model == "plain":
         upstream.reply({"text": "By [2] "}, {"text": "and [1]."})
@@ -112,7 +112,7 @@ def test_a_citation_of_a_hostile_address_is_kept(upstream, handed_over, searchin
     address = 'https://wet.example/a\tb\nc(d)[2]`|<e>\\"&lt;%28'
     link = "[[1]](https://wet.example/a%09b%0Ac%28d%29%5B2%5D%60%7C%3Ce%3E%5C%22&lt%3B%28)"
     searching.find({"title": "Wet", "url": address, "content": "It is wet."}, query="wet")
-    upstream.reply({"text": "Let me look. "}, search("wet"), times=1)
+    upstream.reply({"text": "Let me look. "}, search_call("wet"), times=1)
     upstream.reply({"text": "By [1] "}, {"hang": True}, times=1)
     upstream.reply({"text": "By [1] and so."} if model == "plain" else {"text": "and so."})
     run = handed_over(model, lambda run: wait_for(upstream, run, f"Let me look. By {link}"))
@@ -126,12 +126,12 @@ def test_a_citation_of_a_hostile_address_is_kept(upstream, handed_over, searchin
 
 @MODELS
 def test_documents_found_later_get_other_numbers(upstream, handed_over, searching, model):
-    upstream.reply({"text": "Let me look. "}, search("moon"), times=1)
+    upstream.reply({"text": "Let me look. "}, search_call("moon"), times=1)
     upstream.reply({"reasoning": "Hm"}, {"hang": True}, times=1)
-    upstream.reply(search("sea"), times=1)
+    upstream.reply(search_call("sea"), times=1)
     upstream.reply({"text": "Sea [3], moon [1]."})
     run = handed_over(model, lambda _run: upstream.wait_for_requests(2))
-    assert numbers(responses(upstream.requests[3])[1]) == [(3, "Sea")]
+    assert document_numbers(tool_responses(upstream.requests[3])[1]) == [(3, "Sea")]
     assert run.message.text == (
         "Let me look. Sea [[3]](https://sea.example/), moon [[1]](https://moon.example/)."
     )
@@ -143,7 +143,7 @@ def test_documents_found_later_get_other_numbers(upstream, handed_over, searchin
 @pytest.mark.parametrize("may_repeat", [True, False], ids=["idempotent", "not idempotent"])
 def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, model, may_repeat):
     scripted_tool.hangs, scripted_tool.is_idempotent = 1, may_repeat
-    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, HANG, search("moon"), times=1)
+    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, HANG, search_call("moon"), times=1)
     upstream.reply({"text": "Done [1]."})
 
     def both_run(run):
@@ -159,7 +159,7 @@ def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, mod
     else:
         assert (len(scripted_tool.ran), call.status) == (1, "unknown")
         assert "may or may not" in call.response
-    assert responses(upstream.requests[1])[0] == call.response
+    assert tool_responses(upstream.requests[1])[0] == call.response
     assert len(upstream.requests) == 2
     assert_screen_is_kept(run, model)
     if model == "prefilling":
@@ -170,8 +170,10 @@ def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, mod
 @MODELS
 def test_while_an_agents_search_hangs(upstream, handed_over, searching, model):
     upstream.reply({"reasoning": "Hm."}, {"text": "I ask. "}, RESEARCH, times=1)
-    upstream.reply({"reasoning": "In."}, {"text": "First. "}, search("moon"), contains="Who pulls", times=1)
-    upstream.reply({"text": "Then. "}, search("stuck"), contains="Who pulls", times=1)
+    upstream.reply(
+        {"reasoning": "In."}, {"text": "First. "}, search_call("moon"), contains="Who pulls", times=1
+    )
+    upstream.reply({"text": "Then. "}, search_call("stuck"), contains="Who pulls", times=1)
     upstream.reply({"reasoning": "So."}, {"text": "Sea [3]."}, contains="Who pulls")
     upstream.reply({"text": "It is [3]."})
     searching.answer("stuck", hang=True)
@@ -196,7 +198,7 @@ def test_while_an_agents_search_hangs(upstream, handed_over, searching, model):
 @MODELS
 def test_while_an_agent_writes_its_report(upstream, handed_over, searching, model):
     upstream.reply({"text": "I ask. "}, RESEARCH, times=1)
-    upstream.reply({"text": "First. "}, search("moon"), contains="Who pulls", times=1)
+    upstream.reply({"text": "First. "}, search_call("moon"), contains="Who pulls", times=1)
     upstream.reply({"text": "Half a rep"}, {"hang": True}, contains="Who pulls", times=1)
     upstream.reply({"text": "The moon [1]."}, contains="Who pulls")
     upstream.reply({"text": "It is [1]."})
@@ -210,7 +212,7 @@ def test_while_an_agent_writes_its_report(upstream, handed_over, searching, mode
 def test_thrice_is_as_once(ask, deliver, upstream, session, searching, scripted_tool):
     """Every phase of one run in another process."""
     scripted_tool.hangs, scripted_tool.is_idempotent = 1, False
-    upstream.reply({"text": "One. "}, search("moon"), times=1)
+    upstream.reply({"text": "One. "}, search_call("moon"), times=1)
     upstream.reply({"hang": True}, times=1)
     upstream.reply({"text": "Two. "}, HANG, times=1)
     upstream.reply({"text": "Half of"}, {"hang": True}, times=1)

@@ -8,7 +8,7 @@ from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import live, rebuilt
-from tests.tides import responses
+from tests.tool_fixtures import tool_responses
 
 NOW = {"call": {"name": "current_time", "arguments": {}}}
 TOKYO = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
@@ -35,7 +35,7 @@ def test_a_tool_runs_and_the_model_goes_on_with_what_it_said(ask, deliver, upstr
     assert (call.name, call.status, call.turn_number, call.tab_index) == ("current_time", "completed", 0, 0)
     assert call.text_before == "Let me look. "
     assert run.cycles == 2
-    assert responses(upstream.requests[1]) == [call.response]
+    assert tool_responses(upstream.requests[1]) == [call.response]
     assert live(run) == rebuilt(run)
 
 
@@ -78,7 +78,7 @@ def test_in_the_next_turn_the_response_is_gone_and_the_arguments_stay(ask, deliv
     assert json.loads(upstream.requests[2].messages[2]["tool_calls"][0]["function"]["arguments"]) == {
         "timezone": "Asia/Tokyo"
     }
-    assert "no longer available" in responses(upstream.requests[2])[0]
+    assert "no longer available" in tool_responses(upstream.requests[2])[0]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_call_that_cannot_be_carried_out_is_answered_with_a_sentence(
     [run] = ask("Go", session=clock)
     deliver(run).result(60)
     ended(run, Status.COMPLETED, text="Then not.")
-    assert says in responses(upstream.requests[1])[0]
+    assert says in tool_responses(upstream.requests[1])[0]
     assert ToolCall.objects.get(run=run).status == "failed"
     assert live(run) == rebuilt(run)
 

@@ -11,7 +11,7 @@ from chat.runs.cancellation import stop_run
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
-from tests.tides import responses, spelled
+from tests.tool_fixtures import streamed_call, tool_responses
 
 BEGINNING = ['{"what": "go', " far"]
 WHOLE = [*BEGINNING, {"wait": "the rest"}, ' away"}']
@@ -52,7 +52,7 @@ def start_of_call(run) -> int:
 def test_a_call_is_seen_while_the_model_writes_it_and_only_its_end_stores_it(
     ask, deliver, upstream, session, scripted_tool
 ):
-    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, *spelled("act", *WHOLE), times=1)
+    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, *streamed_call("act", *WHOLE), times=1)
     upstream.reply({"text": "Done."})
     [run] = ask("Go", session=session)
     future = deliver(run)
@@ -72,7 +72,7 @@ def test_a_call_is_seen_while_the_model_writes_it_and_only_its_end_stores_it(
 
 
 def test_without_its_log_a_reader_joins_before_the_call_too(ask, deliver, upstream, session):
-    upstream.reply({"text": "I act. "}, {"wait": "the checkpoint"}, *spelled("act", *WHOLE), times=1)
+    upstream.reply({"text": "I act. "}, {"wait": "the checkpoint"}, *streamed_call("act", *WHOLE), times=1)
     upstream.reply({"text": "Done."})
     [run] = ask("Go", session=session)
     future = deliver(run)
@@ -94,7 +94,9 @@ def test_without_its_log_a_reader_joins_before_the_call_too(ask, deliver, upstre
 def test_a_call_that_is_cut_in_the_middle_never_runs_and_is_kept_as_far_as_it_came(
     ask, deliver, upstream, session, scripted_tool, how
 ):
-    upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, *spelled("act", *WHOLE, {"eof": True}), times=1)
+    upstream.reply(
+        {"reasoning": "Hm."}, {"text": "I act. "}, *streamed_call("act", *WHOLE, {"eof": True}), times=1
+    )
     [run] = ask("Go", session=session)
     future = deliver(run)
     wait_until_written(upstream, run)
@@ -124,9 +126,9 @@ def test_a_worker_that_goes_in_the_middle_of_a_call_leaves_nothing_of_it(
     ask, deliver, runtime, upstream, session, scripted_tool, model
 ):
     ModelConfig.objects.create(name=model, base_url=upstream.base_url, supports_prefill=model == "prefilling")
-    upstream.reply({"text": "I act. "}, *spelled("act", *WHOLE), times=1)
+    upstream.reply({"text": "I act. "}, *streamed_call("act", *WHOLE), times=1)
     said = [] if model == "prefilling" else [{"text": "I act. "}]
-    upstream.reply(*said, *spelled("act", '{"what": "stay"}', call_id="call_2"), times=1)
+    upstream.reply(*said, *streamed_call("act", '{"what": "stay"}', call_id="call_2"), times=1)
     upstream.reply({"text": "Done."})
     [run] = ask("Go", model, session=session)
     future = deliver(run)
@@ -150,9 +152,12 @@ def test_a_worker_that_goes_in_the_middle_of_a_call_leaves_nothing_of_it(
 def test_a_call_that_others_follow_is_the_first_of_a_round_that_is_told_before_the_second(
     ask, deliver, upstream, session, scripted_tool
 ):
-    second = spelled("act", '{"what"', {"wait": "the look"}, ': "two"}', call_id="call_2", index=1)
+    second = streamed_call("act", '{"what"', {"wait": "the look"}, ': "two"}', call_id="call_2", index=1)
     upstream.reply(
-        *spelled("act", *WHOLE), *second, *spelled("current_time", "{}", call_id="call_3", index=2), times=1
+        *streamed_call("act", *WHOLE),
+        *second,
+        *streamed_call("current_time", "{}", call_id="call_3", index=2),
+        times=1,
     )
     upstream.reply({"text": "All."})
     [run] = ask("Go", session=session)
@@ -177,7 +182,7 @@ def test_a_call_that_others_follow_is_the_first_of_a_round_that_is_told_before_t
 def test_what_is_said_after_a_call_has_begun_stands_behind_its_round(ask, deliver, upstream, session):
     late = [{"wait": "the rest"}, {"text": "And so. "}, {"reasoning": "Late."}]
     upstream.reply(
-        {"text": "I act. "}, *spelled("act", *BEGINNING, *late, ' away"}'), {"text": "On. "}, times=1
+        {"text": "I act. "}, *streamed_call("act", *BEGINNING, *late, ' away"}'), {"text": "On. "}, times=1
     )
     upstream.reply({"text": "Done."})
     [run] = ask("Go", session=session)
@@ -192,7 +197,7 @@ def test_what_is_said_after_a_call_has_begun_stands_behind_its_round(ask, delive
 
 def test_what_is_said_after_a_call_that_is_cut_is_kept_behind_it(ask, deliver, upstream, session):
     late = [{"wait": "the rest"}, {"text": "And so."}, {"eof": True}]
-    upstream.reply({"text": "I act. "}, *spelled("act", *BEGINNING), *late)
+    upstream.reply({"text": "I act. "}, *streamed_call("act", *BEGINNING), *late)
     [run] = ask("Go", session=session)
     future = deliver(run)
     wait_until_written(upstream, run)
@@ -213,7 +218,7 @@ def test_what_is_said_after_a_call_that_is_cut_is_kept_behind_it(ask, deliver, u
 )
 def test_what_is_not_certain_is_shown_when_it_is(ask, deliver, upstream, session, name, pieces, status):
     first, rest = pieces
-    upstream.reply(*spelled(name, first, {"wait": "the look"}, rest), {"wait": "the end"}, times=1)
+    upstream.reply(*streamed_call(name, first, {"wait": "the look"}, rest), {"wait": "the end"}, times=1)
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
     future = deliver(run)
@@ -229,19 +234,19 @@ def test_what_is_not_certain_is_shown_when_it_is(ask, deliver, upstream, session
 
 
 def test_arguments_that_turn_out_to_be_none_are_answered_with_a_sentence(ask, deliver, upstream, session):
-    upstream.reply(*spelled("act", '{"what": ', {"pause_s": 0.05}, "oops"), times=1)
+    upstream.reply(*streamed_call("act", '{"what": ', {"pause_s": 0.05}, "oops"), times=1)
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)
     ended(run, Status.COMPLETED, text="Well.")
     assert (written(run), objs(run, ToolArguments)) == ('{"what": oops', [ToolArguments("call_1", {})])
-    assert "JSON" in responses(upstream.requests[1])[0]
+    assert "JSON" in tool_responses(upstream.requests[1])[0]
     assert live(run) == rebuilt(run)
 
 
 def test_long_arguments_are_the_pieces_that_were_shown_and_the_row(ask, deliver, upstream, session):
     pieces = ['{"what": "', "x" * 6_000, {"pause_s": 0.05}, "y" * 30_000, '"}']
-    upstream.reply(*spelled("act", *pieces), times=1)
+    upstream.reply(*streamed_call("act", *pieces), times=1)
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)

@@ -10,7 +10,7 @@ from chat.compressions import requests as compression_requests
 from chat.compressions import summaries
 from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.models import ChatMessage, Compression, Role, Run
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def done() -> Compression:
     """alice's two turns, the first summarised."""
-    client, session = cast.chat_of_alice()
-    first, _ = cast.talk(client, session), cast.talk(client, session, "And now?")
+    client, session = factories.session_of_alice()
+    first, _ = factories.complete_turn(client, session), factories.complete_turn(client, session, "And now?")
     client.post(f"/api/sessions/{session}/compression/", {}, format="json")
     held = Compression.objects.claim(Compression.objects.get().pk, owner=1)
     assert held
@@ -43,7 +43,7 @@ def page(client: Client, row: Any) -> str:
 
 
 def test_the_page_tells_what_is_covered_saved_and_reserved(done: Compression) -> None:
-    shown = page(cast.staff("view_compression"), done)
+    shown = page(factories.staff_client("view_compression"), done)
     assert "They &lt;b&gt;greeted&lt;/b&gt;." in shown
     for told in ("600", "25%", "user", "quick"):
         assert told in shown
@@ -52,7 +52,7 @@ def test_the_page_tells_what_is_covered_saved_and_reserved(done: Compression) ->
 
 def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_who_made_it(done: Compression) -> None:
     summary = ChatMessage.objects.get(role=Role.SUMMARY)
-    client = cast.staff("view_chatmessage", "view_compression")
+    client = factories.staff_client("view_chatmessage", "view_compression")
     shown = page(client, summary)
     assert str(summary.parent_id) in shown
     assert str(summary.last_summarized_message_id) in shown
@@ -61,13 +61,13 @@ def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_who_made_it(done:
 
 
 def test_a_session_tells_how_often_it_is_compressed(done: Compression) -> None:
-    shown = page(cast.staff("view_session", "view_compression"), done.session)
+    shown = page(factories.staff_client("view_session", "view_compression"), done.session)
     assert "Compressions per 20 turns" in shown
     assert "10.0" in shown
 
 
 def test_a_branch_is_compressed_again(done: Compression) -> None:
-    client = cast.staff("view_compression", "change_compression")
+    client = factories.staff_client("view_compression", "change_compression")
     assert f"Compress again {done.pk}: queued" in act(client, "run_again", done)
     again = Compression.objects.get(status="queued")
     assert (again.triggered_by, again.leaf, again.parent) == ("staff", done.leaf, done.parent)
@@ -76,7 +76,7 @@ def test_a_branch_is_compressed_again(done: Compression) -> None:
 
 def test_a_deleted_summary_is_not_used_and_the_conversation_stays(done: Compression) -> None:
     replies = set(ChatMessage.objects.replies().values_list("pk", flat=True))
-    client = cast.staff("view_compression", "change_compression")
+    client = factories.staff_client("view_compression", "change_compression")
     assert f"Delete the summary {done.pk}: deleted" in act(client, "delete_summary", done)
     assert summaries.find_summary_for_branch(done.leaf) is None
     assert set(ChatMessage.objects.replies().values_list("pk", flat=True)) == replies
@@ -87,5 +87,5 @@ def test_a_deleted_summary_is_not_used_and_the_conversation_stays(done: Compress
 
 @pytest.mark.parametrize("action", ["run_again", "delete_summary"])
 def test_who_may_only_look_can_do_neither(done: Compression, action: str) -> None:
-    act(cast.staff("view_compression"), action, done)
+    act(factories.staff_client("view_compression"), action, done)
     assert Compression.objects.get().summary

@@ -15,7 +15,7 @@ from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
 from chat.metrics.tally import Tally
 from chat.models import Run
-from tests import broker, cast
+from tests import broker, factories
 from web.admin import charts
 
 DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
@@ -52,7 +52,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def run() -> Run:
-    return cast.asked()
+    return factories.queued_run()
 
 
 def page(client: Client, name: str, **query: Any) -> str:
@@ -60,7 +60,7 @@ def page(client: Client, name: str, **query: Any) -> str:
 
 
 def used(run: Run, **fields: Any) -> None:
-    cast.finish(str(run.pk))
+    factories.finish_run(str(run.pk))
     Run.objects.filter(pk=run.pk).update(
         prompt_tokens=1234, completion_tokens=56, time_to_first_token_ms=789, cost=Decimal("0.5"), **fields
     )
@@ -68,14 +68,14 @@ def used(run: Run, **fields: Any) -> None:
 
 def test_usage_tells_tokens_cost_failures_and_waits(run: Run) -> None:
     used(run, status="failed", error_code="upstream_timeout")
-    shown = page(cast.staff("view_run"), "usage")
+    shown = page(factories.staff_client("view_run"), "usage")
     for part in ("quick", "1234", "56", "0.5000", "789 ms", "upstream_timeout", "Cost by model", "<svg"):
         assert part in shown
 
 
 def test_usage_looks_back_as_far_as_it_is_asked_to(run: Run) -> None:
     used(run, ended_at=timezone.now() - timedelta(days=20))
-    client = cast.staff("view_run")
+    client = factories.staff_client("view_run")
     assert "1234" in page(client, "usage", days="30")
     assert "1234" not in page(client, "usage", days="7")
     assert client.get(reverse("admin:usage"), {"days": "-1"}).context["period"] == 30
@@ -84,12 +84,12 @@ def test_usage_looks_back_as_far_as_it_is_asked_to(run: Run) -> None:
 def test_days_are_utcs(run: Run) -> None:
     yesterday = timezone.now().astimezone(UTC).date() - timedelta(days=1)
     used(run, ended_at=datetime(yesterday.year, yesterday.month, yesterday.day, 23, 59, 59, tzinfo=UTC))
-    assert f"<td>{yesterday}</td>" in page(cast.staff("view_run"), "usage")
+    assert f"<td>{yesterday}</td>" in page(factories.staff_client("view_run"), "usage")
 
 
 def test_queues_tell_what_waits_in_the_database_and_at_the_broker(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - timedelta(seconds=90))
-    shown = cast.staff("view_run").get(reverse("admin:workers")).context["queues"]
+    shown = factories.staff_client("view_run").get(reverse("admin:workers")).context["queues"]
     [queue] = [one for one in shown if one["name"] == "llm"]
     assert (queue["waiting"], queue["blocked"], queue["messages"]) == (1, 0, len(broker.queued_run_ids()))
     assert queue["oldest"].total_seconds() >= 90
@@ -101,7 +101,7 @@ def test_a_worker_is_shown_with_its_runs_whether_it_lives_or_not(run: Run) -> No
     assert idle.hold()
     try:
         Run.objects.claim(run.pk, living.number)
-        client = cast.staff("view_run")
+        client = factories.staff_client("view_run")
         rows = client.get(reverse("admin:workers")).context["workers"]
         busy, *others = rows
         assert (busy.owner, busy.has_lock, busy.runs) == (living.number, True, 1)
@@ -121,7 +121,7 @@ def test_takeovers_are_listed_and_counted(run: Run) -> None:
     assert claimed.release("owner_dead", failures=1)
     TAKEOVERS.inc()
     Tally("sweeper").push()
-    shown = page(cast.staff("view_run"), "workers")
+    shown = page(factories.staff_client("view_run"), "workers")
     assert reverse("admin:chat_run_change", args=[run.pk]) in shown
     assert "Runs taken from a dead worker" in shown
     assert "sweeper" in shown
@@ -129,16 +129,16 @@ def test_takeovers_are_listed_and_counted(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["usage", "workers"])
 def test_more_runs_take_no_more_queries(run: Run, name: str) -> None:
-    cast.finish(str(run.pk))
-    alice, session = cast.client_of(run.turn.session.owner), run.turn.session_id
-    cast.send(alice, session, "Waits")
+    factories.finish_run(str(run.pk))
+    alice, session = factories.api_client(run.turn.session.owner), run.turn.session_id
+    factories.send_turn(alice, session, "Waits")
     Run.objects.update(failures=1)
-    client, url = cast.staff("view_run"), reverse(f"admin:{name}")
+    client, url = factories.staff_client("view_run"), reverse(f"admin:{name}")
     client.get(url)
     with CaptureQueriesContext(connection) as before:
         client.get(url)
     for number in range(5):
-        cast.send(alice, session, f"Waits, too: {number}")
+        factories.send_turn(alice, session, f"Waits, too: {number}")
     Run.objects.update(failures=1)
     with CaptureQueriesContext(connection) as after:
         client.get(url)
@@ -148,13 +148,13 @@ def test_more_runs_take_no_more_queries(run: Run, name: str) -> None:
 @pytest.mark.parametrize("name", ["usage", "workers"])
 def test_only_who_may_see_runs_sees_them(db: None, name: str) -> None:
     url = reverse(f"admin:{name}")
-    client = cast.staff("view_session")
+    client = factories.staff_client("view_session")
     assert client.get(url).status_code == 403
     assert url not in client.get(reverse("admin:index")).content.decode()
     assert Client().get(url).status_code == 302
 
 
 def test_they_are_listed_on_the_first_page(db: None) -> None:
-    shown = page(cast.staff("view_run"), "index")
+    shown = page(factories.staff_client("view_run"), "index")
     assert reverse("admin:usage") in shown
     assert reverse("admin:workers") in shown

@@ -10,7 +10,7 @@ from django.urls import reverse
 from chat.log.stream import append_now, run_log
 from chat.models import Run
 from chat.protocol.states import Status
-from tests import broker, cast
+from tests import broker, factories
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:chat_run_changelist"
@@ -18,7 +18,7 @@ LIST = "admin:chat_run_changelist"
 
 @pytest.fixture
 def run() -> Run:
-    return cast.asked()
+    return factories.queued_run()
 
 
 def act(client: Client, action: str, run: Run) -> str:
@@ -29,7 +29,10 @@ def act(client: Client, action: str, run: Run) -> str:
 def test_the_page_tells_owner_beats_timings_and_error(run: Run) -> None:
     Run.objects.claim(run.pk, owner=4711)
     page = (
-        cast.staff("view_run").get(reverse("admin:chat_run_change", args=[run.pk])).content.decode().lower()
+        factories.staff_client("view_run")
+        .get(reverse("admin:chat_run_change", args=[run.pk]))
+        .content.decode()
+        .lower()
     )
     for shown in (
         "4711",
@@ -52,7 +55,7 @@ def test_the_page_tells_what_became_of_it_attempt_by_attempt(run: Run) -> None:
     assert first
     assert first.release("owner_dead", failures=1)
     Run.objects.claim(run.pk, owner=4712)
-    client = cast.staff("view_run", "change_run")
+    client = factories.staff_client("view_run", "change_run")
     act(client, "requeue", run)
     shown = client.get(reverse("admin:chat_run_change", args=[run.pk])).context
     assert [step.what for step in shown["history"]] == [
@@ -69,7 +72,11 @@ def test_packets_are_drawn_when_they_were_appended(run: Run) -> None:
     log = run_log(run.turn.session_id, run.pk)
     kinds = ("run_start", "reasoning_delta", "message_delta", "tool_start", "stop")
     append_now(log, 1, 1, [b'{"obj":{"type":"%s"}}' % kind.encode() for kind in kinds])
-    times = cast.staff("view_run").get(reverse("admin:chat_run_change", args=[run.pk])).context["times"]
+    times = (
+        factories.staff_client("view_run")
+        .get(reverse("admin:chat_run_change", args=[run.pk]))
+        .context["times"]
+    )
     assert (times.packets, times.attempt, times.note) == (5, 1, "")
     lanes = {lane.name: lane.bars for lane in times.timeline.lanes}
     assert list(lanes) == ["state", "reasoning", "text", "tools", "other"]
@@ -78,12 +85,12 @@ def test_packets_are_drawn_when_they_were_appended(run: Run) -> None:
 
 
 def test_a_log_that_has_expired_is_said(run: Run) -> None:
-    assert "The packet log is gone" in admin_url(cast.staff("view_run"), run)
+    assert "The packet log is gone" in admin_url(factories.staff_client("view_run"), run)
 
 
 @pytest.mark.parametrize("action", ["stop", "requeue"])
 def test_the_page_has_a_button_for_each_action(run: Run, action: str) -> None:
-    client = cast.staff("view_run", "change_run")
+    client = factories.staff_client("view_run", "change_run")
     url = reverse("admin:chat_run_act", args=[run.pk, action])
     assert f'action="{url}"' in admin_url(client, run)
     answer = client.post(url)
@@ -92,7 +99,7 @@ def test_the_page_has_a_button_for_each_action(run: Run, action: str) -> None:
 
 
 def test_reading_a_page_or_its_buttons_address_changes_nothing(run: Run) -> None:
-    client = cast.staff("view_run", "change_run")
+    client = factories.staff_client("view_run", "change_run")
     admin_url(client, run)
     assert client.get(reverse("admin:chat_run_act", args=[run.pk, "stop"])).status_code == 405
     assert client.post(reverse("admin:chat_run_act", args=[run.pk, "delete_selected"])).status_code == 404
@@ -101,21 +108,21 @@ def test_reading_a_page_or_its_buttons_address_changes_nothing(run: Run) -> None
 
 
 def test_a_run_is_stopped(run: Run) -> None:
-    page = act(cast.staff("view_run", "change_run"), "stop", run)
+    page = act(factories.staff_client("view_run", "change_run"), "stop", run)
     assert f"Stop {run.pk}: stopped" in page
     assert Run.objects.get(pk=run.pk).status == Status.STOPPED
     assert LogEntry.objects.get().change_message == "Stop: stopped"
 
 
 def test_a_run_is_enqueued_again(run: Run) -> None:
-    page = act(cast.staff("view_run", "change_run"), "requeue", run)
+    page = act(factories.staff_client("view_run", "change_run"), "requeue", run)
     assert f"Re-queue {run.pk}: enqueued" in page
     assert broker.queued_run_ids() == [str(run.pk)]
 
 
 @pytest.mark.parametrize("action", ["stop", "requeue"])
 def test_who_may_only_look_can_do_neither(run: Run, action: str) -> None:
-    client = cast.staff("view_run")
+    client = factories.staff_client("view_run")
     act(client, action, run)
     assert client.post(reverse("admin:chat_run_act", args=[run.pk, action])).status_code == 403
     assert Run.objects.get(pk=run.pk).status == Status.QUEUED

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from chat.models import ChatMessage, Run, Session, Share
-from tests import cast
+from tests import factories
 from web.admin import pagination
 
 pytestmark = pytest.mark.django_db
@@ -29,11 +29,13 @@ LISTS = (
 @pytest.fixture
 def run() -> Run:
     """alice's failed run about tides; bob has one about pasta."""
-    client, session = cast.chat_of_alice()
+    client, session = factories.session_of_alice()
     Session.objects.filter(pk=session).update(title="Two bulges")
-    started = cast.talk(client, session, "Why are there two tides?")
-    bob = cast.client_of(cast.user("bob"))
-    cast.talk(bob, bob.post("/api/sessions/", {}, format="json").json()["id"], "How long does pasta take?")
+    started = factories.complete_turn(client, session, "Why are there two tides?")
+    bob = factories.api_client(factories.create_user("bob"))
+    factories.complete_turn(
+        bob, bob.post("/api/sessions/", {}, format="json").json()["id"], "How long does pasta take?"
+    )
     run = Run.objects.get(pk=started["runs"][0]["id"])
     Run.objects.filter(pk=run.pk).update(status="failed", error_code="upstream_timeout")
     return run
@@ -41,7 +43,7 @@ def run() -> Run:
 
 @pytest.fixture
 def staff(client: Client) -> Client:
-    client.force_login(cast.user("root", is_staff=True, is_superuser=True))
+    client.force_login(factories.create_user("root", is_staff=True, is_superuser=True))
     return client
 
 
@@ -98,10 +100,10 @@ def test_a_longer_list_takes_no_more_queries(staff: Client, run: Run, name: str)
     staff.get(url)
     with CaptureQueriesContext(connection) as before:
         staff.get(url)
-    alice = cast.client_of(run.turn.session.owner)
+    alice = factories.api_client(run.turn.session.owner)
     for number in range(4):
         session = alice.post("/api/sessions/", {}, format="json").json()["id"]
-        cast.talk(alice, session, f"And {number}?")
+        factories.complete_turn(alice, session, f"And {number}?")
     with CaptureQueriesContext(connection) as after:
         staff.get(url)
     assert len(after) == len(before)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Run, SentRequest
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run() -> Run:
     """The requests of two cycles."""
-    client, session = cast.chat_of_alice()
-    [run] = cast.talk(client, session)["runs"]
+    client, session = factories.session_of_alice()
+    [run] = factories.complete_turn(client, session)["runs"]
     kept = {"run_id": run["id"], "attempt": 1, "tokens": 4321, "sent_at": timezone.now()}
     asked = {"role": "user", "content": "Why <b>two</b> tides?"}
     found = {"role": "tool", "content": "Two bulges."}
@@ -35,7 +35,7 @@ def run() -> Run:
 
 @pytest.fixture
 def staff(client: Client) -> Client:
-    client.force_login(cast.user("bob", is_staff=True, is_superuser=True))
+    client.force_login(factories.create_user("bob", is_staff=True, is_superuser=True))
     return client
 
 

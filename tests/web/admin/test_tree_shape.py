@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from chat.models import ChatMessage, Compression, Role, Run, Session, ToolCall
-from tests import cast
+from tests import factories
 from web.admin import tree_shape
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreeShape
 
@@ -109,9 +109,9 @@ def test_a_branch_of_branches_ends_somewhere() -> None:
 @pytest.fixture
 def session(db: None) -> Session:
     """alice's: two answers to a question, the second with a search inside a research; the first turn summarised."""
-    client, pk = cast.chat_of_alice()
-    first = cast.talk(client, pk, "Why <b>two</b> tides?")
-    second = cast.talk(client, pk, "And now?")
+    client, pk = factories.session_of_alice()
+    first = factories.complete_turn(client, pk, "Why <b>two</b> tides?")
+    second = factories.complete_turn(client, pk, "And now?")
     session = Session.objects.get(pk=pk)
     question = ChatMessage.objects.get(pk=second["user_message"])
     run = question.turns.get().runs.get()
@@ -146,7 +146,7 @@ def page(client: Client, session: Session, **query: Any) -> str:
 
 
 def test_the_page_of_a_session_shows_its_tree(session: Session) -> None:
-    shown = page(cast.staff("view_session"), session)
+    shown = page(factories.staff_client("view_session"), session)
     for part in (
         "Why &lt;b&gt;two&lt;/b&gt; tides?",
         "Another answer",
@@ -165,14 +165,14 @@ def test_the_page_of_a_session_shows_its_tree(session: Session) -> None:
 
 def test_the_other_branch_is_opened_by_its_address(session: Session) -> None:
     other = ChatMessage.objects.get(text="Said before.")
-    client = cast.staff("view_session")
+    client = factories.staff_client("view_session")
     shown = page(client, session, at=str(other.pk))
     assert shown.index("research_agent") < shown.index(f'id="m-{other.pk}"')
     assert "And now?" in page(client, session, at="nonsense")
 
 
 def test_a_larger_tree_takes_no_more_queries(session: Session) -> None:
-    client = cast.staff("view_session")
+    client = factories.staff_client("view_session")
     page(client, session)
     with CaptureQueriesContext(connection) as before:
         page(client, session)
@@ -191,16 +191,16 @@ class TestActions:
         return client.post(reverse("admin:chat_session_act", args=[session.pk, action]), follow=True)
 
     def test_what_is_being_answered_is_stopped(self, session: Session) -> None:
-        alice = cast.client_of(session.owner)
-        run = cast.send(alice, session.pk, "More").json()["runs"][0]["id"]
-        client = cast.staff("view_session", "change_session")
+        alice = factories.api_client(session.owner)
+        run = factories.send_turn(alice, session.pk, "More").json()["runs"][0]["id"]
+        client = factories.staff_client("view_session", "change_session")
         assert "1 run" in self.act(client, session, "stop").content.decode()
         assert Run.objects.get(pk=run).status == "stopped"
         assert "nothing is being answered" in self.act(client, session, "stop").content.decode()
 
     def test_the_current_branch_is_compressed(self, session: Session) -> None:
-        cast.talk(cast.client_of(session.owner), session.pk, "More")
-        client = cast.staff("view_session", "change_session")
+        factories.complete_turn(factories.api_client(session.owner), session.pk, "More")
+        client = factories.staff_client("view_session", "change_session")
         assert ": queued" in self.act(client, session, "compress").content.decode()
         assert Compression.objects.filter(status="queued", triggered_by="staff").count() == 1
 
@@ -208,13 +208,13 @@ class TestActions:
     def test_a_session_is_exported_by_whoever_may_read_it(
         self, session: Session, action: str, ending: str
     ) -> None:
-        answer = self.act(cast.staff("view_session"), session, action)
+        answer = self.act(factories.staff_client("view_session"), session, action)
         assert f'{ending}"' in answer["Content-Disposition"]
         assert b"Said before." in answer.content
 
     @pytest.mark.parametrize("action", ["stop", "compress"])
     def test_who_may_only_look_can_do_neither(self, session: Session, action: str) -> None:
-        client = cast.staff("view_session")
+        client = factories.staff_client("view_session")
         assert self.act(client, session, action).status_code == 403
         assert "act/stop/" not in page(client, session)
         assert not Compression.objects.filter(status="queued").exists()

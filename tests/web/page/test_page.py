@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import AsyncClient, Client
 
-from tests.house import ROOT
+from tests.instance import ROOT
 from web.page.modules import modules
 from web.page.vendor import MODULES
 

@@ -8,7 +8,7 @@ import pytest
 
 from chat.protocol.errors import REFUSALS
 from chat.protocol.wire import RUN_ERRORS
-from tests.house import ROOT
+from tests.instance import ROOT
 from tests.web.page.test_reducer import node
 
 PAGE = Path(ROOT) / "web/static/chat"

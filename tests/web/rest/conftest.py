@@ -6,19 +6,19 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Session
-from tests import cast
+from tests import factories
 
 
 @pytest.fixture
 def alice(db: None) -> Any:
-    cast.model("quick", is_default=True)
-    cast.model("deep")
-    return cast.user("alice")
+    factories.create_model("quick", is_default=True)
+    factories.create_model("deep")
+    return factories.create_user("alice")
 
 
 @pytest.fixture
 def client(alice: Any) -> APIClient:
-    return cast.client_of(alice)
+    return factories.api_client(alice)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Agent, ModelConfig, Run, Session, SessionEvent
-from tests import cast
+from tests import factories
 
 AGENTS = "/api/agents/"
 WHOLE = {
@@ -80,7 +80,7 @@ class TestKeepingAgents:
         assert client.delete(f"{AGENTS}{agent}/").status_code == 204
         assert not Agent.objects.exists()
         assert client.get(f"/api/sessions/{session}/").json()["agent"] is None
-        assert cast.send(client, session).status_code == 202
+        assert factories.send_turn(client, session).status_code == 202
 
 
 class TestSessionsOfAgents:
@@ -110,9 +110,11 @@ class TestSessionsOfAgents:
 class TestTurnsOfAgents:
     def test_the_agents_models_answer_unless_others_are_named(self, client: APIClient) -> None:
         session = session_of(client, made(client, models=["deep", "quick"]))
-        first = cast.talk(client, session)
+        first = factories.complete_turn(client, session)
         assert [run["model"] for run in first["runs"]] == ["deep", "quick"]
-        assert [run["model"] for run in cast.talk(client, session, models=["quick"])["runs"]] == ["quick"]
+        assert [
+            run["model"] for run in factories.complete_turn(client, session, models=["quick"])["runs"]
+        ] == ["quick"]
         again = client.post(f"/api/messages/{first['user_message']}/regenerations/", {}, format="json")
         assert [run["model"] for run in again.json()["runs"]] == ["deep", "quick"]
 
@@ -120,34 +122,38 @@ class TestTurnsOfAgents:
     def test_models_that_are_gone_are_left_out(
         self, client: APIClient, gone: list[str], left: list[str]
     ) -> None:
-        cast.model("slow")
+        factories.create_model("slow")
         session = session_of(client, made(client, models=["deep", "slow"]))
         ModelConfig.objects.filter(name__in=gone).update(enabled=False)
-        assert [run["model"] for run in cast.talk(client, session)["runs"]] == left
+        assert [run["model"] for run in factories.complete_turn(client, session)["runs"]] == left
 
     def test_all_models_of_an_agent_count_against_the_limit(self, client: APIClient, settings: Any) -> None:
         settings.MAX_RUNS_PER_USER = 1
         session = session_of(client, made(client, models=["deep", "quick"]))
-        assert cast.send(client, session).json()["code"] == "too_many_runs"
+        assert factories.send_turn(client, session).json()["code"] == "too_many_runs"
 
     def test_one_of_the_agents_tools_can_be_forced(self, client: APIClient) -> None:
         session = session_of(client, made(client, tools=["current_time"]))
-        started = cast.send(client, session, forced_tool="current_time")
+        started = factories.send_turn(client, session, forced_tool="current_time")
         assert started.status_code == 202
         assert Run.objects.get().forced_tool == "current_time"
 
     @pytest.mark.parametrize("tool", ["web_search", "hammer", ""])
     def test_a_tool_the_agent_does_not_have_cannot(self, client: APIClient, tool: str) -> None:
         session = session_of(client, made(client, tools=["current_time"]))
-        error = cast.send(client, session, forced_tool=tool).json()
+        error = factories.send_turn(client, session, forced_tool=tool).json()
         assert (error["code"], error["field"]) == ("tool_unknown", "forced_tool")
 
     def test_without_an_agent_there_are_no_tools(self, client: APIClient, session: str) -> None:
-        assert cast.send(client, session, forced_tool="current_time").json()["code"] == "tool_unknown"
+        assert (
+            factories.send_turn(client, session, forced_tool="current_time").json()["code"] == "tool_unknown"
+        )
 
     def test_the_worker_is_told_the_agent_with_the_run(self, client: APIClient) -> None:
         agent = made(client)
-        run = Run.objects.claim(cast.send(client, session_of(client, agent)).json()["runs"][0]["id"], owner=1)
+        run = Run.objects.claim(
+            factories.send_turn(client, session_of(client, agent)).json()["runs"][0]["id"], owner=1
+        )
         assert run is not None
         assert str(run.turn.session.__dict__["agent_id"]) == agent
 

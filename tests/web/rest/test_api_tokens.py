@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from tests import cast
+from tests import factories
 
 TOKENS = "/api/auth/tokens/"
 
@@ -46,7 +46,7 @@ def test_a_token_makes_no_other_but_can_end_itself(client: APIClient) -> None:
 
 def test_mallory_sees_and_ends_only_her_own(client: APIClient) -> None:
     made = client.post(TOKENS).json()
-    mallory: Any = cast.client_of(cast.user("mallory"))
+    mallory: Any = factories.api_client(factories.create_user("mallory"))
     assert mallory.get(TOKENS).json() == []
     assert mallory.delete(f"{TOKENS}{made['id']}/").status_code == 404
     assert mallory.delete(f"{TOKENS}nonsense/").json()["code"] == "invalid_id"

@@ -10,7 +10,7 @@ from django.core.asgi import get_asgi_application
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Run
-from tests import cast
+from tests import factories
 
 TURNS = "/api/sessions/{session}/turns/"
 SESSIONS = "/api/sessions/"
@@ -154,7 +154,7 @@ BAD: list[Any] = [
 def names(client: APIClient, alice: Any, session: str) -> dict[str, str]:
     """The ids of a finished turn, and of a message in another of alice's sessions."""
     other = client.post(SESSIONS, {}, format="json").json()
-    started = cast.talk(client, session)
+    started = factories.complete_turn(client, session)
     return {
         "session": session,
         "root": client.get(f"/api/sessions/{session}/").json()["root"],
@@ -194,7 +194,7 @@ def test_bad_input_is_refused(
 
 
 def test_too_long_says_how_long(client: APIClient, session: str) -> None:
-    error = cast.send(client, session, "é" * 100_002).json()
+    error = factories.send_turn(client, session, "é" * 100_002).json()
     assert (error["limit"], error["size"]) == (100_000, 100_002)
 
 
@@ -203,7 +203,7 @@ def test_the_longest_message_is_accepted_however_it_is_escaped(client: APIClient
     body = json.dumps({"text": text}, ensure_ascii=True)
     response = client.post(f"/api/sessions/{session}/turns/", body, content_type="application/json")
     assert response.status_code == 202
-    assert cast.texts(client, session)[0] == text
+    assert factories.message_texts(client, session)[0] == text
 
 
 def test_a_body_without_end_is_refused(client: APIClient, session: str) -> None:
@@ -230,8 +230,8 @@ def test_a_bad_idempotency_key_is_refused(client: APIClient, session: str) -> No
 
 
 def test_an_explicit_parent_that_is_being_answered_is_refused(client: APIClient, session: str) -> None:
-    started = cast.send(client, session).json()
-    response = cast.send(client, session, parent=started["runs"][0]["message"])
+    started = factories.send_turn(client, session).json()
+    response = factories.send_turn(client, session, parent=started["runs"][0]["message"])
     assert (response.status_code, response.json()["code"]) == (409, "parent_in_progress")
 
 
@@ -239,8 +239,8 @@ def test_without_any_model_nothing_is_stored(client: APIClient, session: str) ->
     from chat.models import ModelConfig
 
     ModelConfig.objects.update(enabled=False)
-    assert cast.send(client, session).json()["code"] == "models_invalid"
-    assert cast.texts(client, session) == []
+    assert factories.send_turn(client, session).json()["code"] == "models_invalid"
+    assert factories.message_texts(client, session) == []
 
 
 async def test_a_body_in_chunks_is_read(db: None) -> None:

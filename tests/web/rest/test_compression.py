@@ -11,7 +11,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, Run, TriggeredBy
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
-from tests import cast
+from tests import factories
 from web.socket import handlers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,14 +45,14 @@ def test_a_session_without_older_turns_has_nothing_to_compress(
     client: APIClient, session: str, turns: int
 ) -> None:
     for _ in range(turns):
-        cast.talk(client, session)
+        factories.complete_turn(client, session)
     assert ask(client, session) == (200, {"status": "nothing_to_compress"})
     assert not Compression.objects.exists()
 
 
 def test_two_turns_are_queued_for_the_model_that_answered(client: APIClient, session: str) -> None:
-    cast.talk(client, session)
-    cast.talk(client, session, "And now?", models=["deep"])
+    factories.complete_turn(client, session)
+    factories.complete_turn(client, session, "And now?", models=["deep"])
     assert ask(client, session) == (202, {"status": "queued"})
     asked = Compression.objects.get()
     assert (asked.model, asked.triggered_by) == ("deep", TriggeredBy.USER)
@@ -63,8 +63,8 @@ def test_two_turns_are_queued_for_the_model_that_answered(client: APIClient, ses
 
 
 def test_the_summary_in_force_is_told_and_what_it_saves(client: APIClient, session: str) -> None:
-    first = cast.talk(client, session)
-    cast.talk(client, session, "And now?")
+    first = factories.complete_turn(client, session)
+    factories.complete_turn(client, session, "And now?")
     ask(client, session)
     cutoff = first["runs"][0]["message"]
     made = summarise(session, cutoff)
@@ -94,17 +94,17 @@ def test_unknown_members_are_refused(client: APIClient, session: str) -> None:
 def test_the_socket_s_command_does_the_same(client: APIClient, alice: Any, session: str) -> None:
     members = {"session": session}
     assert handlers.compress(alice, members) == {"type": "accepted", "status": "nothing_to_compress"}
-    cast.talk(client, session)
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
+    factories.complete_turn(client, session)
     assert handlers.compress(alice, members) == {"type": "accepted", "status": "queued"}
     assert Compression.objects.get().triggered_by == "user"
     with pytest.raises(ApiError, match="session_not_found"):
-        handlers.compress(cast.user("mallory"), members)
+        handlers.compress(factories.create_user("mallory"), members)
 
 
 def test_a_model_that_is_gone_gives_way_to_the_default(client: APIClient, session: str) -> None:
     for _ in range(2):
-        cast.talk(client, session, models=["deep"])
+        factories.complete_turn(client, session, models=["deep"])
     Run.objects.update(model_config=None)
     assert ask(client, session) == (202, {"status": "queued"})
     assert Compression.objects.get().model == "quick"

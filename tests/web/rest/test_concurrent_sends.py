@@ -12,7 +12,7 @@ from chat.models import ModelConfig, Session, Turn
 from chat.prompts import dynamic_context
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
-from tests import cast
+from tests import factories
 
 Meanwhile = Callable[[Callable[[], Any]], None]
 
@@ -48,8 +48,8 @@ def test_an_ordinary_send_is_one_select_and_one_insert(alice: Any, session: str)
 
 
 def test_a_repeat_returns_the_first_answer(client: APIClient, session: str) -> None:
-    first = cast.send(client, session, client_message_id="one")
-    again = cast.send(client, session, client_message_id="one")
+    first = factories.send_turn(client, session, client_message_id="one")
+    again = factories.send_turn(client, session, client_message_id="one")
     assert (first.status_code, again.status_code) == (202, 200)
     assert first.json() == again.json()
     assert Turn.objects.count() == 1
@@ -58,16 +58,16 @@ def test_a_repeat_returns_the_first_answer(client: APIClient, session: str) -> N
 def test_a_message_sent_in_between_becomes_its_parent(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
-    meanwhile(lambda: cast.talk(client, session, "first"))
-    assert cast.send(client, session, "second").status_code == 202
-    assert cast.texts(client, session) == ["first", "About first", "second", ""]
+    meanwhile(lambda: factories.complete_turn(client, session, "first"))
+    assert factories.send_turn(client, session, "second").status_code == 202
+    assert factories.message_texts(client, session) == ["first", "About first", "second", ""]
 
 
 def test_it_waits_for_a_message_sent_in_between(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
-    meanwhile(lambda: cast.send(client, session, "first"))
-    cast.send(client, session, "second")
+    meanwhile(lambda: factories.send_turn(client, session, "first"))
+    factories.send_turn(client, session, "second")
     first, second = Turn.objects.order_by("created_at")
     assert second.after == first
 
@@ -75,13 +75,13 @@ def test_it_waits_for_a_message_sent_in_between(
 def test_a_branch_selected_in_between_is_continued(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
-    cast.talk(client, session, "one")
-    other = cast.talk(client, session, "two", parent=None)
+    factories.complete_turn(client, session, "one")
+    other = factories.complete_turn(client, session, "two", parent=None)
     first = client.get(f"/api/sessions/{session}/messages/").json()[0]["siblings"][0]
     assert first != other["user_message"]
     meanwhile(lambda: client.post(f"/api/messages/{first}/selection/"))
-    cast.send(client, session, "three")
-    assert cast.texts(client, session) == ["one", "About one", "three", ""]
+    factories.send_turn(client, session, "three")
+    assert factories.message_texts(client, session) == ["one", "About one", "three", ""]
 
 
 def test_an_agent_changed_before_the_snapshot_answers(client: APIClient, session: str) -> None:
@@ -96,18 +96,18 @@ def test_a_session_deleted_in_between_is_not_found(
     client: APIClient, session: str, meanwhile: Meanwhile
 ) -> None:
     meanwhile(lambda: client.delete(f"/api/sessions/{session}/"))
-    answer = cast.send(client, session)
+    answer = factories.send_turn(client, session)
     assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
 
 
 @pytest.mark.parametrize("named", [["quick", "gone"], ["gone"]], ids=["one of two", "the only one"])
 def test_a_model_that_is_not_enabled_is_refused(client: APIClient, session: str, named: list[str]) -> None:
     ModelConfig.objects.create(**ModelConfig.fields_for("gone", 8_000), enabled=False)
-    answer = cast.send(client, session, models=named)
+    answer = factories.send_turn(client, session, models=named)
     assert (answer.status_code, answer.json()["code"]) == (400, "models_invalid")
     assert not Turn.objects.exists()
 
 
 def test_models_answer_in_the_order_they_were_named(client: APIClient, session: str) -> None:
-    started = cast.send(client, session, models=["deep", "quick"]).json()
+    started = factories.send_turn(client, session, models=["deep", "quick"]).json()
     assert [run["model"] for run in started["runs"]] == ["deep", "quick"]

@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage
-from tests import cast
+from tests import factories
 from web.rest.errors import describe
 
 SHAPE = {"code", "message", "request_id"}
@@ -52,7 +52,7 @@ def test_what_nobody_foresaw_is_a_500_that_says_nothing(
     settings.MAX_MESSAGE_CHARACTERS = "broken"  # comparing it raises TypeError
     client = APIClient(raise_request_exception=False)
     client.force_authenticate(alice)
-    response = cast.send(client, session)
+    response = factories.send_turn(client, session)
     assert (response.status_code, response.json()["code"]) == (500, "internal_error")
     assert set(response.json()) == SHAPE
     assert not ChatMessage.objects.filter(role="user").exists()
@@ -61,7 +61,7 @@ def test_what_nobody_foresaw_is_a_500_that_says_nothing(
 def test_a_browser_without_its_csrf_token_is_refused(alice: Any, session: str) -> None:
     client = APIClient(enforce_csrf_checks=True)
     client.force_login(alice)
-    response = cast.send(client, session)
+    response = factories.send_turn(client, session)
     assert (response.status_code, response.json()["code"]) == (403, "csrf_failed")
 
 
@@ -96,12 +96,12 @@ def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, 
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     task_queue._fast_failing_client.cache_clear()
     try:
-        response = cast.send(client, session)
+        response = factories.send_turn(client, session)
     finally:
         task_queue._fast_failing_client.cache_clear()
     assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
     assert response["Retry-After"]
-    assert cast.texts(client, session) == []
+    assert factories.message_texts(client, session) == []
 
 
 def test_ready_when_everything_is_there(db: None) -> None:

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Run, ToolCall
 from knowledge.models import File, Project
-from tests import cast
+from tests import factories
 
 
 def ready(owner: Any, name: str = "tides.txt", **fields: Any) -> File:
@@ -32,7 +32,7 @@ class TestFilesOfATurn:
         self, client: APIClient, alice: Any, session: str
     ) -> None:
         text, moon, table = ready(alice), picture(alice), ready(alice, "levels.csv", kind="tabular")
-        started = cast.talk(client, session, files=ids(table, moon, text))
+        started = factories.complete_turn(client, session, files=ids(table, moon, text))
         question, answer = client.get(f"/api/sessions/{session}/messages/").json()
         assert question["files"] == [
             {"id": str(table.pk), "name": "levels.csv", "kind": "tabular", "token_count": 5},
@@ -46,18 +46,18 @@ class TestFilesOfATurn:
         self, client: APIClient, alice: Any, session: str
     ) -> None:
         file = ready(alice)
-        first = cast.talk(client, session, files=ids(file))
-        assert numbers(cast.talk(client, session, files=ids(file))) == [2]
-        run = Run.objects.get(turn=cast.talk(client, session)["turn"])
+        first = factories.complete_turn(client, session, files=ids(file))
+        assert numbers(factories.complete_turn(client, session, files=ids(file))) == [2]
+        run = Run.objects.get(turn=factories.complete_turn(client, session)["turn"])
         given = {"run": run, "tool_call_id": "c", "name": "web_search", "turn_number": 0}
         outer = ToolCall.objects.create(message=run.message, **given)
         ToolCall.objects.create(parent_tool_call=outer, documents=[{"number": 6}, {"number": 7}], **given)
-        assert numbers(cast.talk(client, session, files=ids(file))) == [8]
-        answer = Run.objects.get(turn=cast.talk(client, session)["turn"]).message
+        assert numbers(factories.complete_turn(client, session, files=ids(file))) == [8]
+        answer = Run.objects.get(turn=factories.complete_turn(client, session)["turn"]).message
         CitedDocument.objects.create(message=answer, number=20, document_id="a", title="Tides")
-        assert numbers(cast.talk(client, session, files=ids(file, ready(alice)))) == [21, 22]
+        assert numbers(factories.complete_turn(client, session, files=ids(file, ready(alice)))) == [21, 22]
         # Another branch has numbers of its own.
-        beside = cast.talk(client, session, parent=first["runs"][0]["message"], files=ids(file))
+        beside = factories.complete_turn(client, session, parent=first["runs"][0]["message"], files=ids(file))
         assert numbers(beside) == [2]
 
     @pytest.mark.parametrize(
@@ -71,27 +71,27 @@ class TestFilesOfATurn:
         self, client: APIClient, alice: Any, session: str, fields: dict[str, str], status: int, code: str
     ) -> None:
         file = ready(alice, "broken.pdf", **fields)
-        response = cast.send(client, session, files=ids(ready(alice), file))
+        response = factories.send_turn(client, session, files=ids(ready(alice), file))
         error = response.json()
         assert (response.status_code, error["code"], error["field"]) == (status, code, "files")
         assert error["file"] == str(file.pk)
         assert not ChatMessage.objects.filter(role="user").exists()
 
     def test_anothers_file_is_not_there(self, client: APIClient, alice: Any, session: str) -> None:
-        theirs = ready(cast.user("bob"))
-        response = cast.send(client, session, files=ids(ready(alice), theirs))
+        theirs = ready(factories.create_user("bob"))
+        response = factories.send_turn(client, session, files=ids(ready(alice), theirs))
         assert (response.status_code, response.json()["code"]) == (404, "file_not_found")
         assert str(theirs.pk) not in response.content.decode()
 
     def test_a_file_twice_is_refused(self, client: APIClient, alice: Any, session: str) -> None:
         file = ready(alice)
-        error = cast.send(client, session, files=ids(file, file)).json()
+        error = factories.send_turn(client, session, files=ids(file, file)).json()
         assert (error["code"], error["field"]) == ("invalid_value", "files")
 
     def test_a_repeat_attaches_nothing_twice(self, client: APIClient, alice: Any, session: str) -> None:
         body = {"files": ids(ready(alice)), "client_message_id": "m1"}
-        assert cast.send(client, session, **body).status_code == 202
-        assert cast.send(client, session, **body).status_code == 200
+        assert factories.send_turn(client, session, **body).status_code == 202
+        assert factories.send_turn(client, session, **body).status_code == 200
         assert MessageFile.objects.count() == 1
 
 
@@ -104,6 +104,6 @@ class TestProjectsOfSessions:
         assert changed["project"] is None
 
     def test_anothers_project_is_not_there(self, client: APIClient, session: str) -> None:
-        theirs = str(Project.objects.create(owner=cast.user("bob"), name="Bread").pk)
+        theirs = str(Project.objects.create(owner=factories.create_user("bob"), name="Bread").pk)
         response = client.patch(f"/api/sessions/{session}/", {"project": theirs}, format="json")
         assert (response.status_code, response.json()["code"]) == (404, "project_not_found")

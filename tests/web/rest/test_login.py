@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def cheap_hashing(settings: Any) -> None:
 
 @pytest.fixture
 def alice() -> Any:
-    return cast.user("alice", PASSWORD, is_staff=True)
+    return factories.create_user("alice", PASSWORD, is_staff=True)
 
 
 def token(name: str = "alice", password: str = PASSWORD, **extra: Any) -> Any:
@@ -60,7 +60,7 @@ def test_a_token_that_is_none_is_refused(alice: Any, header: str) -> None:
 
 
 def test_an_inactive_user_gets_no_token() -> None:
-    cast.user("bob", PASSWORD, is_active=False)
+    factories.create_user("bob", PASSWORD, is_active=False)
     assert token("bob").status_code == 401
 
 
@@ -78,7 +78,7 @@ def test_wrong_passwords_are_throttled_wherever_they_are_tried(alice: Any, way: 
 
 
 def test_others_at_the_same_address_may_log_in(alice: Any) -> None:
-    cast.user("bob", PASSWORD)
+    factories.create_user("bob", PASSWORD)
     for _ in range(ENOUGH):
         token(password="wrong")
     assert token("bob").status_code == 200

@@ -17,7 +17,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.transcript.token_usage import TokenUsage
-from tests import cast
+from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,10 +48,10 @@ def nothing_is_remembered() -> Iterator[None]:
 @pytest.fixture
 def run(transactional_db: None) -> Run:
     """A run of alice's that has been queued for 90 s."""
-    cast.model("quick", is_default=True)
-    client = cast.client_of(cast.user("alice"))
+    factories.create_model("quick", is_default=True)
+    client = factories.api_client(factories.create_user("alice"))
     session = client.post("/api/sessions/", {}, format="json").json()["id"]
-    pk = cast.send(client, session).json()["runs"][0]["id"]
+    pk = factories.send_turn(client, session).json()["runs"][0]["id"]
     Run.objects.filter(pk=pk).update(queued_at=timezone.now() - timedelta(seconds=90))
     return Run.objects.get(pk=pk)
 
@@ -71,7 +71,7 @@ def test_a_turn_that_waits_for_another_makes_no_queue_old(run: Run) -> None:
 
 def test_asking_often_asks_the_database_seldom(run: Run) -> None:
     assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
-    cast.finish(str(run.pk))
+    factories.finish_run(str(run.pk))
     assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.test import APIClient
 
-from tests import cast
+from tests import factories
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -40,7 +40,7 @@ def routes() -> list[Any]:
 @pytest.fixture
 def objects(client: APIClient, session: str) -> dict[str, str]:
     """alice's objects, by their names in paths."""
-    started = cast.talk(client, session)
+    started = factories.complete_turn(client, session)
     run = started["runs"][0]
     agent = client.post("/api/agents/", {"name": "Tides", "prompt": "Be brief."}, format="json").json()["id"]
     token = client.post("/api/auth/tokens/").json()["id"]
@@ -66,7 +66,7 @@ def test_anothers_object_is_not_there(
         said = not response.streaming and response.content
         return response.status_code, response.json() if said else None
 
-    mallory = cast.client_of(cast.user("mallory"))
+    mallory = factories.api_client(factories.create_user("mallory"))
     status, theirs = answer(mallory, objects)
     assert status == 404
     absent_status, absent = answer(mallory, dict.fromkeys(objects, str(uuid.uuid4())))
@@ -88,21 +88,21 @@ def test_without_login_nothing_is_said(db: None, method: str, path: str, nouns: 
 
 
 def test_lists_show_only_ones_own(client: APIClient, objects: dict[str, str]) -> None:
-    mallory = cast.client_of(cast.user("mallory"))
+    mallory = factories.api_client(factories.create_user("mallory"))
     assert mallory.get("/api/sessions/").json()["results"] == []
     assert mallory.get("/api/sessions/?search=Hello").json()["results"] == []
     assert mallory.get("/api/agents/").json() == []
 
 
 def test_an_agent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:
-    mallory = cast.client_of(cast.user("mallory"))
+    mallory = factories.api_client(factories.create_user("mallory"))
     for body in ({"agent": objects["agent"]}, {"agent": str(uuid.uuid4())}):
         response = mallory.post("/api/sessions/", body, format="json")
         assert (response.status_code, response.json()["code"]) == (404, "agent_not_found")
 
 
 def test_a_parent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:
-    mallory = cast.client_of(cast.user("mallory"))
+    mallory = factories.api_client(factories.create_user("mallory"))
     own = mallory.post("/api/sessions/", {}, format="json").json()["id"]
-    response = cast.send(mallory, own, parent=objects["message"])
+    response = factories.send_turn(mallory, own, parent=objects["message"])
     assert (response.status_code, response.json()["code"]) == (404, "parent_not_found")

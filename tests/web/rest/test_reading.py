@@ -14,7 +14,7 @@ from chat.models import CitedDocument, Run, SessionEvent
 from chat.models.tool_call import ToolCall
 from chat.protocol import wire
 from chat.protocol.states import Status
-from tests import cast
+from tests import factories
 from web.rest import response_schemas
 
 
@@ -53,7 +53,7 @@ class TestSessions:
 
     def test_search_finds_titles_and_what_was_said(self, client: APIClient) -> None:
         tides, _ = named(client, "Tides", "Bread")
-        cast.talk(client, tides, "Why does the MOON pull?")
+        factories.complete_turn(client, tides, "Why does the MOON pull?")
         assert results(client, search="bread") == ["Bread"]
         assert results(client, search="moon") == ["Tides"]
         assert results(client, search="100%") == []
@@ -65,11 +65,11 @@ class TestSessions:
 
     def test_other_tabs_hear_of_a_change(self, client: APIClient, session: str) -> None:
         client.patch(f"/api/sessions/{session}/", {"title": "New"}, format="json")
-        question = cast.talk(client, session)["user_message"]
+        question = factories.complete_turn(client, session)["user_message"]
         client.post(f"/api/messages/{question}/selection/")
         told = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
         assert [event.payload["title"] for event in told] == ["New", "New"]
-        assert told[1].payload["leaf"] == str(cast.current_tip(session).pk)
+        assert told[1].payload["leaf"] == str(factories.current_tip(session).pk)
 
     def test_an_empty_patch_changes_nothing(self, client: APIClient, session: str) -> None:
         before = client.get(f"/api/sessions/{session}/").json()
@@ -80,25 +80,32 @@ class TestMessages:
     @pytest.fixture
     def long(self, client: APIClient, session: str) -> str:
         for number in range(5):
-            cast.talk(client, session, f"q{number}")
+            factories.complete_turn(client, session, f"q{number}")
         return session
 
     def test_pages_go_back_from_the_tip(self, client: APIClient, long: str) -> None:
         newest = client.get(f"/api/sessions/{long}/messages/", {"limit": 3}).json()
         assert [one["text"] for one in newest] == ["About q3", "q4", "About q4"]
-        assert cast.texts(client, long, limit=3, before=newest[0]["id"]) == ["q2", "About q2", "q3"]
+        assert factories.message_texts(client, long, limit=3, before=newest[0]["id"]) == [
+            "q2",
+            "About q2",
+            "q3",
+        ]
 
     def test_before_the_first_there_is_nothing(self, client: APIClient, long: str) -> None:
         first = client.get(f"/api/sessions/{long}/messages/").json()[0]
-        assert cast.texts(client, long, before=first["id"]) == []
+        assert factories.message_texts(client, long, before=first["id"]) == []
 
     def test_another_branch_is_read_by_its_leaf(self, client: APIClient, session: str) -> None:
-        one = cast.talk(client, session, "one")
-        cast.talk(client, session, "uno", parent=None)
-        assert cast.texts(client, session, leaf=one["runs"][0]["message"]) == ["one", "About one"]
+        one = factories.complete_turn(client, session, "one")
+        factories.complete_turn(client, session, "uno", parent=None)
+        assert factories.message_texts(client, session, leaf=one["runs"][0]["message"]) == [
+            "one",
+            "About one",
+        ]
 
     def test_a_new_session_has_no_messages(self, client: APIClient, session: str) -> None:
-        assert cast.texts(client, session) == []
+        assert factories.message_texts(client, session) == []
 
     def test_fifty_turns_cost_as_many_queries_as_one(self, client: APIClient, session: str) -> None:
         def queries() -> int:
@@ -108,14 +115,14 @@ class TestMessages:
                 client.get(f"/api/sessions/{session}/messages/")
             return len(captured)
 
-        cast.talk(client, session)
+        factories.complete_turn(client, session)
         few = queries()
         for number in range(49):
-            cast.talk(client, session, str(number))
+            factories.complete_turn(client, session, str(number))
         assert queries() == few <= 6
 
     def test_a_failed_answer_says_why(self, client: APIClient, session: str) -> None:
-        run = cast.send(client, session).json()["runs"][0]["id"]
+        run = factories.send_turn(client, session).json()["runs"][0]["id"]
         claimed = Run.objects.claim(run, owner=1)
         assert claimed
         from chat.models.outcome import RunOutcome
@@ -129,7 +136,7 @@ class TestMessages:
         assert client.get(f"/api/runs/{run}/").json()["error"] == expected
 
     def test_feedback_is_shown_and_forgotten(self, client: APIClient, session: str) -> None:
-        answer = cast.talk(client, session)["runs"][0]["message"]
+        answer = factories.complete_turn(client, session)["runs"][0]["message"]
         path = f"/api/messages/{answer}/feedback/"
         assert client.put(path, {"is_positive": False, "text": "No."}, format="json").status_code == 200
         assert client.put(path, {"is_positive": True}, format="json").json() == {
@@ -142,7 +149,7 @@ class TestMessages:
         assert "feedback" not in client.get(f"/api/sessions/{session}/messages/").json()[-1]
 
     def test_calls_made_by_a_tool_are_inside_its_call(self, client: APIClient, session: str) -> None:
-        run = Run.objects.get(pk=cast.talk(client, session)["runs"][0]["id"])
+        run = Run.objects.get(pk=factories.complete_turn(client, session)["runs"][0]["id"])
         outer = ToolCall.objects.create(
             run=run, message=run.message, turn_number=0, tool_call_id="a", name="agent"
         )
@@ -166,7 +173,7 @@ def log(run: Run, *entries: Any, first: int = 1) -> None:
 class TestLive:
     @pytest.fixture
     def run(self, client: APIClient, session: str) -> Run:
-        claimed = Run.objects.claim(cast.send(client, session).json()["runs"][0]["id"], owner=1)
+        claimed = Run.objects.claim(factories.send_turn(client, session).json()["runs"][0]["id"], owner=1)
         assert claimed
         return claimed
 
@@ -175,7 +182,7 @@ class TestLive:
         return shown
 
     def test_a_queued_run_has_shown_nothing(self, client: APIClient, session: str) -> None:
-        cast.send(client, session)
+        factories.send_turn(client, session)
         answer = client.get(f"/api/sessions/{session}/messages/").json()[-1]
         assert (answer["status"], answer["text"], answer["cursor"]) == (
             "queued",
@@ -210,7 +217,7 @@ class TestLive:
         assert self.answer(client, run)["text"] == ""
 
     def test_after_the_log_has_expired_packets_are_rebuilt(self, client: APIClient, session: str) -> None:
-        run = cast.talk(client, session)["runs"][0]["id"]
+        run = factories.complete_turn(client, session)["runs"][0]["id"]
         sync_redis().delete(run_log(session, run).meta, run_log(session, run).entries)
         read = client.get(f"/api/runs/{run}/packets/").json()
         assert read["complete"] is True
@@ -221,7 +228,7 @@ class TestLive:
     def test_who_holds_some_live_packets_gets_one_snapshot_then(
         self, client: APIClient, session: str
     ) -> None:
-        run = cast.talk(client, session)["runs"][0]["id"]
+        run = factories.complete_turn(client, session)["runs"][0]["id"]
         sync_redis().delete(run_log(session, run).meta, run_log(session, run).entries)
         snapshot, stop = client.get(f"/api/runs/{run}/packets/", {"after": 1}).json()["packets"]
         assert (snapshot["type"], snapshot["seq"], snapshot["message"]["text"]) == (
@@ -249,7 +256,7 @@ DESCRIBED = {
 def test_answers_are_as_the_schema_describes_them(
     client: APIClient, session: str, described: Any, path: str
 ) -> None:
-    run = cast.talk(client, session)["runs"][0]
+    run = factories.complete_turn(client, session)["runs"][0]
     body = json.loads(client.get(path.format(session=session, run=run["id"])).content)
     fields = described().fields
     required = {name for name, field in fields.items() if field.required}
@@ -260,7 +267,7 @@ def test_answers_are_as_the_schema_describes_them(
 class TestWhatAnswersRestOn:
     @pytest.fixture
     def answer(self, client: APIClient, session: str) -> str:
-        return str(cast.talk(client, session)["runs"][0]["message"])
+        return str(factories.complete_turn(client, session)["runs"][0]["message"])
 
     def read(self, client: APIClient, session: str) -> dict[str, Any]:
         shown: dict[str, Any] = client.get(f"/api/sessions/{session}/messages/").json()[-1]
@@ -301,7 +308,7 @@ def test_models_come_with_what_they_can_do(client: APIClient) -> None:
 
 
 def test_staff_edit_the_system_prompt(db: None) -> None:
-    staff = cast.client_of(cast.user("root", is_staff=True))
+    staff = factories.api_client(factories.create_user("root", is_staff=True))
     default = staff.get("/api/system-prompt/").json()["text"]
     assert "helpful assistant" in default
     assert staff.put("/api/system-prompt/", {"text": ""}, format="json").json() == {"text": ""}

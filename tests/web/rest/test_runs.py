@@ -4,12 +4,12 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Run
-from tests import cast
+from tests import factories
 
 
 @pytest.fixture
 def run(client: APIClient, session: str) -> str:
-    started: str = cast.send(client, session).json()["runs"][0]["id"]
+    started: str = factories.send_turn(client, session).json()["runs"][0]["id"]
     return started
 
 
@@ -34,7 +34,7 @@ def test_a_running_run_tells_its_owner_its_beat_and_its_lease(client: APIClient,
 
 
 def test_a_finished_run_tells_when(client: APIClient, run: str) -> None:
-    cast.finish(run)
+    factories.finish_run(run)
     body = client.get(f"/api/runs/{run}/").json()
     assert body["claimed_at"] <= body["ended_at"] <= body["announced_at"]
     assert body["lease_until"] is None

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Run
-from tests import cast
+from tests import factories
 
 MONDAY, TUESDAY = datetime(2026, 11, 16, 23, 59, tzinfo=UTC), datetime(2026, 11, 17, 0, 1, tzinfo=UTC)
 WEEK = {"from": "2026-11-16", "to": "2026-11-22"}
@@ -16,7 +16,7 @@ WEEK = {"from": "2026-11-16", "to": "2026-11-22"}
 
 def used(client: APIClient, session: str, model: str, ended_at: datetime, **fields: Any) -> None:
     """Store one finished run."""
-    run = cast.talk(client, session, models=[model])["runs"][0]["id"]
+    run = factories.complete_turn(client, session, models=[model])["runs"][0]["id"]
     Run.objects.filter(pk=run).update(ended_at=ended_at, **fields)
 
 
@@ -67,18 +67,18 @@ def test_days_and_times_bound_it(
 
 
 def test_without_bounds_it_is_the_last_thirty_days(client: APIClient, session: str) -> None:
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     (today,) = asked(client)
     assert (today["model"], today["runs"], today["cost"]) == ("quick", 1, None)
 
 
 def test_what_is_being_answered_is_not_counted_yet(client: APIClient, session: str) -> None:
-    cast.send(client, session)
+    factories.send_turn(client, session)
     assert asked(client) == []
 
 
 def test_others_see_nothing_of_it(client: APIClient, week: None) -> None:
-    assert asked(cast.client_of(cast.user("mallory")), **WEEK) == []
+    assert asked(factories.api_client(factories.create_user("mallory")), **WEEK) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_no_time_is_refused(client: APIClient, query: dict[str, str], fi
 
 
 def test_a_run_says_what_it_cost(client: APIClient, session: str) -> None:
-    run = cast.talk(client, session)["runs"][0]["id"]
+    run = factories.complete_turn(client, session)["runs"][0]["id"]
     assert client.get(f"/api/runs/{run}/").json()["cost"] is None
     Run.objects.filter(pk=run).update(cost=Decimal("0.125"))
     assert client.get(f"/api/runs/{run}/").json()["cost"] == 0.125

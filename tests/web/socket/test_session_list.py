@@ -15,7 +15,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig, Session
 from chat.runs import titles
 from chat.sessions.settings import edit_session
-from tests import cast, sockets
+from tests import factories, sockets
 from web.socket import session_list
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ async def address():
 @pytest.fixture
 def alice(transactional_db) -> User:
     ModelConfig.objects.create(name="quick", is_default=True)
-    return cast.user("alice")
+    return factories.create_user("alice")
 
 
 @asynccontextmanager
@@ -55,11 +55,11 @@ def row(api, session: str) -> dict:
 
 
 async def test_every_tab_hears_what_the_list_would_show(address, alice):
-    api = await sync_to_async(cast.client_of)(alice)
+    api = await sync_to_async(factories.api_client)(alice)
     do = sync_to_async
     async with tab(address, alice) as one, tab(address, alice) as other:
         session = (await do(api.post)("/api/sessions/", {"title": "Tides"}, format="json")).json()["id"]
-        await do(cast.talk)(api, session)
+        await do(factories.complete_turn)(api, session)
         await do(api.patch)(f"/api/sessions/{session}/", {"title": "Moons"}, format="json")
         await do(api.put)(f"/api/sessions/{session}/seen/", {}, format="json")
         told = [await one.next() for _ in range(5)]
@@ -79,24 +79,24 @@ async def test_every_tab_hears_what_the_list_would_show(address, alice):
 
 
 async def test_nobody_else_hears_of_it(address, alice):
-    mallory = await sync_to_async(cast.user)("mallory")
+    mallory = await sync_to_async(factories.create_user)("mallory")
     async with tab(address, mallory) as client:
-        api = await sync_to_async(cast.client_of)(alice)
+        api = await sync_to_async(factories.api_client)(alice)
         await sync_to_async(api.post)("/api/sessions/", {}, format="json")
         # What is published before is heard before.
-        own = await sync_to_async(cast.client_of)(mallory)
+        own = await sync_to_async(factories.api_client)(mallory)
         made = (await sync_to_async(own.post)("/api/sessions/", {}, format="json")).json()["id"]
         assert (await client.next())["session"] == made
 
 
 async def test_a_session_is_answering_until_the_last_turn_that_waits_has_ended(address, alice):
-    api = await sync_to_async(cast.client_of)(alice)
+    api = await sync_to_async(factories.api_client)(alice)
     session = await sync_to_async(lambda: str(Session.objects.start(alice).pk))()
     async with tab(address, alice) as client:
-        first = (await sync_to_async(cast.send)(api, session)).json()["runs"][0]["id"]
-        second = (await sync_to_async(cast.send)(api, session)).json()["runs"][0]["id"]
+        first = (await sync_to_async(factories.send_turn)(api, session)).json()["runs"][0]["id"]
+        second = (await sync_to_async(factories.send_turn)(api, session)).json()["runs"][0]["id"]
         for run in (first, second):
-            await sync_to_async(cast.finish)(run)
+            await sync_to_async(factories.finish_run)(run)
         assert [await marks(client) for _ in range(4)] == [
             (True, False), (True, False), (True, True), (False, True),
         ]  # fmt: skip
@@ -137,28 +137,28 @@ def test_a_title_that_a_model_gives_is_told_and_moves_nothing(alice):
     ],
 )
 def test_a_session_is_unread_until_the_end_of_its_latest_turn_was_seen(alice, seen, is_unread):
-    api = cast.client_of(alice)
+    api = factories.api_client(alice)
     session = str(Session.objects.start(alice).pk)
-    cast.talk(api, session)
+    factories.complete_turn(api, session)
     assert row(api, session)["is_unread"]
     body = {} if seen is None else {"n": seen}
     for _ in range(2):
         assert api.put(f"/api/sessions/{session}/seen/", body, format="json").status_code == 204
         assert row(api, session)["is_unread"] is is_unread
-    cast.talk(api, session)
+    factories.complete_turn(api, session)
     assert row(api, session)["is_unread"]
 
 
 def test_who_sends_has_seen(alice):
-    api = cast.client_of(alice)
+    api = factories.api_client(alice)
     session = str(Session.objects.start(alice).pk)
-    cast.talk(api, session)
-    cast.send(api, session)
+    factories.complete_turn(api, session)
+    factories.send_turn(api, session)
     assert (row(api, session)["is_answering"], row(api, session)["is_unread"]) == (True, False)
 
 
 def test_a_log_that_redis_forgot_and_a_script_it_does_not_know_lose_no_event(alice):
-    api = cast.client_of(alice)
+    api = factories.api_client(alice)
     session = Session.objects.start(alice)
     for title in ("Tides", "Moons"):
         sync_redis().flushall()
@@ -168,7 +168,7 @@ def test_a_log_that_redis_forgot_and_a_script_it_does_not_know_lose_no_event(ali
 
 
 def test_a_page_of_sessions_costs_the_same_however_many_there_are(alice):
-    api = cast.client_of(alice)
+    api = factories.api_client(alice)
 
     def queries() -> int:
         with CaptureQueriesContext(

@@ -15,7 +15,7 @@ from chat.models.run import USAGE
 from chat.sessions.portable import format as f
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.importer import import_session
-from tests import cast
+from tests import factories
 from tests.chat.sessions.portable.trees import sessions
 
 
@@ -68,29 +68,29 @@ def test_any_tree_survives_a_round_trip(db: None, given: dict[str, Any]) -> None
 
 
 def test_another_user_imports_the_same_session(client: APIClient, session: str) -> None:
-    started = cast.talk(client, session)
-    cast.talk(client, session, "Again")
+    started = factories.complete_turn(client, session)
+    factories.complete_turn(client, session, "Again")
     client.put(
         f"/api/messages/{started['runs'][0]['message']}/feedback/", {"is_positive": True}, format="json"
     )
     file = file_of(client, session)
-    bob = cast.client_of(cast.user("bob"))
+    bob = factories.api_client(factories.create_user("bob"))
     copy = imported(bob, file)
     assert file_of(bob, copy) == file
     assert (
-        cast.texts(bob, copy)
-        == cast.texts(client, session)
+        factories.message_texts(bob, copy)
+        == factories.message_texts(client, session)
         == ["Hello", "About Hello", "Again", "About Again"]
     )
     shapes = [[one.get("model"), one["status"]] for one in bob.get(f"/api/sessions/{copy}/messages/").json()]
     assert shapes == [[None, "completed"], ["quick", "completed"]] * 2
     # It can be continued.
-    cast.talk(bob, copy, "And then?")
-    assert cast.texts(bob, copy)[-1] == "About And then?"
+    factories.complete_turn(bob, copy, "And then?")
+    assert factories.message_texts(bob, copy)[-1] == "About And then?"
 
 
 def test_runs_in_progress_are_imported_as_stopped(client: APIClient, session: str) -> None:
-    run = Run.objects.get(pk=cast.send(client, session).json()["runs"][0]["id"])
+    run = Run.objects.get(pk=factories.send_turn(client, session).json()["runs"][0]["id"])
     assert file_of(client, session)["messages"][2]["run"]["status"] == "queued"
     copy = imported(client, file_of(client, session))
     found = Run.objects.get(turn__session=copy)
@@ -101,10 +101,10 @@ def test_runs_in_progress_are_imported_as_stopped(client: APIClient, session: st
 
 
 def test_imported_usage_is_shown_and_not_counted(client: APIClient, session: str) -> None:
-    cast.talk(client, session)
+    factories.complete_turn(client, session)
     Run.objects.update(**dict.fromkeys(USAGE, 7))
     file = file_of(client, session)
-    bob = cast.client_of(cast.user("bob"))
+    bob = factories.api_client(factories.create_user("bob"))
     copy = imported(bob, file)
     assert bob.get("/api/usage/").json() == []
     run = Run.objects.get(turn__session=copy)
@@ -142,8 +142,8 @@ def test_a_thousand_messages_cost_few_queries(client: APIClient) -> None:
 
 def test_markdown_has_the_current_branch_or_all_branches(client: APIClient, session: str) -> None:
     client.patch(f"/api/sessions/{session}/", {"title": "Tides\n# and moons"}, format="json")
-    cast.talk(client, session, "```\nunclosed")
-    cast.talk(client, session, "Another", parent=None)
+    factories.complete_turn(client, session, "```\nunclosed")
+    factories.complete_turn(client, session, "Another", parent=None)
     branch, whole = (exported(client, session, **{"as": "markdown", "whole": one}).decode() for one in "01")
     assert branch.startswith("# Tides # and moons\n")
     assert "## You" in branch

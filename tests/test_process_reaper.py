@@ -1,4 +1,4 @@
-"""A test process that is killed takes what it started with it."""
+"""Processes started by a test process end when that process is killed."""
 
 import contextlib
 import subprocess
@@ -10,18 +10,18 @@ from tests.stack import ROOT
 
 LEAVE = """
 import os, subprocess, sys
-from tests.leaving import ends_with_us
+from tests.process_reaper import end_with_this_process
 left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-ends_with_us(left)
+end_with_this_process(left)
 print(left.pid, flush=True)
 os.kill(os.getpid(), 9)
 """
 
 
 def test_nothing_outlives_a_killed_test_process() -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", LEAVE], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.returncode == -9, done.stderr
+    assert completed.returncode == -9, completed.stderr
     with contextlib.suppress(psutil.NoSuchProcess):
-        psutil.Process(int(done.stdout)).wait(60)
+        psutil.Process(int(completed.stdout)).wait(60)

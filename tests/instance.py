@@ -1,4 +1,4 @@
-"""A whole Turnwire, started as a person starts it, in a folder of its own with a space in its path."""
+"""Starts a complete instance with the launcher, from a copy of the code in a temporary folder with a space in its path."""
 
 import json
 import os
@@ -15,18 +15,18 @@ from pathlib import Path
 
 import psutil
 
-from tests.leaving import ends_with_us
+from tests.process_reaper import end_with_this_process
 
 ROOT = Path(__file__).resolve().parents[1]
-# Generous: shared machines are slow, and a test that waits for an event never waits longer than it takes.
+# Generous, for slow machines; waits end as soon as their condition is true.
 PATIENCE_S = 120.0
 
 
-class House:
+class LaunchedInstance:
     def __init__(
         self, directory: Path, *, data: Path | None = None, port: int | None = None, **environment: str
     ) -> None:
-        self.code = copy_of_the_code(directory / "a house")
+        self.code = copy_of_the_code(directory / "the code")
         self.data = data or directory / "some data"
         self.port = port or free_port()
         self.output = directory / f"output-{self.port}.txt"
@@ -38,11 +38,11 @@ class House:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def said(self) -> str:
+    def log_text(self) -> str:
         return self.output.read_text(encoding="utf-8", errors="replace")
 
     def environment(self) -> dict[str, str]:
-        """Nothing of this test process's own settings."""
+        """The launcher's variables, without the settings of this test process."""
         inherited = {
             name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ
         }
@@ -58,36 +58,36 @@ class House:
                 command, cwd=self.code, env=self.environment(), stdin=subprocess.DEVNULL,
                 stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
-        ends_with_us(self.process)
+        end_with_this_process(self.process)
         return self.process
 
-    def start(self) -> "House":
+    def start(self) -> "LaunchedInstance":
         self.launch()
         self.wait_until_ready()
         return self
 
     def run(self) -> tuple[int, str]:
-        """For a start that is refused: (status, output)."""
-        done = subprocess.run(
+        """Run a launch that exits at once, because it is rejected; returns (exit status, output)."""
+        completed = subprocess.run(
             [sys.executable, "-m", "config.launcher"], cwd=self.code, env=self.environment(),
             capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
+        return completed.returncode, completed.stdout + completed.stderr
 
     def wait_until_ready(self) -> None:
-        self.wait_until(lambda: "ready: " in self.said, "the start")
+        self.wait_until(lambda: "ready: " in self.log_text, "the start")
 
-    def wait_until(self, true: Callable[[], bool], what: str) -> None:
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         limit = time.monotonic() + PATIENCE_S
-        while not true():
+        while not condition():
             ended = self.process is None or self.process.poll() is not None
             if ended or time.monotonic() > limit:
                 raise AssertionError(
-                    f"{what} did not happen{' (it has ended)' if ended else ''}:\n{self.said[-6000:]}"
+                    f"{what} did not happen{' (the process has ended)' if ended else ''}:\n{self.log_text[-6000:]}"
                 )
             time.sleep(0.05)
 
-    def kept(self) -> dict[str, str]:
+    def stored_environment(self) -> dict[str, str]:
         return dict(json.loads((self.data / "environment.json").read_text()))
 
     def descendants(self) -> list[psutil.Process]:
@@ -95,7 +95,7 @@ class House:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def children(self, *words: str) -> list[psutil.Process]:
-        """Descendants whose command line holds every word."""
+        """Descendants whose command line contains every word."""
         found = []
         for process in self.descendants():
             try:
@@ -107,7 +107,7 @@ class House:
         return found
 
     def stop(self) -> int:
-        """Ctrl-C; returns the status."""
+        """Send SIGINT, as Ctrl-C does, and return the exit status."""
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
@@ -116,10 +116,10 @@ class House:
 
 def copy_of_the_code(target: Path) -> Path:
     if not target.exists():
-        leave = shutil.ignore_patterns(
+        ignored = shutil.ignore_patterns(
             ".venv", ".git", ".data", "node_modules", "__pycache__", ".*_cache", "results"
         )
-        shutil.copytree(ROOT, target, ignore=leave)
+        shutil.copytree(ROOT, target, ignore=ignored)
     return target
 
 
@@ -129,8 +129,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def answers(url: str) -> bool:
-    """Whether an HTTP server answers there, whatever it says."""
+def is_serving(url: str) -> bool:
+    """Whether an HTTP server responds at this URL, with any status."""
     try:
         urllib.request.urlopen(url, timeout=5).close()
     except urllib.error.HTTPError:
@@ -140,6 +140,6 @@ def answers(url: str) -> bool:
     return True
 
 
-def gone(processes: list[psutil.Process]) -> bool:
+def have_ended(processes: list[psutil.Process]) -> bool:
     _ended, alive = psutil.wait_procs(processes, timeout=PATIENCE_S)
     return not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]

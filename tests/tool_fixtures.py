@@ -1,4 +1,4 @@
-"""What the tests of tools talk about: pages that a search finds, calls that models make, what they are told."""
+"""Search results and scripted tool calls for tests of tools, and functions that read tool responses from a request."""
 
 import json
 from typing import Any
@@ -9,26 +9,26 @@ SEA = {"title": "Sea", "url": "https://sea.example/", "content": "It is pulled."
 RESEARCH = {"call": {"name": "research_agent", "arguments": {"question": "Who pulls the sea?"}}}
 
 
-def search(query: str) -> dict[str, Any]:
-    """A model's call of web_search, as a step of the scripted upstream."""
+def search_call(query: str) -> dict[str, Any]:
+    """A call of web_search, as a step of the scripted upstream."""
     return {"call": {"name": "web_search", "arguments": {"query": query}}}
 
 
-def responses(request: Any) -> list[str]:
-    """What a request tells of its tools."""
+def tool_responses(request: Any) -> list[str]:
+    """The contents of the tool messages of a request."""
     return [message["content"] for message in request.messages if message["role"] == "tool"]
 
 
-def numbers(response: str) -> list[tuple[int, str]]:
-    """Of the documents in a response: number and title."""
-    found = json.loads(response.partition("\n")[2])["documents"]
-    return [(one["document"], one["title"]) for one in found]
+def document_numbers(response: str) -> list[tuple[int, str]]:
+    """(number, title) of each document in a web_search response."""
+    documents = json.loads(response.partition("\n")[2])["documents"]
+    return [(one["document"], one["title"]) for one in documents]
 
 
-def spelled(
+def streamed_call(
     name: str, *pieces: str | dict[str, Any], call_id: str = "call_1", index: int = 0
 ) -> list[dict[str, Any]]:
-    """The steps of a call whose arguments come in these pieces; steps among them stand where they stand."""
+    """The steps of a call whose arguments are streamed in these pieces; dicts among them are inserted as steps."""
     begin = {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
     return [{"delta": {"tool_calls": [begin]}}] + [
         {"delta": {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}}

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from tests.e2e.client import Client, Frame, RunView
-from tests.faults.arena import Arena
+from tests.faults.cluster import Cluster
 from tests.faults.history import History, Report, check, load
 from tests.faults.watcher import LIMIT_S, Watcher
 
@@ -25,7 +25,7 @@ _numbers = count(1)
 
 
 @dataclass
-class Asked:
+class WatchedTurn:
     """A question of its own session, and the tab that watches it."""
 
     session: Frame
@@ -48,10 +48,10 @@ class Asked:
         return await self.watcher.ended(self.run, limit_s)
 
 
-class Scene:
-    def __init__(self, arena: Arena, client: Client) -> None:
-        self.arena = arena
-        self.upstream = arena.upstream
+class Scenario:
+    def __init__(self, cluster: Cluster, client: Client) -> None:
+        self.cluster = cluster
+        self.upstream = cluster.upstream
         self.client = client
         self.watchers: list[Watcher] = []
         self.accepted: list[Frame] = []
@@ -61,15 +61,15 @@ class Scene:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def of(cls, arena: Arena, user: str = "alice") -> AsyncIterator["Scene"]:
-        async with Client.login(arena.stack.base_url, user, user) as client:
-            scene = cls(arena, client)
+    async def of(cls, cluster: Cluster, user: str = "alice") -> AsyncIterator["Scenario"]:
+        async with Client.login(cluster.stack.base_url, user, user) as client:
+            scenario = cls(cluster, client)
             try:
-                yield scene
+                yield scenario
             finally:
-                await asyncio.gather(*(watcher.stop() for watcher in scene.watchers))
+                await asyncio.gather(*(watcher.stop() for watcher in scenario.watchers))
 
-    async def ask(self, text: str = "Count", *, session: Frame | None = None, **body: Any) -> Asked:
+    async def ask(self, text: str = "Count", *, session: Frame | None = None, **body: Any) -> WatchedTurn:
         """In a session of its own, watched from before the question. The text is made unlike all others.
 
         session: what to make the session with.
@@ -80,9 +80,9 @@ class Scene:
         turn = await self.client.ask(session, self.unlike(text), **body)
         self.accepted.append(turn | {"session": session["id"]})
         watcher.expect(*(run["id"] for run in turn["runs"]))
-        return Asked(session, turn, watcher)
+        return WatchedTurn(session, turn, watcher)
 
-    async def ask_many(self, number: int, **body: Any) -> list[Asked]:
+    async def ask_many(self, number: int, **body: Any) -> list[WatchedTurn]:
         return list(await asyncio.gather(*(self.ask(**body) for _ in range(number))))
 
     async def watch(self, session: str, client: Client | None = None) -> Watcher:
@@ -109,7 +109,7 @@ class Scene:
         """When every accepted turn has ended and the upstream has heard it."""
         limit = time.monotonic() + limit_s
         while left := await asyncio.to_thread(self._unfinished):
-            assert time.monotonic() < limit, f"{left} runs have not ended: {self.arena.logs()}"
+            assert time.monotonic() < limit, f"{left} runs have not ended: {self.cluster.logs()}"
             await asyncio.sleep(0.05)
         # Whether a call stayed open is the checker's to say.
         with contextlib.suppress(AssertionError):
@@ -125,7 +125,7 @@ class Scene:
             for run in runs & (watcher._known | watcher.views.keys()):
                 await watcher.ended(run)
             watcher.log.sockets[-1].open_at_end = watcher.socket is not None
-        database = await asyncio.to_thread(load, self.arena.database_url, self.sessions)
+        database = await asyncio.to_thread(load, self.cluster.database_url, self.sessions)
         report = check(
             History(
                 [watcher.log for watcher in self.watchers],
@@ -136,7 +136,7 @@ class Scene:
                 faults=self.faults,
             )
         )
-        assert not report.violations, f"{report}\n{self.arena.logs()}"
+        assert not report.violations, f"{report}\n{self.cluster.logs()}"
         return report
 
     def _is_upstream_quiet(self) -> bool:
@@ -144,7 +144,7 @@ class Scene:
 
     def _unfinished(self) -> int:
         try:
-            return self.arena.rows(UNFINISHED, self.sessions)[0][0]
+            return self.cluster.rows(UNFINISHED, self.sessions)[0][0]
         except psycopg.OperationalError:
             return -1
 

@@ -1,21 +1,25 @@
-"""What the model was sent, in the compact notation of the tests, and what a reader was shown, block by block."""
+"""Reduces model requests and packet streams to short forms that tests compare."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 Frame = dict[str, Any]
-Screen = dict[tuple[Any, ...], list[Frame]]
+Blocks = dict[tuple[Any, ...], list[Frame]]
 
 JOINED = {"message_delta", "reasoning_delta", "report_delta"}
 
 
-def letters(request: Any, agent_prompt: str = "You know the sea.") -> str:
-    """S system, U user, A answer, TC calls, TR response, CA the agent's prompt, D dynamic context, R reminder."""
-    return " ".join(_letter(message, agent_prompt) for message in request.messages)
+def message_kinds(request: Any, agent_prompt: str = "You know the sea.") -> str:
+    """The kind of each message, in order, separated by spaces.
+
+    S system prompt, U user message, A answer, TC tool calls, TR tool response, CA the agent's prompt, D dynamic
+    context, R reminder.
+    """
+    return " ".join(_message_kind(message, agent_prompt) for message in request.messages)
 
 
-def _letter(message: Frame, agent_prompt: str) -> str:
+def _message_kind(message: Frame, agent_prompt: str) -> str:
     text = message["content"] or ""
     match message["role"]:
         case "system":
@@ -31,22 +35,22 @@ def _letter(message: Frame, agent_prompt: str) -> str:
     return "D" if "<additional_context" in text else "R"
 
 
-def of_role(request: Any, role: str) -> list[str]:
+def contents_of_role(request: Any, role: str) -> list[str]:
     return [message["content"] for message in request.messages if message["role"] == role]
 
 
 def calls_and_responses(request: Any) -> tuple[list[str], list[str]]:
-    """Their ids; in a request they must be the same."""
+    """The ids of the tool calls and of the tool responses of a request; the two must be equal."""
     called = [call["id"] for message in request.messages for call in message.get("tool_calls", ())]
     return called, [message["tool_call_id"] for message in request.messages if message["role"] == "tool"]
 
 
-def screen(packets: Iterable[Frame]) -> Screen:
-    """By place, deltas joined: live and rebuilt packets must give the same.
+def blocks_by_placement(packets: Iterable[Frame]) -> Blocks:
+    """The packet objects of each placement, with deltas joined. Live and rebuilt packets must give the same result.
 
-    Left out is how arguments were written, and whether a first call was there before it was known that there are several.
+    Two differences are removed: argument deltas, and whether the first of several calls came before the branching packet.
     """
-    places: Screen = defaultdict(list)
+    places: Blocks = defaultdict(list)
     for packet in packets:
         obj, place = dict(packet["obj"]), packet["placement"]
         if obj["type"] == "tool_arguments_delta":

@@ -1,4 +1,4 @@
-"""The stock application's processes beside an arena's Valkey and upstream, and a screen that shows what it is sent."""
+"""The stock application's processes beside a cluster's Valkey and upstream, and a screen that shows what it is sent."""
 
 import asyncio
 import contextlib
@@ -15,8 +15,8 @@ import redis
 from websockets.asyncio.client import ClientConnection, connect
 
 from config.embedded import find_suitable_port
-from tests.faults.arena import LIMIT_S, Arena
-from tests.leaving import ends_with_us
+from tests.faults.cluster import LIMIT_S, Cluster
+from tests.process_reaper import end_with_this_process
 from tests.stack import ROOT
 
 QUEUE = "celery"
@@ -28,11 +28,11 @@ _WORKER = f"-m celery -q -A tests.faults.stock.tasks worker -c {CONCURRENCY} --w
 class Stock:
     """Processes by name; each leads a process group of its own."""
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
-        self.upstream = arena.upstream
-        # Database 1 is the arena's; channels of pub/sub know no database, their names keep them apart.
-        self.redis_url = arena.services.valkey.url.removesuffix("/0") + "/3"
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.upstream = cluster.upstream
+        # Database 1 is the cluster's; channels of pub/sub know no database, their names keep them apart.
+        self.redis_url = cluster.services.valkey.url.removesuffix("/0") + "/3"
         self.port = find_suitable_port("127.0.0.1")
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.environment = {
@@ -40,16 +40,16 @@ class Stock:
             "DJANGO_SETTINGS_MODULE": "tests.faults.stock.settings",
             "STOCK_REDIS_URL": self.redis_url,
             "STOCK_LAYER_URL": self.redis_url,
-            "STOCK_LLM_BASE_URL": arena.upstream.base_url,
+            "STOCK_LLM_BASE_URL": cluster.upstream.base_url,
         }
 
     @classmethod
     @contextlib.contextmanager
     def running(
-        cls, arena: Arena, *, layer_of_web: str | None = None, **environment: str
+        cls, cluster: Cluster, *, layer_of_web: str | None = None, **environment: str
     ) -> Iterator["Stock"]:
         """One web process and one worker. layer_of_web: the Redis of its channel layer, if not the common one."""
-        stock = cls(arena)
+        stock = cls(cluster)
         stock.environment |= environment
         stock.upstream.reset()
         with stock.redis() as client:
@@ -57,28 +57,28 @@ class Stock:
         try:
             stock.start("web", f"{_WEB} --port {stock.port}", STOCK_LAYER_URL=layer_of_web or stock.redis_url)
             stock.start_worker("worker.1")
-            arena.wait_until(stock._is_listening, "the stock web process")
+            cluster.wait_until(stock._is_listening, "the stock web process")
             yield stock
         finally:
             stock.kill(*stock.processes)
             # Shown when the test fails.
-            for path in sorted(arena.stack.directory.glob("stock.*.log")):
+            for path in sorted(cluster.stack.directory.glob("stock.*.log")):
                 print(f"--- {path.name}\n{path.read_text()[-3000:]}")
                 path.unlink()
 
     def start(self, name: str, command: str, **environment: str) -> None:
-        with (self.arena.stack.directory / f"stock.{name}.log").open("ab") as log:
+        with (self.cluster.stack.directory / f"stock.{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, *command.split()], cwd=ROOT, env=self.environment | environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        ends_with_us(self.processes[name])
+        end_with_this_process(self.processes[name])
 
     def start_worker(self, name: str) -> None:
         """One more, with Celery's default pool; returns when it consumes the queue."""
         consumers = self._consumers()
         self.start(name, f"{_WORKER} -n {name}@%h")
-        self.arena.wait_until(lambda: self._consumers() > consumers, name)
+        self.cluster.wait_until(lambda: self._consumers() > consumers, name)
 
     def kill(self, *names: str) -> None:
         """kill -9 of a process and its children, as when its container dies."""

@@ -1,6 +1,6 @@
 """Real processes for the fault tests: web, workers and sweepers beside a Postgres and a Valkey of their own.
 
-Tests kill, pause and replace them by name; set_stage() brings back the usual cast before the next test.
+Tests kill, pause and replace them by name; restore() brings back the usual cast before the next test.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from tests.upstream import Upstream
 
 LIMIT_S = 60.0
 WORKERS = ("llm.1", "llm.2")
-CAST = {"web": "web", "sweeper": "sweeper", **dict.fromkeys(WORKERS, "llm")}
+DEFAULT_PROCESSES = {"web": "web", "sweeper": "sweeper", **dict.fromkeys(WORKERS, "llm")}
 
 
-class Arena:
+class Cluster:
     def __init__(self, services: Services, stack: Stack) -> None:
         self.services = services
         self.stack = stack
@@ -33,24 +33,24 @@ class Arena:
 
     @classmethod
     @contextlib.contextmanager
-    def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Arena"]:
+    def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Cluster"]:
         """Prepared, with the usual cast. environment: of every process."""
         services = Services(durable_valkey=durable_valkey).start()
         with Upstream() as upstream, SearchServer() as searching:
             stack = Stack(services, upstream, searching)
             stack.environment.update({"DRAIN_GRACE": "0"} | environment)
-            arena = cls(services, stack)
+            cluster = cls(services, stack)
             stack.prepare()
             try:
-                arena.set_stage()
-                yield arena
+                cluster.restore()
+                yield cluster
             finally:
-                arena.kill(*stack.processes)
+                cluster.kill(*stack.processes)
                 services.stop()
 
-    def set_stage(self, workers: Collection[str] = WORKERS) -> None:
+    def restore(self, workers: Collection[str] = WORKERS) -> None:
         """Exactly the usual cast, everybody awake; of the workers only these."""
-        wanted = {name: line for name, line in CAST.items() if line != "llm" or name in workers}
+        wanted = {name: line for name, line in DEFAULT_PROCESSES.items() if line != "llm" or name in workers}
         for name, process in list(self.stack.processes.items()):
             if name not in wanted or process.poll() is not None:
                 self.kill(name)
@@ -83,7 +83,7 @@ class Arena:
         for name in names:
             self.stack.signal(name, signal.SIGCONT)
 
-    def wait_for_end_of(self, name: str) -> int:
+    def wait_for_exit(self, name: str) -> int:
         """Until the process has ended by itself; its status."""
         return self.stack.processes.pop(name).wait(LIMIT_S)
 

@@ -1,0 +1,85 @@
+"""Creates users, models, sessions, turns and finished runs for tests, without a worker.
+
+By convention alice owns the data, bob is another user or staff, and mallory must see nothing.
+"""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.test import Client
+from rest_framework.test import APIClient
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.models import ChatMessage, ModelConfig, Run, Session
+from chat.models.outcome import RunOutcome
+from chat.protocol.states import Status
+from chat.runs.completion import announce, commit_end
+
+
+def create_user(name: str, password: str | None = None, **fields: Any) -> Any:
+    """Pass a password only if the test logs in: hashing it is slow."""
+    return get_user_model().objects.create_user(name, password=password, **fields)
+
+
+def api_client(person: Any) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(person)
+    return client
+
+
+def create_model(name: str, **fields: Any) -> ModelConfig:
+    return ModelConfig.objects.create(name=name, **fields)
+
+
+def session_of_alice() -> tuple[APIClient, str]:
+    """alice's API client and the id of a new session; creates a default model and empties Redis."""
+    sync_redis().flushdb()
+    create_model("quick", is_default=True)
+    client = api_client(create_user("alice"))
+    return client, client.post("/api/sessions/", {}, format="json").json()["id"]
+
+
+def queued_run() -> Run:
+    """A queued run of alice's; no worker has claimed it."""
+    return Run.objects.get(pk=send_turn(*session_of_alice()).json()["runs"][0]["id"])
+
+
+def staff_client(*permissions: str) -> Client:
+    """A client logged in to the admin as bob, who has only these permissions."""
+    person = create_user("bob", is_staff=True)
+    person.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def send_turn(client: APIClient, session: Any, text: str = "Hello", **body: Any) -> Any:
+    return client.post(f"/api/sessions/{session}/turns/", {"text": text, **body}, format="json")
+
+
+def finish_run(run_id: str, text: str = "An answer", status: Status = Status.COMPLETED) -> Run:
+    """Claim, end and announce the run, as a worker does."""
+    run = Run.objects.claim(run_id, owner=1)
+    assert run is not None
+    assert commit_end(run.pk, run.attempt, RunOutcome(status, last_seq=3, text=text))
+    announce(run.pk)
+    return Run.objects.for_work().get(pk=run_id)
+
+
+def complete_turn(client: APIClient, session: Any, text: str = "Hello", **body: Any) -> dict[str, Any]:
+    """Send a turn and finish its runs; returns the response to the send."""
+    started: dict[str, Any] = send_turn(client, session, text, **body).json()
+    for run in started["runs"]:
+        finish_run(run["id"], f"About {text}")
+    return started
+
+
+def message_texts(client: APIClient, session: Any, **query: Any) -> list[str]:
+    return [one["text"] for one in client.get(f"/api/sessions/{session}/messages/", query).json()]
+
+
+def current_tip(session: Any) -> ChatMessage:
+    """The last message of the path that follows latest_child from the root."""
+    root = Session.objects.get(pk=session).root
+    return list(ChatMessage.objects.current_path_from(root))[-1]
