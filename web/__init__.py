@@ -1,0 +1,4 @@
+"""Shows chats to users and staff: REST API, websocket, admin and page. A Django app without models.
+
+It stores nothing and decides nothing about turns: views and consumers call the use cases in chat/.
+"""
