@@ -1,6 +1,6 @@
-"""Where one subscriber stands in one numbered log, and what to do with what arrives. Pure.
+"""A subscriber's cursor in a numbered log, and what to do with each publication that arrives. Pure.
 
-The same for a run's packets (attempt, seq) and for a session's events (attempt 1, n).
+Serves both a run's packets (attempt, seq) and a session's events (attempt 1, n).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Cursor(NamedTuple):
-    """Everything up to and including this entry is known. Before the first entry: (0, 0)."""
+    """The latest entry that the subscriber has. Before the first entry: (0, 0)."""
 
     attempt: int
     seq: int
@@ -19,16 +19,18 @@ START = Cursor(0, 0)
 
 
 class Action(Enum):
-    FORWARD = auto()  # take all lines
-    TRIM = auto()  # take all but the first `Decision.skip` lines, which were taken before
-    DUPLICATE = auto()  # nothing new
-    GAP = auto()  # entries are missing before these; heal from the log
-    RESET = auto()  # a newer attempt from its seq 1: announce it, then take all lines
-    REOPEN = auto()  # a newer attempt opened by a snapshot (seq 0), which announces itself: take all lines
+    """What a subscriber does with a publication."""
+
+    FORWARD = auto()  # forward all lines
+    TRIM = auto()  # forward all but the first `Decision.skip` lines, which were forwarded before
+    DUPLICATE = auto()  # drop it: nothing in it is new
+    GAP = auto()  # entries before it are missing: read them from the log
+    RESET = auto()  # a newer attempt from its seq 1: send `reset`, then forward all lines
+    REOPEN = auto()  # a newer attempt opened by a snapshot (seq 0), which replaces `reset`: forward all lines
 
 
 class Header(NamedTuple):
-    """The entries of one publication: attempt, and the first and the last seq, both included."""
+    """What a publication contains: its attempt, and its first and last seq, both included."""
 
     attempt: int
     first: int
@@ -36,18 +38,20 @@ class Header(NamedTuple):
 
 
 class Decision(NamedTuple):
+    """skip: how many of the first lines to leave out, with Action.TRIM."""
+
     action: Action
     skip: int = 0
 
 
 @dataclass
 class Position:
-    """One subscriber's place in one log. It moves only by what has been handed on."""
+    """One subscriber's cursor in one log. Advances only past entries that were forwarded."""
 
     cursor: Cursor = START
 
     def take(self, header: Header) -> Decision:
-        """Decide about a publication and, unless it leaves a gap, move past it."""
+        """Decide what to do with a publication and, unless it leaves a gap, advance past it."""
         decision = decide(self.cursor, header)
         if decision.action not in (Action.DUPLICATE, Action.GAP):
             self.cursor = Cursor(header.attempt, header.last)
@@ -55,6 +59,7 @@ class Position:
 
 
 def decide(cursor: Cursor, header: Header) -> Decision:
+    """Compare a publication with the cursor."""
     attempt, first, last = header
     if attempt < cursor.attempt:
         return Decision(Action.DUPLICATE)
@@ -72,12 +77,12 @@ def _newer_attempt(cursor: Cursor, first: int) -> Decision:
         return Decision(Action.REOPEN)
     if first > 1:
         return Decision(Action.GAP)
-    # Certainly no snapshot opens it: one would have come with seq 1, in the same publication (producer.py).
-    # Nothing was shown before a run's first attempt: there is nothing to forget.
+    # No snapshot opens this attempt: the producer publishes a snapshot (seq 0) together with seq 1.
+    # At START nothing has been shown, so nothing has to be reset.
     return Decision(Action.FORWARD if cursor == START else Action.RESET)
 
 
 def parse_header(payload: bytes, end: int) -> tuple[str, Header]:
-    """ "<run> <attempt> <first> <last>" in the first `end` bytes of a publication; run "-" for session events."""
+    """Parse `<run> <attempt> <first> <last>`, the first `end` bytes of a publication. Session events have run `-`."""
     name, attempt, first, last = payload[:end].split(b" ")
     return name.decode(), Header(int(attempt), int(first), int(last))

@@ -1,6 +1,6 @@
-"""What a run that is still being answered has shown so far, and the point up to which that is complete.
+"""Reads what a live run has shown so far, with the cursor up to which that is complete.
 
-The log is ahead of the database by up to two seconds; without a log the database's text has a cursor too.
+Prefers the packet log, which is up to two seconds ahead of the database; falls back to the database's checkpoint.
 """
 
 import logging
@@ -24,14 +24,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Progress:
-    """What this shows, joined with the packets after `cursor`, is what reading from the beginning gives."""
+    """shown: the result of all packets up to `cursor`; the packets after it complete it."""
 
     shown: packets.Shown
     cursor: Cursor
 
 
 def present_live_messages(messages: Iterable[ChatMessage]) -> list[JSONObject]:
-    """Messages as clients see them; of an answer in progress, the text that its log holds."""
+    """Present messages for clients; answers in progress with the text that their log holds."""
     return present_messages(messages, _live_members)
 
 
@@ -52,18 +52,23 @@ def _live_members(run: Run, calls: int) -> JSONObject:
 
 
 def read_progress(run: Run, calls: int) -> Progress:
-    """Of a live run, loaded with its message. calls: how many of its own the reader knows of from the database.
+    """Read the progress of a live run, loaded with its message.
 
-    They and the run must have been read before: the log may be ahead of them, and the cursor stays before what it shows
-    of other calls, and before what ends the run.
+    calls: how many of the run's tool calls the caller has read from the database. The caller must have read the run
+    and its calls before: the log may be ahead of them, so the cursor stays before any later call and before the end.
     """
-    saved_at = _saved_at(run)
-    logged = _logged(run, calls)
-    return logged if logged and logged.cursor >= saved_at else Progress(_saved(run), saved_at)
+    # Without a checkpoint of this attempt, text in the row belongs to an earlier one; the cursor then stays before
+    # this attempt, which a snapshot (seq 0) may open.
+    has_checkpoint = run.saved_seq > 0
+    saved_at = Cursor(run.attempt, run.saved_seq) if has_checkpoint else Cursor(max(0, run.attempt - 1), 0)
+    logged = _read_logged(run, calls)
+    if logged and logged.cursor >= saved_at:
+        return logged
+    return Progress(_read_checkpoint(run) if has_checkpoint else packets.Shown(), saved_at)
 
 
 def fold(entries: list[wire.LogEntry]) -> packets.Shown:
-    """Everything shown by the entries of one attempt, from its first: a snapshot replaces what came before."""
+    """Fold all entries of one attempt into what they show. A snapshot replaces everything before it."""
     opened_by: wire.Snapshot | None = None
     placed: list[packets.Placed] = []
     for entry in entries:
@@ -80,7 +85,7 @@ def fold(entries: list[wire.LogEntry]) -> packets.Shown:
 
 
 def drop_unknown_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.LogEntry]:
-    """The entries of one attempt before it shows a call that is not among the first so many."""
+    """Return the entries of one attempt before its first tool call beyond the first `calls` ones."""
     shown = 0
     for at, entry in enumerate(entries):
         match entry:
@@ -94,9 +99,9 @@ def drop_unknown_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.Lo
 
 
 def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
-    """The entries of one attempt before its error and `stop`.
+    """Return the entries of one attempt before its error and `stop`.
 
-    Whoever has read of a live run that it is live must hear these two: no reading would tell of them again.
+    A client told that a run is live always receives its end, even if it reads the log later.
     """
     end = len(entries)
     while end and isinstance(getattr(entries[end - 1], "obj", None), wire.Error | wire.Stop):
@@ -104,23 +109,14 @@ def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
     return entries[:end]
 
 
-def _saved_at(run: Run) -> Cursor:
-    if run.saved_seq == 0:
-        # The text in the row, if any, is of an earlier attempt; and so is the cursor: this attempt may be opened by a
-        # snapshot (seq 0), which a reader must not skip.
-        return Cursor(max(0, run.attempt - 1), 0)
-    return Cursor(run.attempt, run.saved_seq)
-
-
-def _saved(run: Run) -> packets.Shown:
-    if run.saved_seq == 0:
-        return packets.Shown()
+def _read_checkpoint(run: Run) -> packets.Shown:
     message = run.message
     cited = [citation_record(document) for document in cited_in(message.text, load_rounds(run.pk))]
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 
-def _logged(run: Run, calls: int) -> Progress | None:
+def _read_logged(run: Run, calls: int) -> Progress | None:
+    """The progress that the log holds; None if the log is incomplete, empty or unreachable."""
     try:
         held = read_now(run_log(run.message.session_id, run.pk))
     except RedisError as error:

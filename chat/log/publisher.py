@@ -1,7 +1,6 @@
-"""Carries what the runs of one worker process emit to the packet log: all runs' news in one pipeline.
+"""Appends the packets of all runs of one worker process to their logs, in one pipeline per flush window.
 
-It keeps to the process's flush_window (flush_window.py), survives Redis going away by keeping what is not confirmed, and resends
-what Redis lost. It refuses to drop anything.
+Drops nothing: packets wait while Redis is unreachable, and what Redis has lost is sent again.
 """
 
 import asyncio
@@ -14,19 +13,20 @@ from typing import Any, Final
 
 from hiredis import pack_command
 from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.redis_client import SOCKET_TIMEOUT_S
 from chat.log.flush_window import FlushWindow
 from chat.log.producer import PacketProducer, StaleAttempt
-from chat.log.stream import APPEND, appended
+from chat.log.stream import APPEND, Argument, appended
 from chat.metrics.counters import APPEND_S
 from chat.protocol.wire import RunAddress
 
 __all__ = ["PacketProducer", "Publisher", "StaleAttempt"]
 
-# For one pipeline, as every client's.
+# For all replies of one pipeline.
 REPLIES_TIMEOUT_S: Final = SOCKET_TIMEOUT_S
 RETRY_MIN_S: Final = 0.05
 RETRY_MAX_S: Final = 1.0
@@ -42,19 +42,20 @@ class Publisher:
     def __init__(self, redis: Redis, flush_window: FlushWindow | None = None) -> None:
         self._redis = redis
         self._flush_window = flush_window or FlushWindow()
-        self._dirty: dict[PacketProducer, None] = {}  # wait for the window
-        self._ready: dict[PacketProducer, None] = {}
+        # Ordered sets of producers with packets to append.
+        self._dirty: dict[PacketProducer, None] = {}  # wait for the flush window
+        self._ready: dict[PacketProducer, None] = {}  # are appended next
         self._is_ready = asyncio.Event()
-        self._has_asked = False  # for the window
+        self._awaits_window = False
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._connection = _connection_of(redis)
+        self._connection = _new_connection(redis)
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._keep_draining(), name="publisher")
 
     async def close(self) -> None:
-        """Send what waits; what Redis does not take at the first try is lost with the process."""
+        """Append what waits. Packets that Redis does not accept at the first try are lost with the process."""
         self._closing = True
         self._is_ready.set()
         if self._task:
@@ -67,10 +68,10 @@ class Publisher:
         await self._connection.disconnect()
 
     def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> PacketProducer:
-        """The producer of one attempt. on_stale: called once, when the log belongs to a newer attempt."""
+        """Return the producer of one attempt. on_stale: called once, if a newer attempt takes the log."""
         return PacketProducer(address, self, on_stale)
 
-    # For producers
+    # FlushScheduler, for producers
 
     def schedule(self, producer: PacketProducer, *, urgent: bool) -> None:
         if urgent:
@@ -79,15 +80,15 @@ class Publisher:
             self._is_ready.set()
         elif producer not in self._ready:
             self._dirty[producer] = None
-            if not self._has_asked:
-                self._has_asked = True
+            if not self._awaits_window:
+                self._awaits_window = True
                 self._flush_window.call_in_next_window(self._make_ready)
 
     def unschedule(self, producer: PacketProducer) -> None:
         self._dirty.pop(producer, None)
         self._ready.pop(producer, None)
 
-    # The draining task
+    # The publisher task
 
     async def _keep_draining(self) -> None:
         retry_s = RETRY_MIN_S
@@ -99,13 +100,13 @@ class Publisher:
                 retry_s = RETRY_MIN_S
             except (RedisError, OSError) as error:
                 logger.warning("packet log unreachable, %d runs wait: %s", len(batch), error)
-                self._put_back(batch)
+                self._reschedule(batch)
                 await asyncio.sleep(retry_s)
                 retry_s = min(RETRY_MAX_S, retry_s * 2)
 
     def _make_ready(self) -> None:
-        """The window has opened."""
-        self._has_asked = False
+        """The flush window has opened: what waited for it is appended next."""
+        self._awaits_window = False
         self._ready |= self._dirty
         self._dirty.clear()
         if self._ready:
@@ -118,64 +119,73 @@ class Publisher:
         return batch
 
     async def _drain(self, batch: list[PacketProducer]) -> None:
-        """Send each producer's next append in one pipeline; those with more to say are taken again."""
-        asked = [(producer, command) for producer in batch if (command := producer.next_append())]
-        if not asked:
+        """Send the next append of each producer in one pipeline; reschedule producers that have more."""
+        appends = [(producer, command) for producer in batch if (command := producer.next_append())]
+        if not appends:
             return
         reach("before_append")
         with APPEND_S.time():
-            replies = await self._append([command for _, command in asked])
+            replies = await self._append([command for _, command in appends])
         reach("after_append")
-        for (producer, _), reply in zip(asked, replies, strict=True):
+        for (producer, _), reply in zip(appends, replies, strict=True):
             producer.confirm(appended(reply))
             if producer.has_more and producer not in self._dirty:
                 self.schedule(producer, urgent=True)
 
-    async def _append(self, commands: list[list[Any]]) -> list[Any]:
+    async def _append(self, commands: list[list[Argument]]) -> list[list[int]]:
         try:
             return await self._evalsha(commands)
         except NoScriptError:
-            # A restarted or flushed Redis has forgotten the script; repeating the others is harmless.
+            # A restarted or flushed Redis does not have the script. Appends are idempotent: repeat all of them.
             await self._redis.script_load(APPEND)
             return await self._evalsha(commands)
 
-    async def _evalsha(self, commands: list[list[Any]]) -> list[Any]:
-        """All commands in one write. On a bare connection, packed by hiredis: a Pipeline packs and unpacks in
-        Python, which was half of what publishing cost."""
+    async def _evalsha(self, commands: list[list[Argument]]) -> list[list[int]]:
+        """Send all commands in one write and read their replies.
+
+        Uses a bare connection and hiredis: redis-py's Pipeline packs and parses in Python, which took half of the
+        CPU of publishing.
+        """
         if not commands:
             return []
         connection = self._connection
         are_all_read = False
         try:
-            packed = b"".join([pack_command(("EVALSHA", _SHA, 2, *command)) for command in commands])
+            packed = b"".join([_pack(command) for command in commands])
             async with asyncio.timeout(REPLIES_TIMEOUT_S):
                 await connection.send_packed_command([packed], check_health=False)
-                replies = [await _reply(connection) for _ in commands]
+                replies = [await _read_reply(connection) for _ in commands]
             are_all_read = True
         finally:
-            if not are_all_read:  # what is still to be read would be taken for the answer to something else
+            if not are_all_read:  # unread replies would be taken for those of later commands
                 await connection.disconnect(nowait=True)
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply
         return replies
 
-    def _put_back(self, batch: list[PacketProducer]) -> None:
+    def _reschedule(self, batch: list[PacketProducer]) -> None:
         for producer in batch:
             if producer.has_more:
                 self.schedule(producer, urgent=True)
 
 
-def _connection_of(redis: Redis) -> Any:
-    """One of its own: taking one from the pool and giving it back costs as much as what is said on it. It connects by
-    itself when something is sent; what waits for it has one limit for all, which costs less than one for each."""
-    connection: Any = redis.connection_pool.make_connection()  # type: ignore[no-untyped-call]
+def _pack(command: list[Argument]) -> bytes:
+    return pack_command(("EVALSHA", _SHA, 2, *command))  # type: ignore[arg-type]  # its stub takes one argument
+
+
+def _new_connection(redis: Redis) -> AbstractConnection:
+    """Make a connection outside of the pool, whose bookkeeping costs as much as an append.
+
+    It connects when something is sent. It has no timeout per reply: REPLIES_TIMEOUT_S limits the whole pipeline.
+    """
+    connection: AbstractConnection = redis.connection_pool.make_connection()  # type: ignore[no-untyped-call]
     connection.socket_timeout = None
     return connection
 
 
-async def _reply(connection: Any) -> Any:
-    """Without a timeout of its own, which costs more than the reply."""
+async def _read_reply(connection: AbstractConnection) -> Any:
+    """Read one reply. No timeout of its own: arming one costs more than reading the reply."""
     try:
         return await connection.read_response(timeout=math.inf)
     except ResponseError as error:

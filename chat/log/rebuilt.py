@@ -1,7 +1,7 @@
-"""What stands for the log of an ended run that has expired or was lost, made from the database.
+"""Rebuilds the packets of an ended run from the database, after its log has expired or was lost.
 
-For a reader from the beginning all its packets, by the same builders as the live stream, merged into whole
-blocks and therefore numbered anew; for one in the middle a snapshot and `stop`.
+A reader from the beginning gets all packets, built by the same functions as the live ones; every block is one
+delta, so the numbers differ from the live ones. A reader in the middle gets a snapshot and `stop`.
 """
 
 from chat.loaders.rounds import load_citations, load_rounds
@@ -14,7 +14,7 @@ from chat.transcript.rebuild import Ended, rebuild
 
 
 def rebuild_packets(run: Run) -> list[bytes]:
-    """Encoded packets from seq 1 to `stop`. The run has ended."""
+    """Return the encoded packets of an ended run, from seq 1 to `stop`."""
     message = run.message
     error = p.Error(run.error_code, run.error_message, run.error_retryable) if run.error_code else None
     ended = Ended(
@@ -36,8 +36,10 @@ def rebuild_packets(run: Run) -> list[bytes]:
 
 
 def build_ending(run: Run) -> list[bytes]:
-    """The last two entries of an ended run's log, as they may always be sent: a snapshot at last_seq - 1, which
-    says everything (the error, too), and `stop` at last_seq."""
+    """Return the last two entries of an ended run's log: a snapshot at last_seq - 1 and `stop` at last_seq.
+
+    The snapshot contains everything before it, the error included, so any reader may get these two.
+    """
     session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
     message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
     snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_live_message(message))

@@ -1,13 +1,16 @@
-"""The packet log: one Redis stream per run (and one per session for its events), appended by one script.
+"""The packet log: one Redis stream per run, and one per session for its events, appended by one Lua script.
 
-Fenced by attempt, idempotent by seq, and it answers a gap instead of leaving one. What a line says is the
-business of whoever appends it; delivery to sockets is hub.py.
+Appends are fenced by attempt and idempotent by seq; one that would leave a gap is refused with the seq the log holds.
+Lines are opaque bytes. Delivery to websockets is web/socket/hub.py.
 """
 
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
+from uuid import UUID
 
+from redis.asyncio.client import Pipeline as AsyncPipeline
+from redis.client import Pipeline
 from redis.commands.core import Script
 from redis.exceptions import NoScriptError
 
@@ -16,6 +19,7 @@ from chat.log.cursor import Cursor
 
 __all__ = [
     "Appended",
+    "Argument",
     "Cursor",
     "Log",
     "LogSlice",
@@ -28,19 +32,21 @@ __all__ = [
     "run_log",
 ]
 
-# One hour after the last append, at most a minute less: longer than any turn, short enough that finished runs cost no memory.
+# Counted from the last append, and up to a minute less: longer than any turn, and soon frees finished runs' memory.
 TTL_S: Final = 3600
-# The attempt of a session's event log, which never starts again.
+# The attempt of a session's event log, which has only one.
 EVENTS_ATTEMPT: Final = 1
 
+AnyPipeline = AsyncPipeline | Pipeline
+# Of a Redis command.
+Argument = str | int | bytes
 Outcome = Literal["ok", "stale", "gap"]
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
 
 # KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, line...
-# A log that is missing or of an older attempt holds base-1, so that a producer whose log was lost learns it.
-# Numbers stay the texts they came as where they can: turning them back costs more than what is done with them. The time
-# to live is looked at, which is cheap, and written again when a minute of it is gone. The first line of a batch carries
-# the time.
+# A log that is missing or of an older attempt counts as holding base-1, so a producer whose log was lost gets a gap.
+# Numbers stay strings where possible: converting them back costs more than the append. EXPIRE runs only after a minute
+# of the time to live has passed, because reading it is cheaper. The first entry of a batch carries Redis's time.
 APPEND: Final = """
 local call, attempt = redis.call, ARGV[1]
 local held = call('HMGET', KEYS[1], 'attempt', 'seq')
@@ -79,7 +85,7 @@ return {0, to}
 
 
 class Log(NamedTuple):
-    """Where one log lives. name: the run's id, or "-" for the session's events; it opens every publication."""
+    """The keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications."""
 
     meta: str
     entries: str
@@ -88,14 +94,14 @@ class Log(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """last: the seq the log holds now (of the attempt that owns it, when stale)."""
+    """last: the last seq of the log; if stale, of the attempt that owns it."""
 
     outcome: Outcome
     last: int
 
 
 class TimedLine(NamedTuple):
-    """at: microseconds since 1970, on Redis's clock; None: in one batch with the line before."""
+    """at: microseconds since 1970 on Redis's clock; None: appended in one batch with the line before."""
 
     seq: int
     line: bytes
@@ -103,51 +109,51 @@ class TimedLine(NamedTuple):
 
 
 class LogSlice(NamedTuple):
-    """What a log holds after a cursor, oldest first. A log that is not there: attempt 0, last 0, no lines."""
+    """The (seq, line) pairs of a log after a cursor, oldest first. A missing log: attempt 0, last 0, no lines."""
 
     attempt: int
     last: int
     lines: list[tuple[int, bytes]]
 
 
-def run_log(session: Any, run: Any) -> Log:
+def run_log(session: UUID | str, run: UUID | str) -> Log:
     prefix = f"turnwire:{{{session}}}:run:{run}"
     return Log(f"{prefix}:meta", f"{prefix}:log", session_channel(session), str(run))
 
 
-def event_log(session: Any) -> Log:
+def event_log(session: UUID | str) -> Log:
     prefix = f"turnwire:{{{session}}}:events"
     return Log(f"{prefix}:meta", f"{prefix}:log", session_channel(session), "-")
 
 
-def session_channel(session: Any) -> str:
+def session_channel(session: UUID | str) -> str:
     return f"turnwire:{{{session}}}:packets"
 
 
 async def append(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
     """Append lines numbered from `first`. base: seq of the attempt's first entry, 0 if a snapshot opens it.
 
-    stale: a newer attempt owns the log, nothing was written. gap: nothing was written, send from last + 1.
-    Lines the log has already are skipped, so a repeat is harmless.
+    Idempotent: lines that the log holds are skipped. Outcome stale: a newer attempt owns the log, nothing was
+    written. Outcome gap: nothing was written, append again from last + 1.
     """
-    # eval, not evalsha: only the publisher appends often, and it keeps its own script cache right.
+    # eval, not evalsha: only the publisher appends often, and it handles a missing script itself.
     command = append_arguments(log, attempt, first, lines, base)
     return appended(await async_redis().eval(APPEND, 2, *command))
 
 
 def append_now(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
     """append() for threads."""
-    meta, entries, *arguments = append_arguments(log, attempt, first, lines, base)
-    return appended(_append_script()(keys=[meta, entries], args=arguments))
+    _, _, *arguments = append_arguments(log, attempt, first, lines, base)
+    return appended(_append_script()(keys=[log.meta, log.entries], args=arguments))
 
 
-def append_event_now(session: Any, n: int, line: bytes, channel: str, told: bytes) -> Appended:
-    """Append one event of a session to its log and publish `told` on another channel, in one round trip."""
+def append_event_now(session: UUID, n: int, line: bytes, channel: str, message: bytes) -> Appended:
+    """Append one event of a session to its log and publish `message` on another channel, in one round trip."""
     command = append_arguments(event_log(session), EVENTS_ATTEMPT, n, [line], n)
-    # By its digest: a Script in a pipeline asks Redis first whether it is known.
+    # By digest: redis-py's Script in a pipeline first asks Redis whether the script is loaded.
     with sync_redis().pipeline(transaction=False) as pipe:
         pipe.evalsha(_append_script().sha, 2, *command)
-        pipe.publish(channel, told)
+        pipe.publish(channel, message)
         reply, _ = pipe.execute(raise_on_error=False)
     if isinstance(reply, NoScriptError):
         return append_now(event_log(session), EVENTS_ATTEMPT, n, [line], n)
@@ -158,38 +164,39 @@ def append_event_now(session: Any, n: int, line: bytes, channel: str, told: byte
 
 @cache
 def _append_script() -> Script:
-    """Called by its digest; it loads itself where Redis does not know it."""
+    """Called by digest; loads itself if Redis does not have it."""
     return sync_redis().register_script(APPEND)
 
 
-def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Any]:
-    """KEYS and ARGV of the script."""
+def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Argument]:
+    """Return KEYS and ARGV of the script."""
     return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
 
 
-def appended(reply: Any) -> Appended:
+def appended(reply: Sequence[int]) -> Appended:
+    """Parse the script's reply."""
     return Appended(_OUTCOMES[reply[0]], reply[1])
 
 
 async def read(log: Log, after: Cursor | None = None, count: int | None = None) -> LogSlice:
-    """The lines after the cursor, from the beginning without one; at most `count`.
+    """Read at most `count` lines after the cursor, or from the beginning without one.
 
-    A cursor of an older attempt gets the newer attempt from its beginning.
+    With a cursor of an older attempt, read the newer attempt from its beginning.
     """
     async with async_redis().pipeline(transaction=True) as pipe:
-        _ask(pipe, log, after, count)
+        _queue_read(pipe, log, after, count)
         return _slice(*await pipe.execute())
 
 
 def read_now(log: Log, after: Cursor | None = None, count: int | None = None) -> LogSlice:
     """read() for threads."""
     with sync_redis().pipeline(transaction=True) as pipe:
-        _ask(pipe, log, after, count)
+        _queue_read(pipe, log, after, count)
         return _slice(*pipe.execute())
 
 
 def read_timed_now(log: Log, count: int) -> tuple[int, list[TimedLine]]:
-    """The attempt whose log is there (0: none), and at most `count` lines from its beginning. For threads."""
+    """Read at most `count` lines from the beginning, and their attempt (0 if there is no log). For threads."""
     entries = cast("list[Any]", sync_redis().xrange(log.entries, count=count))
     attempt = int(entries[0][0].partition(b"-")[0]) if entries else 0
     return attempt, [
@@ -199,18 +206,16 @@ def read_timed_now(log: Log, count: int) -> tuple[int, list[TimedLine]]:
 
 
 async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
-    """How far each log is, in one round trip; None for one that is not there."""
+    """Read the last entry's cursor of each log in one round trip; None for a missing log."""
     async with async_redis().pipeline(transaction=False) as pipe:
-        for log in logs:
-            _ask_position(pipe, log)
+        _queue_positions(pipe, logs)
         return [_position(reply) for reply in await pipe.execute()]
 
 
 def positions_now(logs: Iterable[Log]) -> list[Cursor | None]:
     """positions() for threads."""
     with sync_redis().pipeline(transaction=False) as pipe:
-        for log in logs:
-            _ask_position(pipe, log)
+        _queue_positions(pipe, logs)
         return [_position(reply) for reply in pipe.execute()]
 
 
@@ -218,13 +223,14 @@ def position_now(log: Log) -> Cursor | None:
     return positions_now([log])[0]
 
 
-def forget(*logs: Log) -> None:
-    """Delete logs. A producer that still appends to one learns it from the gap."""
+def delete_logs(*logs: Log) -> None:
+    """Delete logs. A producer that still appends to one gets a gap and sends everything again."""
     sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
 
 
-def _ask_position(pipe: Any, log: Log) -> None:
-    pipe.hmget(log.meta, "attempt", "seq")
+def _queue_positions(pipe: AnyPipeline, logs: Iterable[Log]) -> None:
+    for log in logs:
+        pipe.hmget(log.meta, "attempt", "seq")
 
 
 def _position(meta: list[bytes | None]) -> Cursor | None:
@@ -232,8 +238,8 @@ def _position(meta: list[bytes | None]) -> Cursor | None:
     return Cursor(int(attempt), int(seq)) if attempt and seq else None
 
 
-def _ask(pipe: Any, log: Log, after: Cursor | None, count: int | None) -> None:
-    _ask_position(pipe, log)
+def _queue_read(pipe: AnyPipeline, log: Log, after: Cursor | None, count: int | None) -> None:
+    _queue_positions(pipe, [log])
     pipe.xrange(log.entries, min=f"{after.attempt}-{after.seq + 1}" if after else "-", count=count)
 
 
@@ -243,9 +249,9 @@ def _slice(meta: list[bytes | None], entries: list[tuple[bytes, dict[bytes, byte
     return LogSlice(int(attempt or 0), int(last or 0), lines)
 
 
-def _microseconds(told: bytes | None) -> int | None:
-    """told: whole seconds, and microseconds after the dot (not padded: no decimal fraction)."""
-    if told is None:
+def _microseconds(time: bytes | None) -> int | None:
+    """time: seconds, a dot, microseconds. The latter are not padded, so this is not a decimal fraction."""
+    if time is None:
         return None
-    seconds, _, rest = told.partition(b".")
-    return int(seconds) * 1_000_000 + int(rest)
+    seconds, _, microseconds = time.partition(b".")
+    return int(seconds) * 1_000_000 + int(microseconds)

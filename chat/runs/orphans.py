@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.rebuilt import build_ending
-from chat.log.stream import append_now, forget, run_log
+from chat.log.stream import append_now, delete_logs, run_log
 from chat.metrics import counters
 from chat.models import Run
 from chat.models.outcome import RunOutcome
@@ -71,5 +71,5 @@ def _complete_log(run: Run) -> None:
     first = (run.last_seq or 1) - len(lines) + 1
     if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":
         # It lost its tail. Readers find the snapshot instead of what is missing.
-        forget(log)
+        delete_logs(log)
         append_now(log, run.attempt, first, lines, base=first)
