@@ -1,1 +1,4 @@
-"""Shortens what models are sent of long histories. Deletes nothing, and no answer waits for it."""
+"""Replaces the older part of long histories, as models see it, by a summary written in the background.
+
+Deletes no messages, and no answer waits for it.
+"""

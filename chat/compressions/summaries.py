@@ -1,28 +1,29 @@
-"""Summaries in the tree: which one stands for the older part of a branch, and how one is stored.
+"""Finds and stores summaries in the message tree.
 
-A summary hangs below the last user message that was known when it was written, covers everything up to its cutoff,
-and deletes nothing. It is used wherever its parent is on the branch, and nowhere else.
+A summary's parent is the last user message of the branch it was written for. It replaces, for models, everything up to
+its cutoff on every branch that contains its parent. Messages are never deleted.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from chat.models import ChatMessage, Role
 from chat.models.sql.statements import BRANCH, Statement
 
-# Needs a table `branch` (id, depth: 0 at the leaf). The session's few summaries are looked at, not every message.
-# Nearest to the leaf first: it knows most of the branch.
+# Expects a table `branch` (id, depth; 0 at the leaf). Reads the session's few summaries instead of the children of
+# every message. Prefers the parent nearest to the leaf: its summary was written knowing most of the branch.
 CHOSEN = """
-    SELECT made.id, made.text, made.sent_at, made.token_count, made.last_summarized_message_id AS cutoff
-    FROM chat_chatmessage AS made JOIN branch ON branch.id = made.parent_id
-    WHERE made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
-        AND made.role = 'summary' AND made.last_summarized_message_id IS NOT NULL
-    ORDER BY branch.depth, made.sent_at DESC, made.id DESC LIMIT 1
+    SELECT candidate.id, candidate.text, candidate.sent_at, candidate.token_count,
+        candidate.last_summarized_message_id AS cutoff
+    FROM chat_chatmessage AS candidate JOIN branch ON branch.id = candidate.parent_id
+    WHERE candidate.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
+        AND candidate.role = 'summary' AND candidate.last_summarized_message_id IS NOT NULL
+    ORDER BY branch.depth, candidate.sent_at DESC, candidate.id DESC LIMIT 1
 """
 
 
 class Summary(NamedTuple):
-    """cutoff: the last message it stands for.  token_count: of its text, in the default encoding."""
+    """cutoff: the last message that the summary replaces.  token_count: of its text, in the default encoding."""
 
     id: UUID
     text: str
@@ -37,15 +38,18 @@ _FIND = Statement(
 )
 
 
-def find_summary_for_branch(leaf: Any) -> Summary | None:
-    """The newest whose parent is on the branch to `leaf` (a message or its id)."""
+def find_summary_for_branch(leaf: ChatMessage | UUID) -> Summary | None:
+    """Return the newest summary whose parent is on the branch to `leaf` (a message or its id)."""
     pk = leaf.pk if isinstance(leaf, ChatMessage) else leaf
     return _FIND.first(leaf=pk)
 
 
-def store_summary(parent: ChatMessage, cutoff_id: Any, text: str, token_count: int) -> ChatMessage:
-    """Below `parent`, the only one of its cutoff there: what is there already stays. The caller holds the session's lock."""
-    there = ChatMessage.objects.filter(parent=parent, role=Role.SUMMARY, last_summarized_message=cutoff_id)
-    return there.first() or ChatMessage.objects.append(
+def store_summary(parent: ChatMessage, cutoff_id: UUID, text: str, token_count: int) -> ChatMessage:
+    """Store a summary below `parent`, or return the one that is there with the same cutoff.
+
+    The caller holds the session's lock.
+    """
+    existing = ChatMessage.objects.filter(parent=parent, role=Role.SUMMARY, last_summarized_message=cutoff_id)
+    return existing.first() or ChatMessage.objects.append(
         parent, role=Role.SUMMARY, last_summarized_message_id=cutoff_id, text=text, token_count=token_count
     )

@@ -8,7 +8,6 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Final
 
 from hiredis import pack_command
@@ -61,10 +60,12 @@ class Publisher:
         if self._task:
             await self._task
         self._make_ready()
-        with suppress(RedisError, OSError):
+        try:
             while batch := self._take():
                 await self._drain(batch)
                 self._make_ready()
+        except (RedisError, OSError) as error:
+            logger.warning("packets that wait are lost with the process: %s", error)
         await self._connection.disconnect()
 
     def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> PacketProducer:
@@ -171,7 +172,8 @@ class Publisher:
 
 
 def _pack(command: list[Argument]) -> bytes:
-    return pack_command(("EVALSHA", _SHA, 2, *command))  # type: ignore[arg-type]  # its stub takes one argument
+    packed: bytes = pack_command(("EVALSHA", _SHA, 2, *command))  # type: ignore[arg-type]  # stub: one argument
+    return packed
 
 
 def _new_connection(redis: Redis) -> AbstractConnection:

@@ -1,1 +1,4 @@
-"""What becomes of a run around its execution: waking a worker, waiting, stopping, ending, repairing."""
+"""The run lifecycle around execution: admission, waking workers, waiting for other turns, stopping, ending, titles.
+
+Does not execute runs (llm_worker) and does not find the ones that need repair (chat/sweeper).
+"""

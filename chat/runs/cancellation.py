@@ -1,9 +1,12 @@
-"""Stopping runs and turns. What executes a run is asked to stop; what nobody has begun is ended here."""
+"""Stops runs and turns for a user: asks the worker that executes a run, and ends runs that no worker holds.
+
+A run is stopped by a user; stopping it makes its worker cancel the run's coroutine. Every function is idempotent.
+"""
 
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from uuid import UUID
 
 from redis.exceptions import RedisError
 
@@ -16,20 +19,20 @@ from chat.runs.orphans import end_orphan
 
 logger = logging.getLogger(__name__)
 
-# A worker that claims one of these finds it ended: no worker holds them.
+# No worker holds runs in these statuses, so they are ended here; a later claim finds them ended.
 UNCLAIMED = (Status.QUEUED, Status.WAITING)
 
 
 @dataclass(frozen=True)
 class StopOutcome:
-    """status: of the run or turn now. had_ended: there was nothing left to stop."""
+    """status: of the run or turn now. had_ended: whether it had ended before the request."""
 
     status: str
     had_ended: bool = False
 
 
-def stop_run(run_id: Any) -> StopOutcome:
-    """Stop one run; repeating it changes nothing. Raises ApiError if there is no such run."""
+def stop_run(run_id: UUID) -> StopOutcome:
+    """Stop one run. Idempotent. Raises ApiError if there is no such run."""
     had_ended = True
     while True:
         if session_id := Run.objects.stop(run_id):
@@ -46,37 +49,35 @@ def stop_run(run_id: Any) -> StopOutcome:
         elif run.status == Status.STOPPING:
             _revoke(run.turn.session_id, run_id)
             return StopOutcome(Status.STOPPING)
-        # Otherwise another process moved it in between: look again.
+        # Otherwise another process moved the run since it was read: read it again.
 
 
 def stop_turn(turn: Turn) -> StopOutcome:
-    """Stop all runs of a turn."""
-    cancelled = [stop_run(run_id) for run_id in turn.runs.values_list("pk", flat=True)]
-    return StopOutcome(
-        turn_status([one.status for one in cancelled]), all(one.had_ended for one in cancelled)
-    )
+    """Stop all runs of a turn. Idempotent."""
+    stopped = [stop_run(run_id) for run_id in turn.runs.values_list("pk", flat=True)]
+    return StopOutcome(turn_status([one.status for one in stopped]), all(one.had_ended for one in stopped))
 
 
 def interrupt(turn: Turn) -> None:
-    """Stop a turn and what it waits for, the newest first, so that none of them is woken in between."""
+    """Stop a turn and the turns it waits for, newest first, so that the end of one does not start the next."""
     stop_turn(turn)
     if turn.after is not None and turn.after.ended_at is None:
         interrupt(turn.after)
 
 
 def turn_status(statuses: Iterable[str]) -> str:
-    """stopping while any run is live (a stop was asked for), else how the turn ended."""
-    found = set(statuses)
-    if found & LIVE:
+    """Return `stopping` while any run is live, else the status that the turn ended with."""
+    distinct = set(statuses)
+    if distinct & LIVE:
         return Status.STOPPING
     return {"user_cancelled": Status.STOPPED, "error": Status.FAILED, "finished": Status.COMPLETED}[
-        overall_stop_reason(found)
+        overall_stop_reason(distinct)
     ]
 
 
-def _revoke(session_id: Any, run_id: Any) -> None:
+def _revoke(session_id: UUID, run_id: UUID) -> None:
     try:
         revocation.revoke(session_id, run_id)
     except RedisError as error:
-        # Its worker reads `stopping` from the row at its next beat.
-        logger.warning("run %s: stop waits for the next beat: %s", run_id, error)
+        # The worker reads `stopping` from the row at its next heartbeat.
+        logger.warning("run %s: stop waits for the next heartbeat: %s", run_id, error)

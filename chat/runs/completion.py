@@ -1,7 +1,7 @@
-"""How a run ends, exactly once: commit_end, then `stop` into its log, then announce.
+"""Ends a run exactly once: commits the end, then, when its `stop` is in the packet log, announces it.
 
-Used by whoever ends it: its worker, or the web while it is queued. A crash between the steps loses nothing:
-what was committed can be announced later from the database alone. The log itself is chat/log/stream.py.
+Called by the run's worker, or by chat/runs/orphans.py for a run without one. A crash between the steps loses
+nothing: the sweeper completes a committed end from the database alone. Does not write the log (chat/log).
 """
 
 from typing import Any
@@ -17,11 +17,11 @@ from chat.runs import titles, turn_queue
 from chat.transcript.tokens import count_tokens
 
 
-def commit_end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
-    """Save the end, fenced by `attempt`; in one statement where there were no tools.
+def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
+    """Save the end, fenced by `attempt`; in one statement if the run used no tools and cites nothing.
 
-    False: nothing was written, because another attempt began, the run has ended, or the state machine forbids
-    the move. A run that is `stopping` can only end as stopped: a worker that finds it so offers that end.
+    Returns False, with nothing written, if another attempt has begun, the run has ended, or the state machine forbids
+    the move. A run that is `stopping` can only end as stopped.
     """
     if not (end.citations or end.has_open_calls or end.never_ran):
         return _end(run_id, attempt, end)
@@ -34,7 +34,7 @@ def commit_end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
     return ended
 
 
-def _end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
+def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
     error = end.error
     return Run.objects.end(
         run_id,
@@ -54,11 +54,11 @@ def _end(run_id: Any, attempt: int, end: RunOutcome) -> bool:
     )
 
 
-def announce(run_id: Any) -> None:
-    """Say that a run has ended; called when its `stop` is in the log. Repeating it changes nothing.
+def announce(run_id: UUID) -> None:
+    """Announce that a run has ended. Called when its `stop` is in the log. Idempotent.
 
-    The last run of a turn ends the turn: `overall_stop` is recorded once and pushed after the commit. The
-    session is locked first, as everywhere, so two runs that end together decide one after the other.
+    The last run of a turn ends the turn: `overall_stop` is recorded once and published after the commit. The session
+    row is locked first, so of two runs that end together exactly one ends the turn.
     """
     event = None if transaction.get_connection().in_atomic_block else Run.objects.announce_ordinary(run_id)
     if event is None:
@@ -71,7 +71,7 @@ def _announce(run_id: Any) -> None:
     with transaction.atomic():
         announced = Run.objects.announce(run_id)
         if announced is None:
-            return  # deleted meanwhile: nobody is left to tell
+            return  # the session was deleted meanwhile
         session_id, turn = announced
         if turn is not None and turn.is_announced:
             _end_turn(session_id, turn)

@@ -1,11 +1,11 @@
-"""Ending runs that nobody executes: a queued one that is stopped, one whose worker died, one out of time.
+"""Ends runs that no worker executes: stopped while queued, left by a dead worker, or past their deadline.
 
-Whoever does it takes the run's next attempt, which fences a worker that is not as dead as it seemed, and writes
-the whole log of that attempt: what is kept of the run, and `stop`.
+The end takes the run's next attempt, which fences a worker that is still alive after all, and writes that attempt's
+log: a snapshot of what is kept, and `stop`.
 """
 
 import logging
-from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
@@ -51,18 +51,17 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
     return ended
 
 
-def publish_end(run_id: Any) -> None:
-    """Complete an end that was committed: its `stop` into the log, then the announcement. May be repeated.
+def publish_end(run_id: UUID) -> None:
+    """Complete a committed end: append `stop` to the log, then announce it.
 
-    Nothing is said twice, and no attempt begins: what the log already has is skipped, by the append script too,
-    where the worker is not as dead as it seemed.
+    Idempotent, also beside a worker that does the same: the append script skips what the log holds.
     """
     run = Run.objects.for_work().get(pk=run_id)
     try:
         _complete_log(run)
         announce(run.pk)
     except RedisError as error:
-        logger.warning("run %s: its stop is not announced yet: %s", run.pk, error)
+        logger.warning("run %s: its end is not announced yet: %s", run.pk, error)
 
 
 def _complete_log(run: Run) -> None:
@@ -70,6 +69,6 @@ def _complete_log(run: Run) -> None:
     lines = build_ending(run)
     first = (run.last_seq or 1) - len(lines) + 1
     if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":
-        # It lost its tail. Readers find the snapshot instead of what is missing.
+        # The log has lost its tail: replace it by the snapshot, which contains what is missing.
         delete_logs(log)
         append_now(log, run.attempt, first, lines, base=first)

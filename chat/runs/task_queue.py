@@ -1,6 +1,6 @@
-"""Waking the workers: one Celery message per run, sent after the commit.
+"""Sends Celery messages that wake workers: one per run, after the commit.
 
-Postgres already holds that the run must happen; a lost message delays it, it does not lose it.
+A lost message only delays a run: Postgres holds that it must happen, and the sweeper sends the message again.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from chat.models import Run
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import RUN_TURN
 
-# A send is refused within a second when Redis is away; connecting and the answer get half of it each.
+# A send is refused within a second while Redis is unreachable: connecting and the reply get 0.4 s each.
 REACHABLE_TIMEOUT_S: Final = 0.4
-# What a broker that is away looks like.
+# The exceptions of an unreachable broker.
 UNREACHABLE: Final = (OperationalError, RedisError, OSError)
-# One more try, at once: the broker was reachable a moment ago.
+# One retry at once: check_reachable has just succeeded.
 PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0, "interval_max": 0.1}
-# Of every message; ours are neither repeated by Celery nor chained.
+# The same for every message: Celery neither retries nor chains these tasks.
 _EMBEDDED: Final = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
 _HEADERS: Final = {
     "lang": "py",
@@ -45,7 +45,7 @@ _HEADERS: Final = {
 
 
 def check_reachable() -> None:
-    """Refuse a turn whose packets could not be delivered, before anything is stored."""
+    """Raise ApiError if Redis is unreachable, before a turn is stored whose packets could not be delivered."""
     try:
         ping()
     except RedisError:
@@ -53,37 +53,37 @@ def check_reachable() -> None:
 
 
 def ping() -> None:
-    """Raises RedisError, soon, when Redis does not answer."""
+    """Raise RedisError within a second if Redis does not reply."""
     _fast_failing_client().ping()
 
 
 @cache
 def _fast_failing_client() -> Redis:
-    """A client of its own: what waits for packets may be patient, a person who sends may not."""
+    """A client with shorter timeouts than the shared one: a user waits for the reply."""
     return Redis.from_url(
         settings.REDIS_URL,
         socket_connect_timeout=REACHABLE_TIMEOUT_S,
         socket_timeout=REACHABLE_TIMEOUT_S,
-        # Once more at once: after a restart of Redis the pooled connection is dead, a new one is fine.
+        # One retry at once: after a restart of Redis the pooled connection is closed and a new one works.
         retry=Retry(NoBackoff(), 1),
     )
 
 
 def enqueue_on_commit(runs: Sequence[Run]) -> None:
-    # robust: a broker that went away just now must not turn an accepted message into an error.
+    # robust: the turn is stored, so an unreachable broker must not turn the response into an error.
     for run in runs:
         transaction.on_commit(partial(enqueue, str(run.pk), run.queue), robust=True)
 
 
 def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
-    send(task, queue, run_id=run_id)
+    send_message(task, queue, run_id=run_id)
 
 
-def send(task: str, queue: str, **ids: str) -> None:
-    """One Celery message. Raises one of UNREACHABLE.
+def send_message(task: str, queue: str, **ids: str) -> None:
+    """Send one Celery message. Raises one of UNREACHABLE.
 
-    Written here (docs.celeryq.dev, "Message Protocol", version 2): what Celery's send_task works out each time is the
-    same for all of ours, and costs more than sending it.
+    Builds the message itself (docs.celeryq.dev, "Message Protocol", version 2): Celery's send_task computes the same
+    headers for every message, which costs more than sending it.
     """
     pk = str(uuid4())
     with current_app.producer_or_acquire() as producer:
@@ -100,11 +100,11 @@ def send(task: str, queue: str, **ids: str) -> None:
 
 
 def queue_length(queue: str) -> int:
-    """How many messages the broker holds for this queue. Raises one of UNREACHABLE."""
+    """Return the number of messages in the queue. Raises one of UNREACHABLE."""
     with current_app.connection_for_write() as connection:
         connection.ensure_connection(max_retries=1, timeout=1)
         channel: Any = connection.default_channel
         try:
             return int(channel.queue_declare(queue, passive=True).message_count)
         except ChannelError:
-            return 0  # brokers forget empty queues
+            return 0  # the Redis transport deletes empty queues

@@ -1,9 +1,12 @@
-"""Titles of sessions that their owners have not named: when a worker is asked for one, how it is given, and what a
-session is called until there is an answer to name it after."""
+"""Titles of sessions that their owners have not named: requests them from a worker and stores them.
+
+Does not write titles: the model is asked in llm_worker/post_run/titles.py.
+"""
 
 import logging
 from functools import partial
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -18,20 +21,20 @@ FALLBACK_CHARACTERS: Final = 40
 logger = logging.getLogger(__name__)
 
 
-def request_title(turn_id: Any) -> None:
-    """Of a session without a title that stays: have it named after the turn's first answer; if none was completed, the
-    chat's first question names it until there is one. The caller holds the session's lock.
+def request_title(turn_id: UUID) -> None:
+    """Request a title for a session without one, when one of its turns has ended. The caller holds the session's lock.
 
-    A request that is lost on its way is made again by the end of the next turn.
+    The title follows the turn's first completed answer. Without one, the session's first question provides a
+    provisional title. A request lost by the broker is repeated at the end of the next turn.
     """
     if not settings.TITLES:
         return
     answered = Run.objects.filter(turn=turn_id, status=Status.COMPLETED).select_related("model_config")
     run = answered.order_by("model_index").first()
     if run is not None:
-        transaction.on_commit(partial(_ask, run))
+        transaction.on_commit(partial(_enqueue_title, run))
         return
-    # Of the chat, and not of this turn: that may be one that waited behind the first, and was taken back.
+    # The first turn of the session, not this one, which may have waited behind it and been withdrawn.
     first = Turn.objects.filter(session__turns=turn_id).select_related("user_message")[0]
     title = provisional_title(first.user_message.text)
     if title and Session.objects.set_provisional_title(first.session_id, title):
@@ -39,12 +42,12 @@ def request_title(turn_id: Any) -> None:
 
 
 def provisional_title(question: str) -> str:
-    """Its beginning, where no model names the session."""
+    """Shorten the question to a title, for sessions that no model has named."""
     return " ".join(question.split())[:FALLBACK_CHARACTERS].rstrip()
 
 
-def set_title(session_id: Any, title: str) -> bool:
-    """Name the session and tell its tabs. False: its owner was faster, or it is gone."""
+def set_title(session_id: UUID, title: str) -> bool:
+    """Store a title and notify the session's tabs. Returns False if the owner has named it or it was deleted."""
     with transaction.atomic():
         is_named = Session.objects.set_title(session_id, title)
         if is_named:
@@ -52,8 +55,8 @@ def set_title(session_id: Any, title: str) -> bool:
     return is_named
 
 
-def _ask(run: Run) -> None:
+def _enqueue_title(run: Run) -> None:
     try:
         enqueue(str(run.pk), run.queue, TITLE_SESSION)
     except UNREACHABLE as error:
-        logger.warning("the session of run %s stays without a title for now: %s", run.pk, error)
+        logger.warning("run %s: the title of its session is not requested yet: %s", run.pk, error)

@@ -1,7 +1,6 @@
-"""Turns that wait for another: what they wait for, and what happens when it ends.
+"""Turns that wait for an earlier turn to end (Turn.after): which turn blocks them, and their release.
 
-The database alone says who waits (Turn.after): such runs are not claimed. Everything here runs under the
-session's lock.
+Runs of waiting turns are not claimed. The caller of each function holds the session's lock.
 """
 
 from datetime import timedelta
@@ -15,21 +14,21 @@ from chat.runs.task_queue import enqueue_on_commit
 
 
 def blocking_turn(answer: ChatMessage) -> Turn | None:
-    """The turn that must end before a reply to `answer` can start; None: it can start now.
+    """Return the turn that must end before a reply to `answer` can start; None if it can start now.
 
-    An answer that was stopped while it waited has ended, but the one above it has not.
+    This may be an earlier turn than the answer's own: one stopped while it waited has ended before its blocker.
     """
-    # Nobody writes the root.
+    # The root has no run.
     return None if answer.role == Role.ROOT else Turn.objects.blocking(answer.pk)
 
 
 def release_followers(turn: Turn) -> None:
-    """`turn` has ended: wake those that wait for it, or let them wait for what it waited for itself."""
-    above = turn.after
-    if above is not None and above.ended_at is None:
-        turn.followers.update(after=above)
+    """After the end of `turn`, enqueue the turns that wait for it, or let them wait for its own blocker."""
+    blocker = turn.after
+    if blocker is not None and blocker.ended_at is None:
+        turn.followers.update(after=blocker)
     else:
-        woken = Run.objects.filter(turn__after=turn, status=Status.QUEUED)
-        # Their time starts now.
-        woken.update(deadline=Now() + timedelta(seconds=settings.RUN_DEADLINE_S))
-        enqueue_on_commit(list(woken.select_related("model_config")))
+        released = Run.objects.filter(turn__after=turn, status=Status.QUEUED)
+        # The deadline counts from the moment a run can start.
+        released.update(deadline=Now() + timedelta(seconds=settings.RUN_DEADLINE_S))
+        enqueue_on_commit(list(released.select_related("model_config")))

@@ -1,5 +1,6 @@
-"""What the sweeper does for compressions: those of dead workers are given to others, those whose message was lost are
-sent again. Everything here may run twice, and beside live workers.
+"""Repairs compressions: requeues those of dead workers, and sends lost queue messages again.
+
+Idempotent, and safe beside live workers and other sweepers.
 """
 
 import logging
@@ -13,25 +14,24 @@ logger = logging.getLogger(__name__)
 
 
 def take_over() -> int:
-    """Returns how many were held by workers that have been silent for too long."""
-    taken = [one for one in Compression.objects.dead() if _take(one)]
-    return len(taken)
+    """Requeue or fail the compressions of dead workers; return how many."""
+    return sum(_take_over(compression) for compression in Compression.objects.dead())
 
 
-def wake() -> int:
-    """Returns how many were sent again. Raises one of enqueueing.UNREACHABLE.
+def enqueue_lost() -> int:
+    """Send the messages of unclaimed compressions again; return how many. Raises one of task_queue.UNREACHABLE.
 
-    While the queue has messages, the workers are simply busy, and sending again would only make it longer.
+    Only if the queue is empty: otherwise the workers are busy, and no message has been lost.
     """
     unclaimed = list(Compression.objects.unclaimed())
     if not unclaimed or queue_length(COMPRESSION_QUEUE):
         return 0
-    for one in unclaimed:
-        compression_requests.enqueue(one.pk)
+    for compression in unclaimed:
+        compression_requests.enqueue(compression.pk)
     return len(unclaimed)
 
 
-def _take(dead: Compression) -> bool:
+def _take_over(dead: Compression) -> bool:
     if not dead.has_failures_left:
         return compression_requests.end_without_summary(dead, CompressionStatus.FAILED, "worker_lost")
     if not dead.take_from_dead_owner():

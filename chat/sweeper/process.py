@@ -1,6 +1,6 @@
-"""The sweeper process: one is elected by a Postgres lock, sweeps every second, and at once when a stop is asked for.
+"""The sweeper process: sweeps every second, and at once when a run is stopped.
 
-Any number may run; the others stand by, and one of them takes over within seconds of the leader's end.
+Any number may run. A Postgres advisory lock elects the leader; the others stand by and take over within seconds.
 """
 
 import logging
@@ -21,15 +21,17 @@ from chat.sweeper.runs import sweep
 
 logger = logging.getLogger(__name__)
 
-# The advisory lock of the leader: any constant that is no owner number (those are odd).
+# The key of the leader's advisory lock. Even, because owner numbers are odd.
 LEADER: Final = 0x7475726E_77697264
 EVERY_S: Final = 1.0
-# After the leader connects, and so after a restart of Postgres: until then free locks mean nothing, since every
-# worker has to connect and take its lock again.
+# Free locks do not count for so long after the leader has connected: after a restart of Postgres every worker must
+# first connect and take its lock again, so live workers are not declared dead.
 DISTRUST_S: Final = 5.0
 
 
 class Sweeper:
+    """One process that stands by or leads."""
+
     def __init__(self) -> None:
         self._leader = Lock(LEADER)
         self._purger = RequestPurger()
@@ -38,7 +40,7 @@ class Sweeper:
         self._pubsub: Any = None
 
     def run(self) -> None:
-        """Until SIGTERM or SIGINT."""
+        """Stand by or lead until SIGTERM or SIGINT."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
         while not self._stopping:
@@ -46,8 +48,8 @@ class Sweeper:
                 self._lead()
             except (psycopg.Error, DatabaseError) as error:
                 self._leads_since = None
-                logger.warning("Postgres is away, sweeping waits: %s", error)
-            self._wait()
+                logger.warning("Postgres is unreachable, sweeping waits: %s", error)
+            self._wait_for_next_sweep()
         self._leader.release()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
@@ -62,26 +64,27 @@ class Sweeper:
             self._leads_since = now
             logger.info("this sweeper leads now")
         close_old_connections()
-        swept = sweep(trust_locks=now - self._leads_since > DISTRUST_S)
+        report = sweep(trust_locks=now - self._leads_since > DISTRUST_S)
         purged = self._purger.purge(now)
         close_old_connections()
         if purged:
             logger.info("purged: %s requests to models", purged)
-        if str(swept):
-            logger.info("swept: %s", swept)
+        if str(report):
+            logger.info("swept: %s", report)
 
-    def _wait(self) -> None:
-        """A second, or until somebody asks for a stop: a run whose worker is dead is ended at once."""
+    def _wait_for_next_sweep(self) -> None:
+        """Wait a second, or until a stop is requested: a stopped run whose worker is dead ends at once."""
         limit = time.monotonic() + EVERY_S
         try:
             while not self._stopping and (left := limit - time.monotonic()) > 0:
-                if self._news().get_message(ignore_subscribe_messages=True, timeout=left):
+                if self._stop_requests().get_message(ignore_subscribe_messages=True, timeout=left):
                     return
         except RedisError:
             self._pubsub = None
             time.sleep(max(0.0, limit - time.monotonic()))
 
-    def _news(self) -> Any:
+    def _stop_requests(self) -> Any:
+        """The subscription to the control channel; reconnects after an error."""
         if self._pubsub is None:
             redis: Any = sync_redis()
             self._pubsub = redis.pubsub()

@@ -1,7 +1,7 @@
-"""Waking a run by hand: what the sweeper does by itself, for an operator who does not want to wait for it."""
+"""Requeues a run on an operator's request, without waiting for the sweeper."""
 
 from enum import StrEnum
-from typing import Any
+from uuid import UUID
 
 from chat.models import Run
 from chat.protocol.states import Status
@@ -9,7 +9,7 @@ from chat.runs import task_queue
 
 
 class RequeueOutcome(StrEnum):
-    """What became of the wish."""
+    """The result of a request to requeue a run; the values are shown in the admin."""
 
     ENQUEUED = "enqueued"
     WAITS = "waits for another turn to end"
@@ -18,11 +18,13 @@ class RequeueOutcome(StrEnum):
     UNREACHABLE = "the broker does not answer; the sweeper enqueues it later"
 
 
-def requeue(run_id: Any) -> RequeueOutcome:
-    """Enqueue a queued run again, or one whose owner's lease has run out. Harmless if its first message is there:
-    one of the two claims it."""
+def requeue(run_id: UUID) -> RequeueOutcome:
+    """Enqueue a queued run again, or a running one whose lease has expired.
+
+    Harmless if its first message still exists: only one delivery can claim the run.
+    """
     run = Run.objects.for_work().get(pk=run_id)
-    if run.status == Status.RUNNING and not _take_from_the_dead(run):
+    if run.status == Status.RUNNING and not _release_if_dead(run):
         return RequeueOutcome.WORKED_ON
     if run.status not in (Status.QUEUED, Status.RUNNING):
         return RequeueOutcome.NOT_WAITING
@@ -35,7 +37,7 @@ def requeue(run_id: Any) -> RequeueOutcome:
     return RequeueOutcome.ENQUEUED
 
 
-def _take_from_the_dead(run: Run) -> bool:
-    # By the lease alone: that a free lock means death is known only to who has watched it (sweeper.py).
+def _release_if_dead(run: Run) -> bool:
+    # By the lease alone: only the leading sweeper knows since when locks can be trusted (sweeper/process.py).
     is_dead = Run.objects.dead().filter(pk=run.pk).exists()
     return is_dead and run.release("asked_for")

@@ -1,4 +1,4 @@
-"""Deletes what is kept for a while only: the requests that were sent to models."""
+"""Deletes kept requests to models (SentRequest) older than KEEP_REQUESTS_HOURS."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,16 +8,18 @@ from django.conf import settings
 from chat.models import SentRequest
 
 EVERY_S: Final = 60.0
-# Of so many runs at once, so that no sweep takes long; what is left over goes with the next sweeps.
+# Deletes the requests of this many runs at a time, so that no sweep takes long; later sweeps delete the rest.
 RUNS_AT_ONCE: Final = 500
 
 
 class RequestPurger:
+    """Purges once a minute; while there is more to delete, at every call."""
+
     def __init__(self) -> None:
         self._next_at = 0.0
 
     def purge(self, now_s: float) -> int:
-        """If it is time; returns how many rows were deleted. now_s: monotonic."""
+        """Delete a batch if one is due; return the number of deleted rows. now_s: monotonic clock."""
         if now_s < self._next_at:
             return 0
         age = timedelta(hours=settings.KEEP_REQUESTS_HOURS)

@@ -1,12 +1,14 @@
-"""What the sweeper repairs, each a query and a move: runs whose owner died, whose message was lost, that are out of
-time, that nobody ends, whose end nobody announced. Everything here may run twice, and beside live workers.
+"""Repairs runs: those of dead workers, past their deadline, with a lost queue message, or with an unannounced end.
+
+Also pushes session events that a crash kept from their log. Every repair is one query and one fenced move: idempotent,
+and safe beside live workers and other sweepers.
 """
 
 import logging
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
@@ -15,6 +17,7 @@ from chat.events import session_events
 from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
 from chat.models import Run, SessionEvent
+from chat.models.run import RunQuerySet
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
 from chat.runs import task_queue
@@ -23,17 +26,17 @@ from chat.sweeper import compressions as swept_compressions
 
 logger = logging.getLogger(__name__)
 
-# Its worker says `stop` within milliseconds of the commit; later it is not going to.
+# A worker appends `stop` within milliseconds of the commit; after this it has crashed.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
-# Its worker ends it at the deadline; after this it has not.
+# A worker ends its run at the deadline; after this it has failed to.
 PAST_DEADLINE: Final = timedelta(seconds=5)
-# Events older than this have had their sweeps.
+# Older events have been swept already.
 RECENT: Final = timedelta(minutes=1)
 
 
 @dataclass
 class SweepReport:
-    """What one sweep did: numbers of runs (and of sessions whose events were pushed, and of compressions)."""
+    """Counts of repairs: runs, except for `pushed` (sessions) and `compressions`."""
 
     taken_over: int = 0
     lost: int = 0
@@ -49,78 +52,78 @@ class SweepReport:
 
 
 def sweep(*, trust_locks: bool) -> SweepReport:
-    """One pass. trust_locks: whether a free lock means death (chat/infrastructure/liveness.py)."""
-    done = SweepReport()
+    """Make one pass over everything. trust_locks: whether an owner with a free advisory lock counts as dead."""
+    report = SweepReport()
     for run in Run.objects.dead(trust_locks=trust_locks).for_work():
-        _take_over(run, done)
+        _take_over(run, report)
     for run in _overdue().for_work():
-        done.expired += end_orphan(run, Status.FAILED, run_error("deadline_exceeded"))
+        report.expired += end_orphan(run, Status.FAILED, run_error("deadline_exceeded"))
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         publish_end(run.pk)
-        done.announced += 1
-    done.compressions = swept_compressions.take_over()
+        report.announced += 1
+    report.compressions = swept_compressions.take_over()
     try:
-        done.woken = _wake(_unclaimed())
-        done.pushed = _push_events()
-        done.compressions += swept_compressions.wake()
+        report.woken = _enqueue_lost(_unclaimed())
+        report.pushed = _push_events()
+        report.compressions += swept_compressions.enqueue_lost()
     except task_queue.UNREACHABLE as error:
-        logger.warning("Redis is away, the next sweep goes on: %s", error)
-    repairs = asdict(done)
+        logger.warning("Redis is unreachable, the next sweep continues: %s", error)
+    repairs = asdict(report)
     counters.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
-    return done
+    return report
 
 
-def _take_over(run: Run, done: SweepReport) -> None:
+def _take_over(run: Run, report: SweepReport) -> None:
     if run.status == Status.STOPPING:
-        done.stopped += end_orphan(run, Status.STOPPED)
+        report.stopped += end_orphan(run, Status.STOPPED)
     elif not run.has_failures_left:
-        done.lost += end_orphan(run, Status.FAILED, run_error("worker_lost"))
+        report.lost += end_orphan(run, Status.FAILED, run_error("worker_lost"))
     elif run.take_from_dead_owner():
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
-        done.taken_over += 1
-        _wake_now([run])
+        report.taken_over += 1
+        _enqueue([run])
 
 
-def _overdue() -> Any:
-    """Out of time, and held by nobody who would say so."""
+def _overdue() -> RunQuerySet:
+    """Runs past their deadline that no worker has ended."""
     late = Q(deadline__lt=Now() - PAST_DEADLINE)
     return Run.objects.filter(late, status__in=[Status.QUEUED, Status.RUNNING])
 
 
 def _unclaimed() -> QuerySet[Run]:
-    """Queued for a while. Turns that wait for another are not: nothing is wrong with them."""
+    """Runs queued for a while, except those of turns that wait for another."""
     return Run.objects.unblocked().unclaimed().select_related("model_config")
 
 
-def _wake(runs: Iterable[Run]) -> int:
-    """Enqueue those whose message must have been lost: their queue is empty and yet nobody has claimed them.
+def _enqueue_lost(unclaimed: Iterable[Run]) -> int:
+    """Enqueue again the unclaimed runs whose queue is empty: their message has been lost. Return how many.
 
-    While a queue has messages, workers are simply busy, and sending again would only make it longer.
+    While a queue has messages its workers are busy, and another message would only make it longer.
     """
-    waiting = list(runs)
+    waiting = list(unclaimed)
     queues = {run.queue for run in waiting}
     empty = {queue for queue in queues if not task_queue.queue_length(queue)}
     lost = [run for run in waiting if run.queue in empty]
-    _wake_now(lost)
+    _enqueue(lost)
     return len(lost)
 
 
-def _wake_now(runs: Iterable[Run]) -> None:
+def _enqueue(runs: Iterable[Run]) -> None:
     for run in runs:
         try:
             task_queue.enqueue(str(run.pk), run.queue)
         except task_queue.UNREACHABLE as error:
-            logger.warning("run %s is not enqueued yet: %s", run.pk, error)
+            logger.warning("run %s: not enqueued yet: %s", run.pk, error)
             return
 
 
 def _push_events() -> int:
-    """Give the sessions' logs what a crash between commit and push kept from them."""
+    """Push recent session events that a crash kept from the log; return the number of sessions."""
     recent = SessionEvent.objects.filter(created_at__gt=Now() - RECENT).values_list("session")
     newest = dict(recent.annotate(newest=Max("n")))
-    held = positions_now(event_log(session) for session in newest)
+    logged = positions_now(event_log(session) for session in newest)
     lacking = [
-        session for session, at in zip(newest, held, strict=True) if at is None or at.seq < newest[session]
+        session for session, at in zip(newest, logged, strict=True) if at is None or at.seq < newest[session]
     ]
     for session in lacking:
         session_events.resend(session)

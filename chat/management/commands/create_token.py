@@ -1,4 +1,4 @@
-"""manage.py create_token NAME: prints a new API token, and nothing else. Older tokens stay valid."""
+"""manage.py create_token NAME: prints a new API token of a user and nothing else. Older tokens stay valid."""
 
 from typing import Any
 
@@ -17,5 +17,5 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["name"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['name']}.")
-        _stored, token = AuthToken.objects.create(user)
+        _row, token = AuthToken.objects.create(user)
         self.stdout.write(token)

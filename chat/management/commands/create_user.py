@@ -1,4 +1,4 @@
-"""manage.py create_user NAME --password P [--staff]"""
+"""manage.py create_user NAME --password PASSWORD [--staff]: creates a user."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 
 class Command(BaseCommand):
-    help = "Makes a user."
+    help = "Creates a user."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
         parser.add_argument("--password", required=True)
-        parser.add_argument("--staff", action="store_true", help="May do everything in the admin.")
+        parser.add_argument("--staff", action="store_true", help="Gives all rights in the admin.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         name = options["name"]

@@ -1,4 +1,4 @@
-"""Repair what crashes leave behind, until stopped. Two may run; one leads."""
+"""manage.py sweep_runs: runs a sweeper until it is terminated. Several may run; one of them leads."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from chat.sweeper.process import Sweeper
 
 
 class Command(BaseCommand):
-    help = "Take over the runs of dead workers, wake what was lost, end what nobody ends; runs until stopped."
+    help = (
+        "Repairs what crashes leave behind: requeues or ends the runs of dead workers. Runs until terminated."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
         keep_pushing("sweeper")

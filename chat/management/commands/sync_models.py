@@ -1,4 +1,4 @@
-"""manage.py sync_models: make the models that LLM_MODELS names. make run does it at every start."""
+"""manage.py sync_models: creates the models that LLM_MODELS names. `make run` calls it at every start."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from chat.models import ModelConfig
 
 
 class Command(BaseCommand):
-    help = "Makes the models that LLM_MODELS names; what exists stays as it is."
+    help = "Creates the models that LLM_MODELS names. Existing models are not changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--demo", action="store_true", help="They are the built-in demo model.")
+        parser.add_argument("--demo", action="store_true", help="Marks them as the built-in demo model.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         ModelConfig.objects.configure(settings.LLM_MODELS, demo=options["demo"])
