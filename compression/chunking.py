@@ -1,4 +1,4 @@
-"""Which rows one request shows, when not all of them fit: the rest goes into the next, progressively. Pure."""
+"""Splits a history that does not fit into one request into several progressive ones. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from compression.prompt import Frame
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
 
-# Where not everything fits, what stays verbatim may take this part of the room: it only shows what matters.
+# The share of a full request for recent messages: they are context only, the older ones are summarised.
 RECENT_SHARE = 0.25
-# In less than this a model is shown nothing worth a request.
+# Tokens. With less room for messages a request is not worth sending.
 SMALLEST_ROOM = 200
 
 
-class NoRoom(Exception):
-    """The instructions and the previous summary leave no room for the conversation."""
+class WindowTooSmall(Exception):
+    """The instructions and the previous summary leave too little room for messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """messages: of one request.  rest: what is still to be summarised after it."""
+class SummaryPass:
+    """messages: of one request.  rest: older messages that are left for later requests."""
 
     messages: Sequence[Message]
     rest: Sequence[Message]
@@ -26,25 +26,28 @@ class Pass:
 
 def next_pass(
     frame: Frame, older: Sequence[Message], recent: Sequence[Message], *, budget: int, tokens_of: TokenCounter
-) -> Pass:
-    """The oldest of `older` that fit, at least a part of one. budget: tokens of the request. Raises NoRoom."""
+) -> SummaryPass:
+    """Take the oldest of `older` that fit, at least part of one message.
+
+    budget: tokens of the request. Raises WindowTooSmall.
+    """
     room = budget - sum(_tokens(message, tokens_of) for message in frame.around((), ()))
     if room < SMALLEST_ROOM:
-        raise NoRoom(f"{room} tokens are left of {budget}")
+        raise WindowTooSmall(f"{room} tokens are left of {budget}")
     if total_tokens(older) + total_tokens(recent) <= room:
-        return Pass(frame.around(older, recent), ())
+        return SummaryPass(frame.around(older, recent), ())
     shown = _fitting(recent, int(room * RECENT_SHARE))
     room -= total_tokens(shown)
     taken = _fitting(older, room)
     rest = list(older[len(taken) :])
     if not taken:
-        first, remainder = _parted(rest.pop(0), room, tokens_of)
+        first, remainder = _split_message(rest.pop(0), room, tokens_of)
         taken, rest = [first], [remainder, *rest]
-    return Pass(frame.around(taken, shown), rest)
+    return SummaryPass(frame.around(taken, shown), rest)
 
 
 def _fitting(messages: Sequence[Message], room: int) -> list[Message]:
-    """The oldest, up to the first that does not fit."""
+    """Return the oldest messages, up to the first that does not fit."""
     fitting: list[Message] = []
     for message in messages:
         room -= message.tokens
@@ -54,11 +57,11 @@ def _fitting(messages: Sequence[Message], room: int) -> list[Message]:
     return fitting
 
 
-def _parted(message: Message, room: int, tokens_of: TokenCounter) -> tuple[Message, Message]:
-    """A message that is longer than a request, as what fits of it and the remainder."""
+def _split_message(message: Message, room: int, tokens_of: TokenCounter) -> tuple[Message, Message]:
+    """Split a message that is longer than a request into what fits and the remainder."""
     characters, tokens = len(message.text), message.tokens
     while tokens > room and characters > 1:
-        # Always less, so that it comes to an end; one character fits into any room that is worth a request.
+        # Strictly decreasing, so the loop ends; one character always fits into SMALLEST_ROOM.
         characters = max(1, min(characters - 1, characters * room // tokens))
         tokens = tokens_of(message.text[:characters], 0) + TOKENS_PER_MESSAGE
     tail = message.text[characters:]

@@ -1,4 +1,4 @@
-"""What the requests for a summary have used and cost. Pure."""
+"""Adds up what the requests for one summary used and cost. Pure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -7,11 +7,12 @@ from chat.compressions.requests import CompressionUsage
 from chat.models import ModelConfig
 from chat.transcript.token_usage import TokenUsage
 
-PER = 1_000_000
+# Prices are per this many tokens.
+PRICE_UNIT_TOKENS = 1_000_000
 
 
-def spent(used: Sequence[TokenUsage], config: ModelConfig | None) -> CompressionUsage:
-    """By this model's prices; without a cost where a price is unknown or the server did not count."""
+def total_usage(used: Sequence[TokenUsage], config: ModelConfig | None) -> CompressionUsage:
+    """Sum the usage; the cost is None if a price is unknown or the server did not report tokens."""
     prompt = sum(usage.prompt_tokens or 0 for usage in used)
     completion = sum(usage.completion_tokens or 0 for usage in used)
     is_counted = all(
@@ -22,4 +23,6 @@ def spent(used: Sequence[TokenUsage], config: ModelConfig | None) -> Compression
     cached = min(prompt, sum(usage.cached_tokens or 0 for usage in used))
     cached_price = config.prompt_price if config.cached_price is None else config.cached_price
     cost = (prompt - cached) * config.prompt_price + cached * cached_price
-    return CompressionUsage(prompt, completion, (cost + completion * config.completion_price) / Decimal(PER))
+    return CompressionUsage(
+        prompt, completion, (cost + completion * config.completion_price) / Decimal(PRICE_UNIT_TOKENS)
+    )

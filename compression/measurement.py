@@ -1,4 +1,7 @@
-"""From rows to work: how long a branch is for its models, and what of it is to be summarised. Reads the database."""
+"""Reads a branch from the database, measures it, and plans the summary that it needs.
+
+Does not decide where the summary ends (plan.py), ask a model or write rows.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +18,12 @@ from compression.plan import (
     Split,
     get_compression_params,
     get_messages_to_summarize,
-    measured,
+    measure_rows,
     split_at,
 )
 from compression.prefetch import find_prepared, is_nearly_due
-from compression.prompt import said
-from compression.summarise import Work, shown_tokens
+from compression.prompt import to_messages
+from compression.summarise import SummaryRequest, shown_tokens
 from llm_worker.loading.branch import Branch, load_branch
 from llm_worker.loading.build_brief import build_prompt_parts
 from llm_worker.loading.project import ProjectContext, build_project_context
@@ -32,34 +35,35 @@ from llm_worker.tools.schemas import schema_tokens
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
-# Of the window of history, for the summary; and never more than this.
+# A summary may take one eighth of the history window, but at most MAX_SUMMARY_TOKENS.
 SUMMARY_SHARE = 8
-MOST_SUMMARY_TOKENS = 2_000
-FEWEST_WORDS = 50
+MAX_SUMMARY_TOKENS = 2_000
+MIN_SUMMARY_WORDS = 50
 
 
 @dataclass(frozen=True)
-class Case:
-    """One branch that is worth a summary.  cutoff: the last message it will stand for.  summariser: who writes it.
+class CompressionJob:
+    """A planned summary.  cutoff: id of the last message it will replace.  summariser: the model that writes it.
 
-    is_ahead: it is not needed yet.  written: what was written ahead of time; then nobody is asked.
+    is_ahead: it is prepared before it is needed.  prepared_text: written ahead of time; then no model is asked.
     """
 
-    work: Work
+    request: SummaryRequest
     params: CompressionParams
     reserved_tokens: int
     cutoff: str
     summariser: ModelConfig
     is_ahead: bool = False
-    written: str = ""
+    prepared_text: str = ""
 
     def tokens_after(self, summary_tokens: int) -> int:
-        return self.params.history_tokens - self.work.replaced_tokens + shown_tokens(summary_tokens)
+        """Tokens of the history once the summary is in use."""
+        return self.params.history_tokens - self.request.replaced_tokens + shown_tokens(summary_tokens)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a later request would hold of a branch.  split: None, if nothing is older than what must stay."""
+class BranchMeasurement:
+    """A branch as later requests would show it.  split: None if nothing is older than what must stay verbatim."""
 
     rows: Sequence[Row]
     params: CompressionParams
@@ -69,37 +73,37 @@ class Measured:
     summary_tokens: int
 
 
-def case_of(held: Compression) -> Case | None:
-    """None: there is nothing to summarise, or not yet. Raises ModelFailed if nobody can be asked."""
+def plan_job(held: Compression) -> CompressionJob | None:
+    """Plan the summary. Returns None if none is needed or possible. Raises ModelFailed if no model can write it."""
     config = held.model_config
     if config is None:
         raise ModelFailed("model_not_configured", f"{held.model} has no configuration")
-    found = measure(held, config)
-    is_wanted = found.params.is_due or held.triggered_by != TriggeredBy.AUTO
-    prepared = find_prepared(held, found.rows) if held.triggered_by == TriggeredBy.AUTO else None
-    is_ahead = not is_wanted and prepared is None and is_nearly_due(found.params)
-    split = split_at(found.rows, prepared.prepared_cutoff_id) if prepared else found.split
+    branch = measure_branch(held, config)
+    is_wanted = branch.params.is_due or held.triggered_by != TriggeredBy.AUTO
+    prepared = find_prepared(held, branch.rows) if held.triggered_by == TriggeredBy.AUTO else None
+    is_ahead = not is_wanted and prepared is None and is_nearly_due(branch.params)
+    split = split_at(branch.rows, prepared.prepared_cutoff_id) if prepared else branch.split
     if split is None or not (is_wanted or is_ahead):
         return None
     summariser = _summariser(config)
-    return Case(
-        work=_work(held, found, split, summariser),
-        params=found.params,
-        reserved_tokens=found.reserved_tokens,
+    return CompressionJob(
+        request=_summary_request(held, branch, split, summariser),
+        params=branch.params,
+        reserved_tokens=branch.reserved_tokens,
         cutoff=split.cutoff,
         summariser=summariser,
         is_ahead=is_ahead,
-        written=prepared.prepared_text if prepared else "",
+        prepared_text=prepared.prepared_text if prepared else "",
     )
 
 
-def measure(held: Compression, config: ModelConfig) -> Measured:
+def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
     run = _run(held)
     branch = load_branch(held.leaf_id)
     if not stores_prompt_blocks(run.turn.session.agent):
         branch = branch.without_blocks()
     renderer = MessageRenderer(estimate_tokens, sees_images=config.supports_vision)
-    rows = measured(branch.entries, renderer)
+    rows = measure_rows(branch.entries, renderer)
     summary_tokens = shown_tokens(branch.summary.token_count) if branch.summary else 0
     reserved = held.reserved_tokens
     if reserved is None:
@@ -111,30 +115,32 @@ def measure(held: Compression, config: ModelConfig) -> Measured:
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
     split = get_messages_to_summarize(rows, params.history_tokens, settings.RECENT_MESSAGES_RATIO)
-    return Measured(rows, params, reserved, split, branch.summary, summary_tokens)
+    return BranchMeasurement(rows, params, reserved, split, branch.summary, summary_tokens)
 
 
-def _work(held: Compression, found: Measured, split: Split, summariser: ModelConfig) -> Work:
+def _summary_request(
+    held: Compression, branch: BranchMeasurement, split: Split, summariser: ModelConfig
+) -> SummaryRequest:
     model = resolve_model(summariser)
     if model is None:
         raise ModelFailed("model_not_configured", f"{summariser.name} has no address")
     tokens_of = exact_counter(summariser.tokenizer) or estimate_tokens
     renderer = MessageRenderer(tokens_of)
-    # What came after the parent is one answer of perhaps several: no other's history may learn of it.
-    shown = [row.entry for row in split.recent]
-    ends = next(index for index, entry in enumerate(shown) if entry.id == str(held.parent_id))
-    longest = min(
-        found.params.history_window // SUMMARY_SHARE, model.max_output_tokens // 2, MOST_SUMMARY_TOKENS
+    # Sibling answers share the summary, so nothing after its parent is shown to the model that writes it.
+    recent = [row.entry for row in split.recent]
+    parent_index = next(index for index, entry in enumerate(recent) if entry.id == str(held.parent_id))
+    max_tokens = min(
+        branch.params.history_window // SUMMARY_SHARE, model.max_output_tokens // 2, MAX_SUMMARY_TOKENS
     )
-    return Work(
+    return SummaryRequest(
         model=model,
-        older=said([row.entry for row in split.older], renderer),
-        recent=said(shown[: ends + 1], renderer),
-        replaced_tokens=found.summary_tokens + sum(row.tokens for row in split.older),
+        older=to_messages([row.entry for row in split.older], renderer),
+        recent=to_messages(recent[: parent_index + 1], renderer),
+        replaced_tokens=branch.summary_tokens + sum(row.tokens for row in split.older),
         budget=request_budget(summariser.context_window, model.max_output_tokens).tokens,
-        words=max(FEWEST_WORDS, longest * 3 // 4),
+        words=max(MIN_SUMMARY_WORDS, max_tokens * 3 // 4),
         tokens_of=tokens_of,
-        previous=found.summary.text if found.summary else "",
+        previous=branch.summary.text if branch.summary else "",
     )
 
 
@@ -144,37 +150,37 @@ def _summariser(config: ModelConfig) -> ModelConfig:
     if chosen is None:
         raise ModelFailed("model_not_configured", f"COMPRESSION_MODEL {name} is not configured")
     if chosen.is_demo:
-        raise ModelFailed("model_not_configured", "the demo cannot summarise")
+        raise ModelFailed("model_not_configured", "the demo model cannot summarise")
     return chosen
 
 
 def _run(held: Compression) -> Run:
-    """The one that wrote the leaf; of a question without an answer on this branch, the newest."""
+    """Return the run that wrote the leaf or, if the leaf is a user message, its newest run."""
     runs = Run.objects.for_work().select_related("turn__session__agent").order_by("-created_at")
     run = runs.filter(message=held.leaf_id).first() or runs.filter(turn__user_message=held.parent_id).first()
     if run is None:
-        raise ModelFailed("model_not_configured", f"nobody has answered message {held.parent_id}")
+        raise ModelFailed("model_not_configured", f"no run has answered message {held.parent_id}")
     return run
 
 
 def _smallest_window(run: Run, config: ModelConfig) -> int:
-    """Of the turn's models: its answers share the summary."""
+    """The smallest context window of the turn's models, whose answers share the summary."""
     others = ModelConfig.objects.filter(runs__turn=run.turn_id)
     return min(config.context_window, *others.values_list("context_window", flat=True), config.context_window)
 
 
 def _reserved(run: Run, config: ModelConfig, branch: Branch, renderer: MessageRenderer) -> int:
-    """Tokens of the system prompt, tools, agent prompt, project and dynamic context, and of the answer."""
+    """Return the tokens of everything but history: prompts, tools, project, dynamic context and the answer."""
     agent = run.turn.session.agent
     tools = select_tools(agent.tools) if agent and config.supports_tools else []
-    # What is stored in the branch counts where it stands.
+    # Stored blocks are part of the branch and counted there.
     project = (
         ProjectContext(branch)
         if stores_prompt_blocks(run.turn.session.agent)
         else build_project_context(run, config, branch, in_the_branch=False)
     )
     prompt_parts = build_prompt_parts(run, tools, project)
-    said_now = prompt_parts.dynamic_context or dynamic_context.build(run.turn.session)
-    texts = (prompt_parts.system, prompt_parts.agent_prompt, prompt_parts.project, said_now)
-    shown = sum(renderer.render_text("S", text).tokens for text in texts if text)
-    return shown + schema_tokens(tools) + config.max_output_tokens
+    current_context = prompt_parts.dynamic_context or dynamic_context.build(run.turn.session)
+    texts = (prompt_parts.system, prompt_parts.agent_prompt, prompt_parts.project, current_context)
+    prompts = sum(renderer.render_text("S", text).tokens for text in texts if text)
+    return prompts + schema_tokens(tools) + config.max_output_tokens

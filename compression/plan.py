@@ -1,11 +1,12 @@
-"""Decide when a branch is too long, and where to cut it. Pure arithmetic over its rows.
+"""Decides whether a branch is too long, and where the summarised part ends. Pure arithmetic over its rows.
 
-Asking the model is summarise.py; what it is asked, prompt.py.
+Does not ask the model (summarise.py) or word its prompt (prompt.py).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from uuid import UUID
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message import total_tokens
@@ -14,7 +15,7 @@ from llm_worker.request.message_renderer import MessageRenderer
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A message of the branch and what it costs in a later request: its files, blocks and calls included."""
+    """A message of the branch and its tokens in a later request, including files, stored blocks and tool calls."""
 
     entry: Entry
     tokens: int
@@ -26,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class CompressionParams:
-    """history_tokens: of the summary and the rows after its cutoff.  history_window: what a request has for them."""
+    """history_tokens: of the summary and the rows after its cutoff.  history_window: tokens of a request for them."""
 
     history_tokens: int
     history_window: int
@@ -35,27 +36,27 @@ class CompressionParams:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """older: what the summary will stand for, never empty.  recent: kept verbatim; begins with a user row."""
+    """older: the rows to summarise, never empty.  recent: the rows kept verbatim, beginning with a user row."""
 
     older: Sequence[Row]
     recent: Sequence[Row]
 
     @property
     def cutoff(self) -> str:
-        """The last message that the summary stands for."""
+        """The id of the last message that the summary replaces."""
         return self.older[-1].entry.id
 
 
-def measured(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Row]:
+def measure_rows(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Row]:
     return [Row(entry, _tokens(entry, renderer)) for entry in entries]
 
 
 def get_compression_params(
     rows: Sequence[Row], summary_tokens: int, *, history_window: int, trigger_ratio: float
 ) -> CompressionParams:
-    """rows: the branch after the cutoff of its summary, oldest first.  summary_tokens: 0 without one.
+    """Measure the history. It is due if it is strictly longer than `trigger_ratio` of the window.
 
-    Due is a history strictly longer than its part of the window.
+    rows: the branch after the cutoff of its summary, oldest first.  summary_tokens: 0 without a summary.
     """
     tokens = summary_tokens + sum(row.tokens for row in rows)
     limit = _exactly(trigger_ratio) * history_window
@@ -63,26 +64,26 @@ def get_compression_params(
 
 
 def get_messages_to_summarize(rows: Sequence[Row], history_tokens: int, recent_ratio: float) -> Split | None:
-    """Where the rows part. None: nothing is older than what must stay.
+    """Split the rows right before a user row. Returns None if nothing is older than what must stay verbatim.
 
-    The newest that fit into their part of the history stay, at least one; the cut is right before a user row.
+    The newest rows that fit into `recent_ratio` of the history stay, at least one.
     """
-    kept_from = _tail(rows, _exactly(recent_ratio) * history_tokens)
-    asked = [index for index, row in enumerate(rows) if row.is_users]
-    if not asked:
+    kept_from = _tail_start(rows, _exactly(recent_ratio) * history_tokens)
+    user_rows = [index for index, row in enumerate(rows) if row.is_users]
+    if not user_rows:
         return None
-    cut = next((index for index in asked if index >= kept_from), asked[-1])
+    cut = next((index for index in user_rows if index >= kept_from), user_rows[-1])
     return Split(rows[:cut], rows[cut:]) if cut else None
 
 
-def split_at(rows: Sequence[Row], cutoff: object) -> Split:
-    """With this message as the last of the older ones; it is one of the rows."""
+def split_at(rows: Sequence[Row], cutoff: UUID | None) -> Split:
+    """Split after the message `cutoff`, which is one of the rows."""
     cut = next(index for index, row in enumerate(rows, start=1) if row.entry.id == str(cutoff))
     return Split(rows[:cut], rows[cut:])
 
 
-def _tail(rows: Sequence[Row], room: Fraction) -> int:
-    """Where the newest rows begin that fit into `room`; the last one in any case."""
+def _tail_start(rows: Sequence[Row], room: Fraction) -> int:
+    """Return the index of the first of the newest rows that fit into `room`; the last row always stays."""
     used, start = 0, len(rows)
     while start and (start == len(rows) or used + rows[start - 1].tokens <= room):
         start -= 1
@@ -98,5 +99,5 @@ def _tokens(entry: Entry, renderer: MessageRenderer) -> int:
 
 
 def _exactly(ratio: float) -> Fraction:
-    # 0.29 * 100 is less than 29 in floating point, which would move a limit by a token.
+    # In floating point 0.29 * 100 is less than 29, which would move a limit by one token.
     return Fraction(str(ratio))

@@ -1,6 +1,6 @@
-"""Summaries that are written before they are needed (COMPRESSION_AHEAD), and kept in their compression's row.
+"""Summaries written before they are needed (COMPRESSION_AHEAD), kept in their compression's row.
 
-They lie outside the tree until the trigger is crossed; then they are stored without another request.
+They stay outside the message tree until the history crosses the trigger, and are then stored without another request.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,13 @@ from compression.plan import CompressionParams, Row
 
 
 def is_nearly_due(params: CompressionParams) -> bool:
+    """Whether a summary should be prepared. Always False while COMPRESSION_AHEAD is off."""
     limit = settings.COMPRESSION_AHEAD_RATIO * params.history_window
     return settings.COMPRESSION_AHEAD and params.history_tokens > limit
 
 
 def find_prepared(held: Compression, rows: Sequence[Row]) -> Compression | None:
-    """The newest that was written on this branch and covers more than the summary in force."""
+    """Return the newest prepared summary of this branch. rows: those after the cutoff of the summary in use."""
     if not settings.COMPRESSION_AHEAD:
         return None
     messages = [UUID(row.entry.id) for row in rows]

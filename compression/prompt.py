@@ -1,6 +1,6 @@
-"""What the summarising model is asked: only what stands before the marker is summarised. Pure.
+"""The prompt of the summarising model, which summarises only what stands before a marker message. Pure.
 
-Knows nothing of sizes; which rows go into one request is passes.py's.
+Does not count tokens: which messages go into one request is chunking.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,13 +44,13 @@ TOOLS_USED = "[Tools used for this answer: {names}]"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the rows.  previous: the summary so far; empty: there is none."""
+    """The fixed messages of a request.  words: the longest summary.  previous: the summary so far, or empty."""
 
     words: int
     previous: str = ""
 
     def around(self, older: Sequence[Message], recent: Sequence[Message]) -> list[Message]:
-        """S, older rows, marker, recent rows, final instruction: the final one is the last, and quotes nothing."""
+        """Return the instructions, older messages, marker, recent messages and final instruction, in this order."""
         instructions = INSTRUCTIONS + (PREVIOUS.format(text=self.previous) if self.previous else "")
         return [
             Message("S", instructions),
@@ -61,15 +61,15 @@ class Frame:
         ]
 
 
-def said(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:
-    """Rows as separate user and assistant messages, oldest first.
+def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:
+    """Turn rows into separate user and assistant messages, oldest first.
 
-    Files stand above their message. Tool responses, pictures and stored blocks are left out.
+    Files precede their message. Tool responses, images and stored blocks are left out.
     """
-    return [message for entry in entries for message in _said(entry, renderer)]
+    return [message for entry in entries for message in _entry_messages(entry, renderer)]
 
 
-def _said(entry: Entry, renderer: MessageRenderer) -> Iterator[Message]:
+def _entry_messages(entry: Entry, renderer: MessageRenderer) -> Iterator[Message]:
     if entry.role == "user":
         if entry.files:
             yield renderer.render_files(entry)

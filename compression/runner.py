@@ -1,6 +1,7 @@
-"""This process's compressions: each claimed, kept by a beat, asked for, and ended exactly once.
+"""Executes the compressions of one worker process: claims them, keeps their lease, and ends each exact_counter once.
 
-Every one has an event loop of its own in the Celery thread that brought it: they are few, and last for seconds.
+Each runs on an event loop of its own in the Celery thread that received its message: they are few and take seconds.
+What is measured and asked is measurement.py and summarise.py; the stored end is chat/compressions/requests.py.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -21,133 +22,136 @@ from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.models import Compression, CompressionStatus, Session
 from chat.models.lease import COMPRESSION_LEASE
+from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
-from compression.cost import spent
-from compression.measurement import Case, case_of
-from compression.summarise import Metered, Refused, Summarised, compress_chat_history
+from compression.cost import total_usage
+from compression.measurement import CompressionJob, plan_job
+from compression.summarise import SummaryRejected, UsageRecorder, WrittenSummary, compress_chat_history
 from llm_worker.database import Database
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 
-# One request at a time; the second connection is for a retry beside one that is still being closed.
+# One request at a time; the second connection is for a retry while the first is still being closed.
 CONNECTIONS = 2
 
 
-class Carrier:
-    """`carry_out` may be called from any number of threads, `leave` from a signal handler."""
+class CompressionRunner:
+    """`run` may be called from any number of threads, `drain` from a signal handler."""
 
     def __init__(self) -> None:
         self.owner = new_owner()
         self._database = Database()
-        self._leaving = threading.Event()
-        self._cuts: set[Callable[[], Any]] = set()
+        self._is_draining = threading.Event()
+        self._cancellations: set[Callable[[], object]] = set()
 
-    def carry_out(self, compression_id: str) -> None:
-        """Returns when it has ended, was put back, or was not ours to take."""
-        asyncio.run(self._carry_out(compression_id))
+    def run(self, compression_id: str) -> None:
+        """Execute a compression; return when it has ended, was released, or could not be claimed."""
+        asyncio.run(self._run(compression_id))
 
-    def leave(self) -> None:
-        """Claim nothing more, and put back what is in hand."""
-        self._leaving.set()
-        for cut in list(self._cuts):
-            cut()
+    def drain(self) -> None:
+        """Claim nothing more, and release the compressions that are running."""
+        self._is_draining.set()
+        for cancel in list(self._cancellations):
+            cancel()
 
     def close(self) -> None:
         self._database.close()
 
-    async def _carry_out(self, compression_id: str) -> None:
-        if self._leaving.is_set():
-            return  # the sweeper sends it again
+    async def _run(self, compression_id: str) -> None:
+        if self._is_draining.is_set():
+            return  # the sweeper sends the message again
         held = await self._database.call_with_retry(Compression.objects.claim, compression_id, self.owner)
         if held is None:
-            logger.debug("compression %s is not ours to take", compression_id)
+            logger.debug("compression %s: not claimed", compression_id)
             return
         reach("after_compression_claim")
-        work = asyncio.create_task(self._bring_to_an_end(held))
-        beat = asyncio.create_task(self._keep_beating(held, work))
+        work = asyncio.create_task(self._execute(held))
+        heartbeat = asyncio.create_task(self._keep_lease(held, work))
         loop = asyncio.get_running_loop()
-        cut = partial(loop.call_soon_threadsafe, work.cancel)
-        self._cuts.add(cut)
+        cancel = partial(loop.call_soon_threadsafe, work.cancel)
+        self._cancellations.add(cancel)
         try:
-            if self._leaving.is_set():  # since the claim
+            if self._is_draining.is_set():  # since the claim
                 work.cancel()
             with suppress(asyncio.CancelledError):
                 await work
         finally:
-            self._cuts.discard(cut)
-            beat.cancel()
-        if work.cancelled() and self._leaving.is_set():
-            await self._database.call_with_retry(put_back, held)
+            self._cancellations.discard(cancel)
+            heartbeat.cancel()
+        if work.cancelled() and self._is_draining.is_set():
+            await self._database.call_with_retry(release, held)
 
-    async def _keep_beating(self, held: Compression, work: asyncio.Task[None]) -> None:
-        """Lets go of what is not ours any more; while Postgres is away the end is tried until it is refused."""
+    async def _keep_lease(self, held: Compression, work: asyncio.Task[None]) -> None:
+        """Extend the lease until cancelled; cancel `work` when another attempt holds the row.
+
+        While Postgres is unreachable the work goes on: its end is fenced by the attempt.
+        """
         while True:
             await asyncio.sleep(COMPRESSION_LEASE.beat_s)
             try:
                 if not await self._database.call(held.extend_lease):
                     work.cancel()
             except DatabaseError as error:
-                logger.warning("%s: no beat: %s", held, error)
+                logger.warning("%s: no heartbeat: %s", held, error)
 
-    async def _bring_to_an_end(self, held: Compression) -> None:
-        """The process edge of one compression: whatever happens in it ends it alone."""
+    async def _execute(self, held: Compression) -> None:
+        """The process edge of one compression: any exception ends this compression alone."""
         status, code = CompressionStatus.NOTHING, ""
-        used: list[Any] = []
-        case: Case | None = None
+        used: list[TokenUsage] = []
+        job: CompressionJob | None = None
         try:
-            case = await self._database.call_with_retry(begin, held)
-            if case and await self._summarised(held, case, used):
+            job = await self._database.call_with_retry(start_job, held)
+            if job and await self._summarise(held, job, used):
                 return
-        except Refused as refusal:
-            status, code = CompressionStatus.REFUSED, refusal.code
+        except SummaryRejected as rejection:
+            status, code = CompressionStatus.REFUSED, rejection.code
         except ModelFailed as failure:
             status, code = CompressionStatus.FAILED, failure.code
         except TimeoutError:
             status, code = CompressionStatus.FAILED, "deadline_exceeded"
         except Session.DoesNotExist:
-            logger.info("%s: its session is gone", held)
+            logger.info("%s: its session was deleted", held)
             return
         except Exception:
             logger.exception("%s failed", held)
             status, code = CompressionStatus.FAILED, "internal_error"
-        costs = spent(used, case.summariser if case else None)
+        usage = total_usage(used, job.summariser if job else None)
         await self._database.call_with_retry(
-            compression_requests.end_without_summary, held, status, code, costs
+            compression_requests.end_without_summary, held, status, code, usage
         )
 
-    async def _summarised(self, held: Compression, case: Case, used: list[Any]) -> bool:
-        """Ask and store. False: it is not held any more."""
+    async def _summarise(self, held: Compression, job: CompressionJob, used: list[TokenUsage]) -> bool:
+        """Write and store the summary. Returns False if this attempt no longer holds the row."""
         reach("before_summary_asked")
-        made = recalled(case) or await _ask(case, used)
+        written = prepared_summary(job) or await _ask_model(job, used)
         reach("before_summary_stored")
-        costs = spent(used, case.summariser)
-        if case.is_ahead:
-            return await self._database.call_with_retry(keep, held, case, made, costs)
-        stored = await self._database.call_with_retry(
-            compression_requests.finish, held, of(case, made), costs
-        )
+        usage = total_usage(used, job.summariser)
+        if job.is_ahead:
+            return await self._database.call_with_retry(store_prepared, held, job, written, usage)
+        new = new_summary(job, written)
+        stored = await self._database.call_with_retry(compression_requests.finish, held, new, usage)
         reach("after_summary_stored")
         return stored is not None
 
 
-async def _ask(case: Case, used: list[Any]) -> Summarised:
+async def _ask_model(job: CompressionJob, used: list[TokenUsage]) -> WrittenSummary:
     models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
     try:
         async with asyncio.timeout(settings.RUN_DEADLINE_S):
-            return await compress_chat_history(case.work, Metered(models, used))
+            return await compress_chat_history(job.request, UsageRecorder(models, used))
     finally:
         await models.close()
 
 
-def begin(held: Compression) -> Case | None:
-    """Measure, and tell if there is something to do. None: there is not."""
-    case = case_of(held)
-    if case is None:
+def start_job(held: Compression) -> CompressionJob | None:
+    """Measure the branch and record that the compression has started. Returns None if there is nothing to do."""
+    job = plan_job(held)
+    if job is None:
         return None
-    params, reserved = case.params, case.reserved_tokens
-    if case.is_ahead:  # nobody hears of it
+    params, reserved = job.params, job.reserved_tokens
+    if job.is_ahead:  # not published: nothing changes for readers yet
         is_held = held.measured(params.history_tokens, reserved, params.history_window)
     else:
         is_held = compression_requests.start(
@@ -156,24 +160,27 @@ def begin(held: Compression) -> Case | None:
             reserved_tokens=reserved,
             history_window=params.history_window,
         )
-    return case if is_held else None
+    return job if is_held else None
 
 
-def put_back(held: Compression) -> None:
+def release(held: Compression) -> None:
+    """Return the compression to the queue, for another worker."""
     if held.release():
         compression_requests.enqueue(held.pk)
 
 
-def recalled(case: Case) -> Summarised | None:
-    """What was written ahead of time."""
-    return Summarised(case.written, count_tokens(case.written)) if case.written else None
+def prepared_summary(job: CompressionJob) -> WrittenSummary | None:
+    """Return the summary that was written ahead of time, if there is one."""
+    return WrittenSummary(job.prepared_text, count_tokens(job.prepared_text)) if job.prepared_text else None
 
 
-def keep(held: Compression, case: Case, made: Summarised, costs: CompressionUsage) -> bool:
-    """Outside the tree, until the history has grown to need it. False: it is not held any more."""
-    kept = {"prepared_text": made.text, "prepared_cutoff_id": case.cutoff, **asdict(costs)}
-    return held.end(CompressionStatus.PREPARED, **kept)
+def store_prepared(
+    held: Compression, job: CompressionJob, written: WrittenSummary, usage: CompressionUsage
+) -> bool:
+    """End with a summary outside the tree, for later. Returns False if this attempt no longer holds the row."""
+    fields = {"prepared_text": written.text, "prepared_cutoff_id": job.cutoff, **asdict(usage)}
+    return held.end(CompressionStatus.PREPARED, **fields)
 
 
-def of(case: Case, made: Summarised) -> NewSummary:
-    return NewSummary(case.cutoff, made.text, made.tokens, case.tokens_after(made.tokens))
+def new_summary(job: CompressionJob, written: WrittenSummary) -> NewSummary:
+    return NewSummary(UUID(job.cutoff), written.text, written.tokens, job.tokens_after(written.tokens))

@@ -1,6 +1,6 @@
-"""Ask a model for the summary, in as many passes as it takes, and refuse one that is not worth having.
+"""Asks a model for a summary, in as many passes as needed, and rejects one that is not worth storing.
 
-Knows no rows: work comes in as values, and what to store goes out as one.
+Reads and writes no rows: takes a SummaryRequest and returns a WrittenSummary.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
-from compression.chunking import NoRoom, next_pass
+from compression.chunking import WindowTooSmall, next_pass
 from compression.prompt import Frame
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
@@ -19,21 +19,21 @@ from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 
-# A summary that gains less is written again soon, for nothing.
+# A summary that saves a smaller share would soon have to be replaced.
 SMALLEST_GAIN: Final = 0.1
-# More requests than this for one summary mean a window that is far too small for the history.
+# More requests for one summary mean that the window is far too small for the history.
 MOST_PASSES: Final = 200
 
 
 class Models(Protocol):
-    """llm_worker.upstream.llm.LanguageModels, or whatever else answers."""
+    """The part of llm_worker.upstream.llm.LanguageModels that is used; tests replace it."""
 
     async def complete(self, request: Request) -> Completion: ...
 
 
 @dataclass
-class Metered:
-    """Passes requests on, and remembers what they used, whatever becomes of them."""
+class UsageRecorder:
+    """Forwards requests and records their usage, also of summaries that are rejected later."""
 
     models: Models
     used: list[TokenUsage] = field(default_factory=list)
@@ -45,18 +45,19 @@ class Metered:
 
 
 @dataclass
-class Refused(Exception):
-    """What the model wrote is not acceptable: empty, truncated, too_long, small_gain; or no_room for asking."""
+class SummaryRejected(Exception):
+    """The summary is not acceptable. code: empty, truncated, too_long or small_gain; no_room if none can be asked for."""
 
     code: str
 
 
 @dataclass(frozen=True)
-class Work:
-    """What is to be summarised, and by whom.
+class SummaryRequest:
+    """What to summarise, and the model that does it.
 
-    older, recent: the rows as they are shown, recent ones up to the summary's parent.  replaced_tokens: what the
-    older rows and the previous summary cost in a request.  budget: tokens of one request.
+    older: the messages to summarise.  recent: those after them, up to the summary's parent.  replaced_tokens: of the
+    older messages and the previous summary, in a later request.  budget: tokens of one request.  words: the longest
+    summary.  previous: the text of the previous summary, or empty.
     """
 
     model: Model
@@ -70,56 +71,60 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Summarised:
+class WrittenSummary:
     """tokens: of the text alone, in the default encoding."""
 
     text: str
     tokens: int
 
 
-async def compress_chat_history(work: Work, models: Models) -> Summarised:
-    """Raises Refused or ModelFailed; then nothing is to be written."""
-    rest, text = work.older, work.previous
+async def compress_chat_history(request: SummaryRequest, models: Models) -> WrittenSummary:
+    """Write a summary. Raises SummaryRejected or ModelFailed."""
+    rest, text = request.older, request.previous
     for _ in range(MOST_PASSES):
-        messages, rest = _next(work, rest, text)
-        completion = await models.complete(Request(work.model, messages))
-        text = _accepted(completion)
+        messages, rest = _next_request(request, rest, text)
+        completion = await models.complete(Request(request.model, messages))
+        text = _accept(completion)
         if not rest:
-            return Summarised(text, _worth_having(text, work.replaced_tokens))
-    raise Refused("no_room")
+            return WrittenSummary(text, _check_gain(text, request.replaced_tokens))
+    raise SummaryRejected("no_room")
 
 
 def shown_tokens(summary_tokens: int) -> int:
-    """What a later request pays for a summary of that many."""
+    """Return the tokens that a summary of so many tokens takes in a later request."""
     return summary_tokens + SUMMARY_TOKENS + TOKENS_PER_MESSAGE
 
 
-def _next(work: Work, rest: Sequence[Message], text: str) -> tuple[Sequence[Message], Sequence[Message]]:
-    frame = Frame(work.words, text)
+def _next_request(
+    request: SummaryRequest, rest: Sequence[Message], text: str
+) -> tuple[Sequence[Message], Sequence[Message]]:
+    """Return the messages of the next request, and what is left after it."""
+    frame = Frame(request.words, text)
     try:
-        step = next_pass(frame, rest, work.recent, budget=work.budget, tokens_of=work.tokens_of)
-    except NoRoom as error:
-        raise Refused("no_room") from error
+        step = next_pass(frame, rest, request.recent, budget=request.budget, tokens_of=request.tokens_of)
+    except WindowTooSmall as error:
+        raise SummaryRejected("no_room") from error
     return step.messages, step.rest
 
 
-def _accepted(completion: Completion) -> str:
+def _accept(completion: Completion) -> str:
+    """Return the text of a complete answer without its reasoning. Raises SummaryRejected or ModelFailed."""
     text = clean(without_reasoning(completion.text)).strip()
     if completion.finish_reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")
     if completion.finish_reason != "stop":
-        raise Refused("truncated")
+        raise SummaryRejected("truncated")
     if not text:
-        raise Refused("empty")
+        raise SummaryRejected("empty")
     return text
 
 
-def _worth_having(text: str, replaced_tokens: int) -> int:
-    """Its tokens, if it is enough shorter than what it replaces."""
+def _check_gain(text: str, replaced_tokens: int) -> int:
+    """Return the tokens of the summary. Raises SummaryRejected unless it is enough shorter than what it replaces."""
     tokens = count_tokens(text)
     shown = shown_tokens(tokens)
     if shown >= replaced_tokens:
-        raise Refused("too_long")
+        raise SummaryRejected("too_long")
     if shown > (1 - SMALLEST_GAIN) * replaced_tokens:
-        raise Refused("small_gain")
+        raise SummaryRejected("small_gain")
     return tokens

@@ -1,4 +1,4 @@
-"""The Celery edge: a task message wakes this process up to carry one compression out, and signals end the process."""
+"""The Celery task that executes one compression, and the worker process's signals: start, drain, close."""
 
 from functools import cache
 from typing import Any
@@ -9,34 +9,34 @@ from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPRESS_BRANCH
-from compression.runner import Carrier
+from compression.runner import CompressionRunner
 
 
 @shared_task(name=COMPRESS_BRANCH)
 def compress_branch(*, compression_id: str, **_later: object) -> None:
-    """Carry one compression out. Delivered again, to anybody, it cannot be claimed and nothing happens."""
-    carrier().carry_out(compression_id)
+    """Execute one compression. Idempotent: a repeated delivery cannot claim it and does nothing."""
+    runner().run(compression_id)
 
 
 @cache
-def carrier() -> Carrier:
-    """This process's."""
-    return Carrier()
+def runner() -> CompressionRunner:
+    """The runner of this process."""
+    return CompressionRunner()
 
 
 @worker_ready.connect
 def start(**_: Any) -> None:
-    carrier()
+    runner()
     keep_pushing("compression")
     tune_gc()
 
 
 @worker_shutting_down.connect
-def leave(**_: Any) -> None:
-    """Summaries are not waited for: another process begins them again."""
-    carrier().leave()
+def drain(**_: Any) -> None:
+    """Release what is running without waiting for it: another process starts it again."""
+    runner().drain()
 
 
 @worker_shutdown.connect
 def close(**_: Any) -> None:
-    carrier().close()
+    runner().close()

@@ -1,4 +1,4 @@
-"""alice's conversation as rows, a scripted model server, and this process's carrier of compressions."""
+"""alice's conversation as rows, a scripted model server, and this process's runner of compressions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from chat.compressions import requests as compression_requests
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, ModelConfig, Run, Session, ToolCall, TriggeredBy, Turn
 from chat.transcript.tokens import count_tokens
-from compression.runner import Carrier
+from compression.runner import CompressionRunner
 from tests import factories
 from tests.upstream import Upstream
 
@@ -110,10 +110,10 @@ def talk(transactional_db: None, upstream: Upstream) -> Iterator[Talk]:
 
 
 @pytest.fixture
-def carrier() -> Iterator[Carrier]:
-    carrier = Carrier()
-    yield carrier
-    carrier.close()
+def runner() -> Iterator[CompressionRunner]:
+    runner = CompressionRunner()
+    yield runner
+    runner.close()
 
 
 def again(asked: Compression) -> Compression:

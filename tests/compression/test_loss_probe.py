@@ -10,11 +10,11 @@ from tests.upstream_steps import Rule
 
 
 @pytest.fixture
-def compression(talk, carrier, upstream):
+def compression(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": "They spoke of tides."}, times=1, stream=False)
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     upstream.asides.clear()
     return again(asked)
 

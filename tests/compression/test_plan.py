@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Round, TextFile
-from compression.plan import Row, get_compression_params, get_messages_to_summarize, measured
+from compression.plan import Row, get_compression_params, get_messages_to_summarize, measure_rows
 from llm_worker.request.message import total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
@@ -82,7 +82,7 @@ def test_the_summary_counts_among_what_a_fifth_is_taken_of() -> None:
 @given(branches(), st.integers(0, 500), st.floats(0.05, 0.95))
 @settings(max_examples=examples(200), deadline=None)
 def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
-    history = measured(branch, RENDERER)
+    history = measure_rows(branch, RENDERER)
     tokens = summary + sum(row.tokens for row in history)
     split = get_messages_to_summarize(history, tokens, ratio)
     if split is None:
@@ -100,7 +100,7 @@ def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
 @given(branches(), st.floats(0.05, 0.95))
 @settings(max_examples=examples(100), deadline=None)
 def test_no_later_question_would_have_kept_more(branch: list[Entry], ratio: float) -> None:
-    history = measured(branch, RENDERER)
+    history = measure_rows(branch, RENDERER)
     tokens = sum(row.tokens for row in history)
     split = get_messages_to_summarize(history, tokens, ratio)
     if split is None:
@@ -121,7 +121,7 @@ def test_a_row_costs_what_a_later_request_shows_of_it() -> None:
     )
     answer = Entry("a", "assistant", "look first then this", SENT_AT, rounds=(Round((call,), "look first "),))
     alone = [replay_of(question), replay_of(answer)]
-    assert [row.tokens for row in measured([question, answer], RENDERER)] == alone
+    assert [row.tokens for row in measure_rows([question, answer], RENDERER)] == alone
     assert alone[1] < 99
 
 
@@ -136,7 +136,7 @@ def replay_of(entry: Entry) -> int:
 @given(branches())
 @settings(max_examples=examples(50), deadline=None)
 def test_roles_alternate_on_both_sides_of_every_cut(branch: list[Entry]) -> None:
-    history = measured(branch, RENDERER)
+    history = measure_rows(branch, RENDERER)
     split = get_messages_to_summarize(history, sum(row.tokens for row in history), 0.2)
     for part in (split.older, split.recent) if split else ():
         assert all(len(list(group)) == 1 for _, group in groupby(part, key=lambda row: row.is_users))

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
-from compression.chunking import NoRoom, next_pass
-from compression.plan import get_messages_to_summarize, measured
-from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, said
+from compression.chunking import WindowTooSmall, next_pass
+from compression.plan import get_messages_to_summarize, measure_rows
+from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, to_messages
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
 from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
@@ -30,7 +30,7 @@ def answer(text: str, *tools: str) -> Entry:
 
 def asked(older: list[Entry], recent: list[Entry], previous: str = "") -> list[tuple[str, str]]:
     frame = Frame(words=100, previous=previous)
-    messages = frame.around(said(older, RENDERER), said(recent, RENDERER))
+    messages = frame.around(to_messages(older, RENDERER), to_messages(recent, RENDERER))
     return [(message.role, message.text) for message in messages]
 
 
@@ -51,13 +51,13 @@ def test_a_progressive_request_holds_the_previous_summary_with_the_instructions(
 
 
 def test_an_answer_with_tools_is_shown_with_their_names_alone() -> None:
-    (message,) = said([answer("Found it", "web_search", "current_time", "web_search")], RENDERER)
+    (message,) = to_messages([answer("Found it", "web_search", "current_time", "web_search")], RENDERER)
     assert message.text == "[Tools used for this answer: web_search, current_time]\n\nFound it"
     assert not message.calls
 
 
 def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_out() -> None:
-    assert [message.text for message in said([answer("", "act"), answer("")], RENDERER)] == [
+    assert [message.text for message in to_messages([answer("", "act"), answer("")], RENDERER)] == [
         "[Tools used for this answer: act]"
     ]
 
@@ -65,7 +65,7 @@ def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_o
 def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
     file = TextFile("f", "notes.txt", 9, Document(1, "d", "notes.txt", "the contents"))
     picture = Image("i", "i.png", "data:picture", 16, 16)
-    shown = said([Entry("u", "user", "See", SENT_AT, files=(file,), images=(picture,))], RENDERER)
+    shown = to_messages([Entry("u", "user", "See", SENT_AT, files=(file,), images=(picture,))], RENDERER)
     assert ["the contents" in message.text for message in shown] == [True, False]
     assert not any(message.images for message in shown)
 
@@ -73,12 +73,12 @@ def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
 @given(branches(), st.integers(150, 2000), st.sampled_from(["", "what was before " * 20]))
 @settings(max_examples=examples(150), deadline=None)
 def test_every_request(branch: list[Entry], room: int, previous: str) -> None:
-    rows = measured(branch, RENDERER)
+    rows = measure_rows(branch, RENDERER)
     split = get_messages_to_summarize(rows, sum(row.tokens for row in rows), 0.2)
     if split is None:
         return
-    older = said([row.entry for row in split.older], RENDERER)
-    recent = said([row.entry for row in split.recent if row.entry.id[0] == "u"][:1], RENDERER)
+    older = to_messages([row.entry for row in split.older], RENDERER)
+    recent = to_messages([row.entry for row in split.recent if row.entry.id[0] == "u"][:1], RENDERER)
     frame = Frame(words=100, previous=previous)
     budget = sum(tokens_of(message.text) + TOKENS_PER_MESSAGE for message in frame.around((), ())) + room
     passes = all_passes(frame, older, recent, budget)
@@ -111,7 +111,7 @@ def all_passes(
     while rest:
         try:
             step = next_pass(frame, rest, recent, budget=budget, tokens_of=tokens_of)
-        except NoRoom:
+        except WindowTooSmall:
             return None
         passes.append(list(step.messages))
         rest = list(step.rest)
@@ -119,7 +119,7 @@ def all_passes(
 
 
 def test_a_single_message_longer_than_the_window_is_read_in_parts() -> None:
-    older = said([user("word " * 5000)], RENDERER)
+    older = to_messages([user("word " * 5000)], RENDERER)
     passes = all_passes(FRAME, older, [], budget=1200)
     assert passes is not None
     assert len(passes) > 4

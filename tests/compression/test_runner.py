@@ -8,9 +8,9 @@ import pytest
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ModelConfig, Session, TriggeredBy
 from chat.models.session import SessionEvent
-from compression.measurement import measure
+from compression.measurement import measure_branch
 from compression.prompt import MARKER
-from compression.runner import Carrier
+from compression.runner import CompressionRunner
 from tests import factories
 from tests.compression.conftest import WORD, Talk, again
 from tests.upstream import Upstream
@@ -33,11 +33,11 @@ def spoken(upstream: Upstream, number: int = 0) -> list[str]:
     return ["|" if text == MARKER else text.split()[1] for text in contents[1:-1]]
 
 
-def test_a_long_branch_gets_a_summary_below_its_last_question(talk, carrier, upstream):
+def test_a_long_branch_gets_a_summary_below_its_last_question(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     done, (summary,) = again(asked), talk.summaries()
     assert (done.status, done.summary, done.error_code) == ("done", summary, "")
     assert (summary.text, talk.name_of(summary.parent), talk.name_of(summary.last_summarized_message)) == (
@@ -50,11 +50,11 @@ def test_a_long_branch_gets_a_summary_below_its_last_question(talk, carrier, ups
     assert heard(talk)[1]["tokens_after"] == done.tokens_after
 
 
-def test_the_model_is_asked_with_a_marker_and_without_what_came_after_the_parent(talk, carrier, upstream):
+def test_the_model_is_asked_with_a_marker_and_without_what_came_after_the_parent(talk, runner, upstream):
     talk.turn(1)
     talk.turns(5)
     upstream.reply({"text": SUMMARY}, stream=False)
-    carrier.carry_out(str(talk.ask("a6").pk))
+    runner.run(str(talk.ask("a6").pk))
     (aside,) = upstream.asides
     assert roles(upstream) == [["system", *["user", "assistant"] * 5, "user", "user", "user"]]
     assert spoken(upstream) == ["u1", "a1", "u2", "a2", "u3", "a3", "u4", "a4", "u5", "a5", "|", "u6"]
@@ -63,13 +63,13 @@ def test_the_model_is_asked_with_a_marker_and_without_what_came_after_the_parent
     assert "a6" not in str(aside.body)
 
 
-def test_a_later_summary_goes_on_from_the_one_before(talk, carrier, upstream):
+def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": SUMMARY}, times=1, stream=False)
     upstream.reply({"text": "They still speak of tides."}, stream=False)
-    carrier.carry_out(str(talk.ask("a6").pk))
+    runner.run(str(talk.ask("a6").pk))
     talk.turns(5)
-    carrier.carry_out(str(talk.ask("a11").pk))
+    runner.run(str(talk.ask("a11").pk))
     first, second = talk.summaries()
     assert spoken(upstream, 1) == [
         "u6",
@@ -99,13 +99,13 @@ def test_a_later_summary_goes_on_from_the_one_before(talk, carrier, upstream):
         pytest.param([{"raw": "not json"}], "failed", "upstream_malformed", id="no completion at all"),
     ],
 )
-def test_without_an_acceptable_summary_nothing_is_written(talk, carrier, upstream, steps, status, code):
+def test_without_an_acceptable_summary_nothing_is_written(talk, runner, upstream, steps, status, code):
     talk.turns(6)
     if "raw" in steps[0]:
         steps = [{"status": 200, "body": {"not": "a completion"}}]
     upstream.reply(*steps, stream=False)
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     ended = again(asked)
     assert (ended.status, ended.error_code, talk.summaries()) == (status, code, [])
     assert ended.retry_at is not None
@@ -113,45 +113,45 @@ def test_without_an_acceptable_summary_nothing_is_written(talk, carrier, upstrea
     assert find_summary_for_branch(talk["a6"]) is None
 
 
-def test_thoughts_before_a_summary_are_not_part_of_it(talk, carrier, upstream):
+def test_thoughts_before_a_summary_are_not_part_of_it(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": f"<think>Well.</think>\n\n{SUMMARY}\n"}, stream=False)
-    carrier.carry_out(str(talk.ask("a6").pk))
+    runner.run(str(talk.ask("a6").pk))
     assert [summary.text for summary in talk.summaries()] == [SUMMARY]
 
 
-def test_a_short_branch_costs_no_request_unless_somebody_asks_by_hand(talk, carrier, upstream):
+def test_a_short_branch_costs_no_request_unless_somebody_asks_by_hand(talk, runner, upstream):
     talk.turns(2)
     upstream.reply({"text": SUMMARY}, stream=False)
     unasked = talk.ask("a2")
-    carrier.carry_out(str(unasked.pk))
+    runner.run(str(unasked.pk))
     assert (again(unasked).status, upstream.asides, heard(talk)) == ("nothing", [], [])
     by_hand = talk.ask("a2", TriggeredBy.USER)
-    carrier.carry_out(str(by_hand.pk))
+    runner.run(str(by_hand.pk))
     assert (again(by_hand).status, len(talk.summaries())) == ("done", 1)
 
 
 @pytest.mark.parametrize(("room", "status"), [(0, "nothing"), (-1, "done")])
-def test_the_trigger_is_exact(talk, carrier, upstream, room, status):
+def test_the_trigger_is_exact(talk, runner, upstream, room, status):
     """With three quarters of the window exactly full, and with one token less of it."""
     talk.turns(6)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
-    found = measure(asked, talk.model)
+    found = measure_branch(asked, talk.model)
     window = -(-found.params.history_tokens * 4 // 3) + found.reserved_tokens + room
     type(talk.model).objects.update(context_window=window)
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert again(asked).status == status
 
 
-def test_a_single_turn_cannot_be_summarised(talk, carrier, upstream):
+def test_a_single_turn_cannot_be_summarised(talk, runner, upstream):
     talk.turns(1, tokens=900)
     asked = talk.ask("a1", TriggeredBy.USER)
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert (again(asked).status, upstream.asides) == ("nothing", [])
 
 
-def test_the_smallest_window_of_the_turns_models_counts(talk, carrier, upstream):
+def test_the_smallest_window_of_the_turns_models_counts(talk, runner, upstream):
     small = talk.model
     large = factories.create_model("oceans", base_url=upstream.base_url, context_window=100_000)
     talk.turns(5)
@@ -162,13 +162,13 @@ def test_the_smallest_window_of_the_turns_models_counts(talk, carrier, upstream)
     type(run).objects.filter(pk=run.pk).update(model_config=large)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a6", model=large)
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert again(asked).history_window == max(0, 3000 - again(asked).reserved_tokens)
     assert again(asked).status == "done"
     assert find_summary_for_branch(talk["b6"]) == find_summary_for_branch(talk["a6"]) is not None
 
 
-def test_another_model_may_summarise(talk, carrier, upstream, settings):
+def test_another_model_may_summarise(talk, runner, upstream, settings):
     settings.COMPRESSION_MODEL = "scribe"
     scribe = factories.create_model("scribe", base_url=upstream.base_url, prompt_price=1, completion_price=2)
     talk.turns(6)
@@ -176,29 +176,29 @@ def test_another_model_may_summarise(talk, carrier, upstream, settings):
         {"text": SUMMARY}, {"usage": {"prompt_tokens": 1000, "completion_tokens": 10}}, stream=False
     )
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert upstream.asides[0].body["model"] == scribe.name
     done = again(asked)
     assert (done.model, done.prompt_tokens, float(done.cost)) == ("tides", 1000, 0.00102)
 
 
 @pytest.mark.parametrize("change", [{"is_demo": True}, {"base_url": ""}])
-def test_without_a_model_to_ask_it_fails(talk, carrier, upstream, settings, change):
+def test_without_a_model_to_ask_it_fails(talk, runner, upstream, settings, change):
     settings.LLM_BASE_URL = ""
     talk.turns(6)
     ModelConfig.objects.update(**change)
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert (again(asked).status, again(asked).error_code) == ("failed", "model_not_configured")
 
 
-def test_a_history_longer_than_the_window_is_summarised_in_passes(talk, carrier, upstream):
+def test_a_history_longer_than_the_window_is_summarised_in_passes(talk, runner, upstream):
     talk.turns(20)
     upstream.reply({"text": "First this."}, times=1, stream=False)
     upstream.reply({"text": "Then that."}, times=1, stream=False)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a20")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert again(asked).status == "done"
     assert len(upstream.asides) > 2
     said = [spoken(upstream, number) for number in range(len(upstream.asides))]
@@ -209,22 +209,22 @@ def test_a_history_longer_than_the_window_is_summarised_in_passes(talk, carrier,
     assert "Then that." in upstream.asides[2].messages[0]["content"]
 
 
-def test_tools_are_named_and_their_responses_left_out(talk, carrier, upstream):
+def test_tools_are_named_and_their_responses_left_out(talk, runner, upstream):
     talk.turns(6)
     talk.use_tool("a2")
     upstream.reply({"text": SUMMARY}, stream=False)
-    carrier.carry_out(str(talk.ask("a6").pk))
+    runner.run(str(talk.ask("a6").pk))
     shown = str(upstream.asides[0].body)
     assert "[Tools used for this answer: web_search]" in shown
     assert "secret response" not in shown
 
 
-def test_of_five_deliveries_at_once_one_asks_the_model(talk, carrier, upstream):
+def test_of_five_deliveries_at_once_one_asks_the_model(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"wait": "others"}, {"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
     with ThreadPoolExecutor(5) as threads:
-        deliveries = [threads.submit(carrier.carry_out, str(asked.pk)) for _ in range(5)]
+        deliveries = [threads.submit(runner.run, str(asked.pk)) for _ in range(5)]
         upstream.wait_for(lambda: upstream.asides)
         upstream.wait_for(lambda: sum(delivery.done() for delivery in deliveries) == 4)
         upstream.release("others")
@@ -232,12 +232,12 @@ def test_of_five_deliveries_at_once_one_asks_the_model(talk, carrier, upstream):
     assert (len(upstream.asides), len(talk.summaries())) == (1, 1)
 
 
-def test_a_turn_that_is_sent_meanwhile_changes_nothing(talk, carrier, upstream):
+def test_a_turn_that_is_sent_meanwhile_changes_nothing(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"wait": "turn"}, {"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
     with ThreadPoolExecutor(1) as thread:
-        work = thread.submit(carrier.carry_out, str(asked.pk))
+        work = thread.submit(runner.run, str(asked.pk))
         upstream.wait_for(lambda: upstream.asides)
         talk.turn(7)
         upstream.release("turn")
@@ -247,12 +247,12 @@ def test_a_turn_that_is_sent_meanwhile_changes_nothing(talk, carrier, upstream):
     assert find_summary_for_branch(talk["a7"]).id == summary.pk
 
 
-def test_a_session_that_is_deleted_meanwhile_leaves_nothing(talk, carrier, upstream):
+def test_a_session_that_is_deleted_meanwhile_leaves_nothing(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"wait": "deletion"}, {"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
     with ThreadPoolExecutor(1) as thread:
-        work = thread.submit(carrier.carry_out, str(asked.pk))
+        work = thread.submit(runner.run, str(asked.pk))
         upstream.wait_for(lambda: upstream.asides)
         Session.objects.filter(pk=talk.session.pk).delete()
         upstream.release("deletion")
@@ -260,53 +260,53 @@ def test_a_session_that_is_deleted_meanwhile_leaves_nothing(talk, carrier, upstr
     assert not Session.objects.exists()
 
 
-def test_a_process_that_ends_puts_back_what_it_has_and_another_goes_on(talk, carrier, upstream):
+def test_a_process_that_ends_puts_back_what_it_has_and_another_goes_on(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"hang": True}, times=1, stream=False)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a6")
     with ThreadPoolExecutor(1) as thread:
-        work = thread.submit(carrier.carry_out, str(asked.pk))
+        work = thread.submit(runner.run, str(asked.pk))
         upstream.wait_for(lambda: upstream.asides)
-        carrier.leave()
+        runner.drain()
         work.result(60)
     assert (again(asked).status, again(asked).failures) == ("queued", 0)
     upstream.wait_for(lambda: upstream.asides[0].ended == "disconnected")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert again(asked).status == "queued", "it takes nothing more"
-    another = Carrier()
-    another.carry_out(str(asked.pk))
+    another = CompressionRunner()
+    another.run(str(asked.pk))
     another.close()
     assert (again(asked).status, len(talk.summaries())) == ("done", 1)
 
 
-def test_what_breaks_inside_ends_that_compression_alone(talk, carrier, upstream, monkeypatch):
+def test_what_breaks_inside_ends_that_compression_alone(talk, runner, upstream, monkeypatch):
     def broken(_held):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("compression.runner.case_of", broken)
+    monkeypatch.setattr("compression.runner.plan_job", broken)
     talk.turns(6)
     asked = talk.ask("a6")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert (again(asked).status, again(asked).error_code) == ("failed", "internal_error")
 
 
-def test_a_summary_may_be_written_ahead_of_time_and_wait_outside_the_tree(talk, carrier, upstream, settings):
+def test_a_summary_may_be_written_ahead_of_time_and_wait_outside_the_tree(talk, runner, upstream, settings):
     settings.COMPRESSION_AHEAD = True
     talk.turns(5)
     upstream.reply({"text": SUMMARY}, stream=False)
     ahead = talk.ask("a5")
-    carrier.carry_out(str(ahead.pk))
+    runner.run(str(ahead.pk))
     assert (again(ahead).status, again(ahead).prepared_text, talk.summaries(), heard(talk)) == (
         "prepared", SUMMARY, [], [],
     )  # fmt: skip
     too_soon = talk.ask("a5")
-    carrier.carry_out(str(too_soon.pk))
+    runner.run(str(too_soon.pk))
     assert (again(too_soon).status, len(upstream.asides)) == ("nothing", 1)
 
     talk.turns(1)
     needed = talk.ask("a6")
-    carrier.carry_out(str(needed.pk))
+    runner.run(str(needed.pk))
     (summary,) = talk.summaries()
     assert (again(needed).status, len(upstream.asides)) == ("done", 1), "nobody is asked again"
     assert (summary.text, talk.name_of(summary.parent), talk.name_of(summary.last_summarized_message)) == (
@@ -315,24 +315,24 @@ def test_a_summary_may_be_written_ahead_of_time_and_wait_outside_the_tree(talk, 
     assert again(needed).tokens_after < again(needed).tokens_before
 
     talk.turns(4)
-    carrier.carry_out(str(talk.ask("a10").pk))
+    runner.run(str(talk.ask("a10").pk))
     assert len(talk.summaries()) == 2
     assert len(upstream.asides) == 2
 
 
-def test_what_was_written_ahead_on_another_branch_is_not_used(talk, carrier, upstream, settings):
+def test_what_was_written_ahead_on_another_branch_is_not_used(talk, runner, upstream, settings):
     settings.COMPRESSION_AHEAD = True
     talk.turns(5)
     upstream.reply({"text": SUMMARY}, times=1, stream=False)
     upstream.reply({"text": "Of the other branch."}, stream=False)
-    carrier.carry_out(str(talk.ask("a5").pk))
+    runner.run(str(talk.ask("a5").pk))
     talk.turn("edited", above=talk["a3"], tokens=600)
-    carrier.carry_out(str(talk.ask("aedited").pk))
+    runner.run(str(talk.ask("aedited").pk))
     assert [summary.text for summary in talk.summaries()] == ["Of the other branch."]
 
 
-def test_ahead_of_time_is_off_by_default(talk, carrier, upstream):
+def test_ahead_of_time_is_off_by_default(talk, runner, upstream):
     talk.turns(5)
     asked = talk.ask("a5")
-    carrier.carry_out(str(asked.pk))
+    runner.run(str(asked.pk))
     assert (again(asked).status, upstream.asides) == ("nothing", [])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
-from compression.cost import spent
+from compression.cost import total_usage
 from compression.prompt import MARKER
-from compression.runner import begin, of
-from compression.summarise import Refused, compress_chat_history
+from compression.runner import new_summary, start_job
+from compression.summarise import SummaryRejected, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context
 from llm_worker.request.prompt_parts import PromptParts
@@ -109,14 +109,16 @@ class Tree:
         held = Compression.objects.claim(asked.pk, owner=1) if asked else None
         assert held
         shown = len(self.scribe.asked)
-        case = begin(held)
-        if case is None:
+        job = start_job(held)
+        if job is None:
             assert compression_requests.end_without_summary(held, CompressionStatus.NOTHING)
         else:
             try:
-                made = asyncio.run(compress_chat_history(case.work, self.scribe))
-                self.made += bool(compression_requests.finish(held, of(case, made), spent([], None)))
-            except Refused as refused:
+                made = asyncio.run(compress_chat_history(job.request, self.scribe))
+                self.made += bool(
+                    compression_requests.finish(held, new_summary(job, made), total_usage([], None))
+                )
+            except SummaryRejected as refused:
                 compression_requests.end_without_summary(held, CompressionStatus.REFUSED, refused.code)
         assert self.everything() == before, "I9: originals are never touched"
         for request in self.scribe.asked[shown:]:

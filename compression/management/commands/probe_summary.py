@@ -1,9 +1,11 @@
-"""manage.py probe_summary ID: asks a model about what a summary stands for, with the full text and with the summary
-alone, and stores the share of equal answers.
+"""manage.py probe_summary ID: measures what a summary has lost, and stores the share of unchanged answers.
+
+A model answers questions about the summarised messages twice: from their full text, and from the summary.
 """
 
 import asyncio
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -12,8 +14,8 @@ from django.db.models import Q
 
 from chat.models import ChatMessage, Compression, ModelConfig
 from chat.transcript.entries import Entry
-from compression.loss_probe import Answered, Probe, probe, share_of_equal
-from compression.prompt import said
+from compression.loss_probe import LossProbe, ProbeAnswer, run_probe, share_of_same_answers
+from compression.prompt import to_messages
 from llm_worker.request.context import request_budget
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.tokens import estimate_tokens, exact_counter
@@ -23,28 +25,30 @@ from llm_worker.upstream.llm import LanguageModels
 
 
 class Command(BaseCommand):
-    help = "Measures what a summary has lost."
+    help = "Measures how much information a summary has lost."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("id", help="of a summary, or of the compression that made it")
+        parser.add_argument("id", help="id of a summary or of its compression")
         parser.add_argument("--questions", type=int, default=10)
-        parser.add_argument("--model", help="that is asked; by default the one that answers in the session")
+        parser.add_argument(
+            "--model", help="name of the model to ask; default: the model that answers in the session"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         compression = _compression(options["id"])
-        given = _probe(compression, _model(options["model"] or compression.model))
+        probe = _load_probe(compression, _model(options["model"] or compression.model))
         try:
-            answered = asyncio.run(_ask(given, max(1, options["questions"])))
+            answers = asyncio.run(_run(probe, max(1, options["questions"])))
         except ModelFailed as failure:
-            raise CommandError(f"{given.model.name}: {failure}") from failure
-        if not answered:
-            raise CommandError(f"{given.model.name} had no questions.")
-        for one in answered:
-            self.stdout.write(f"{'=' if one.is_same else '≠'} {one.question}")
-            self.stdout.write(f"    text: {one.with_text}\n    summary: {one.with_summary}")
-        score = share_of_equal(answered)
+            raise CommandError(f"{probe.model.name}: {failure}") from failure
+        if not answers:
+            raise CommandError(f"{probe.model.name} had no questions.")
+        for answer in answers:
+            self.stdout.write(f"{'=' if answer.is_same else '≠'} {answer.question}")
+            self.stdout.write(f"    text: {answer.with_text}\n    summary: {answer.with_summary}")
+        score = share_of_same_answers(answers)
         compression.probed(score)
-        self.stdout.write(f"{score:.2f} of {len(answered)} answers are the same.")
+        self.stdout.write(f"{score:.2f} of {len(answers)} answers are the same.")
 
 
 def _compression(pk: str) -> Compression:
@@ -65,22 +69,22 @@ def _model(name: str) -> ModelConfig:
     return config
 
 
-def _probe(compression: Compression, config: ModelConfig) -> Probe:
+def _load_probe(compression: Compression, config: ModelConfig) -> LossProbe:
     model, summary = resolve_model(config), compression.summary
     if model is None or summary is None or summary.last_summarized_message_id is None:
         raise CommandError("That model has no address, or the messages are gone.")
     tokens_of = exact_counter(config.tokenizer) or estimate_tokens
-    return Probe(
+    return LossProbe(
         model=model,
-        said=said(_covered(summary.last_summarized_message_id), MessageRenderer(tokens_of)),
+        covered=to_messages(_covered(summary.last_summarized_message_id), MessageRenderer(tokens_of)),
         summary=summary.text,
         budget=request_budget(config.context_window, model.max_output_tokens).tokens,
         tokens_of=tokens_of,
     )
 
 
-def _covered(cutoff: Any) -> list[Entry]:
-    """From the root on, whatever earlier summaries stand for; the texts alone."""
+def _covered(cutoff: UUID) -> list[Entry]:
+    """Load the messages from the root to the cutoff, texts only."""
     rows = ChatMessage.objects.branch_to(cutoff).replies()
     return [
         Entry(str(one.pk), "user" if one.role == "user" else "assistant", one.text, one.sent_at)
@@ -88,9 +92,9 @@ def _covered(cutoff: Any) -> list[Entry]:
     ]
 
 
-async def _ask(given: Probe, count: int) -> list[Answered]:
+async def _run(probe: LossProbe, count: int) -> list[ProbeAnswer]:
     models = LanguageModels(connections=2, silence_s=settings.LLM_SILENCE_S)
     try:
-        return await probe(given, count, models)
+        return await run_probe(probe, count, models)
     finally:
         await models.close()
