@@ -25,7 +25,7 @@ from web.admin_overviews import OVERVIEWS, PERMISSION
 LATEST_TAKEOVERS: Final = 20
 # Counters of all processes, since the counters exist.
 COUNTED: Final = {
-    counter._name: label  # noqa: SLF001
+    next(iter(counter.describe())).name: label
     for counter, label in (
         (TAKEOVERS, _("Runs taken from a dead worker")),
         (REPAIRS, _("Other repairs of the sweeper")),
