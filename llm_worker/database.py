@@ -1,4 +1,4 @@
-"""The ORM's threads. The event loop never touches the database, and no connection is held between calls."""
+"""Runs ORM calls of the event loop in threads. No connection is held between calls."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from chat.infrastructure.threads import with_connection
 
 logger = logging.getLogger(__name__)
 
-# Each takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
+# Each takes a connection from the pool only during a call; a claim or an end takes some milliseconds.
 THREADS = 8
 RETRY_MIN_S = 0.1
 RETRY_MAX_S = 1.0
@@ -25,30 +25,30 @@ T = TypeVar("T")
 
 
 class Database:
-    """Work goes to the thread that was busy last, which is the warmest; when all are busy it waits its turn.
+    """A thread pool. A call goes to the most recently used thread, whose caches are warm; if all are busy, it queues.
 
-    Not an executor, whose futures, and their way to the event loop's, cost a quarter of a visit.
+    Not concurrent.futures: its futures, and passing them to the event loop, cost a quarter of a call.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._threads: list[_Thread] = []
         self._idle: list[_Thread] = []
-        self._waiting: deque[_Work] = deque()
+        self._waiting: deque[_Job] = deque()
         self._is_closed = False
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function` in one of the threads. Cancelling the caller does not interrupt it."""
-        work = _Work(partial(with_connection, function, *args, **kwargs))
+        """Run `function` in a thread and return its result. Cancelling the caller does not interrupt it."""
+        job = _Job(partial(with_connection, function, *args, **kwargs))
         with self._lock:
             if self._is_closed:
-                raise RuntimeError("the threads have ended")
-            thread = self._free()
+                raise RuntimeError("the database threads are closed")
+            thread = self._free_thread()
             if thread is None:
-                self._waiting.append(work)
+                self._waiting.append(job)
         if thread is not None:
-            thread.give(work)
-        return await work.done  # type: ignore[no-any-return]
+            thread.give(job)
+        return await job.done  # type: ignore[no-any-return]
 
     async def call_with_retry(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Like call(), repeated with back-off while Postgres is unreachable. `function` must be idempotent."""
@@ -62,7 +62,7 @@ class Database:
             retry_s = min(RETRY_MAX_S, retry_s * 2)
 
     def close(self) -> None:
-        """Returns when all work is done."""
+        """Returns when all calls are done."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -71,7 +71,7 @@ class Database:
         for thread in self._threads:
             thread.join()
 
-    def _free(self) -> "_Thread | None":
+    def _free_thread(self) -> "_Thread | None":
         if self._idle:
             return self._idle.pop()
         if len(self._threads) >= THREADS:
@@ -81,8 +81,8 @@ class Database:
         thread.start()
         return thread
 
-    def _next(self, thread: "_Thread") -> "_Work | None":
-        """What the thread does now; None: it is idle, or ends."""
+    def _next(self, thread: "_Thread") -> "_Job | None":
+        """The next queued job for the thread; None: it becomes idle, or ends."""
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
@@ -94,50 +94,52 @@ class Database:
 
 
 class _Thread(threading.Thread):
-    """next_work: asked when something is done."""
+    """next_job: called after each job."""
 
-    def __init__(self, next_work: Callable[["_Thread"], "_Work | None"], name: str) -> None:
+    def __init__(self, next_job: Callable[["_Thread"], "_Job | None"], name: str) -> None:
         super().__init__(name=name, daemon=True)
         self.is_ending = False
-        self._next_work = next_work
-        self._given: _Work | None = None
-        self._is_given = threading.Lock()
-        self._is_given.acquire()
+        self._next_job = next_job
+        self._job: _Job | None = None
+        self._has_job = threading.Lock()
+        self._has_job.acquire()
 
-    def give(self, work: "_Work | None") -> None:
-        """To an idle thread. None: end."""
-        self._given = work
-        self.is_ending = work is None
-        self._is_given.release()
+    def give(self, job: "_Job | None") -> None:
+        """Hand a job to this idle thread. None: end."""
+        self._job = job
+        self.is_ending = job is None
+        self._has_job.release()
 
     def run(self) -> None:
         while not self.is_ending:
-            self._is_given.acquire()
-            work, self._given = self._given, None
-            while work is not None:
-                result, error = work.carried_out()
-                following = self._next_work(self)  # before anybody hears of it: who asks again finds it idle
-                work.tell(result, error)
-                work = following
+            self._has_job.acquire()
+            job, self._job = self._job, None
+            while job is not None:
+                result, error = job.execute()
+                following = self._next_job(
+                    self
+                )  # before the result is reported: the next call finds this thread idle
+                job.report(result, error)
+                job = following
 
 
-class _Work:
-    """Made on the event loop that waits for it."""
+class _Job:
+    """One call and the future of its result. Created on the event loop that awaits it."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = self._loop.create_future()
 
-    def carried_out(self) -> tuple[Any, BaseException | None]:
+    def execute(self) -> tuple[Any, BaseException | None]:
         if self.done.cancelled():
             return None, None
         try:
             return self._function(), None
-        except BaseException as error:  # noqa: BLE001  the edge of a thread: whoever waits gets it
+        except BaseException as error:  # noqa: BLE001  the edge of a thread: the caller gets it
             return None, error
 
-    def tell(self, result: Any, error: BaseException | None) -> None:
+    def report(self, result: Any, error: BaseException | None) -> None:
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._settle, result, error)
 

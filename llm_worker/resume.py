@@ -31,7 +31,7 @@ def replay_text_before(each: ShownRound, emitter: Emitter, *, silently: bool) ->
 
 def continue_text(text: str, reasoning: str, emitter: Emitter) -> None:
     """Take over what was shown after the rounds; readers see it already."""
-    linked = linked_documents(text, _citable(emitter).values())
+    linked = linked_documents(text, _citable_documents(emitter).values())
     emitter.cited.update({document.number: document for document in linked})
     emitter.restore(text, reasoning)
 
@@ -53,7 +53,7 @@ def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:
     return PlannedCall(call.tool_call_id, call.name, call.arguments, tool, result)
 
 
-def _citable(emitter: Emitter) -> dict[int, Document]:
+def _citable_documents(emitter: Emitter) -> dict[int, Document]:
     return {number: one for number, one in emitter.documents.items() if number not in emitter.cited}
 
 
@@ -65,7 +65,7 @@ def _replay(
     silently: bool,
 ) -> None:
     """show: given the documents that may be cited, removes those that the text links to."""
-    citable = _citable(emitter)
+    citable = _citable_documents(emitter)
     left = dict(citable)
     placed = list(show(left))
     if not silently:

@@ -25,7 +25,7 @@ from llm_worker.attempt import Attempt, WorkerServices
 from llm_worker.database import Database
 from llm_worker.lease.checkpointer import Checkpointer
 from llm_worker.lease.drain import Drain
-from llm_worker.lease.heartbeat import Leases
+from llm_worker.lease.heartbeat import Heartbeat
 from llm_worker.lease.liveness_lock import LivenessLock
 from llm_worker.loading.claim import claim_run
 from llm_worker.post_run.request_log import RequestLog
@@ -82,18 +82,18 @@ class Runtime:
             connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, flush_window=flush_window
         )
         self._publisher = Publisher(async_redis(), flush_window)
-        self._sent = RequestLog(self._database)
-        self._services = WorkerServices(self._database, self._publisher, self._models, self._sent)
+        self._request_log = RequestLog(self._database)
+        self._services = WorkerServices(self._database, self._publisher, self._models, self._request_log)
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
-        leases = Leases(self.owner, self._database, self._attempts.values)
-        checkpoints = Checkpointer(self.owner, self._database, self._attempts.values)
+        heartbeat = Heartbeat(self.owner, self._database, self._attempts.values)
+        checkpointer = Checkpointer(self.owner, self._database, self._attempts.values)
         self._background = [
-            asyncio.create_task(leases.keep_beating(), name="beat"),
-            asyncio.create_task(leases.keep_fencing(), name="fence"),
-            asyncio.create_task(checkpoints.keep_saving(), name="checkpoints"),
-            asyncio.create_task(self._sent.keep_writing(), name="sent requests"),
+            asyncio.create_task(heartbeat.keep_extending_leases(), name="beat"),
+            asyncio.create_task(heartbeat.keep_fencing(), name="fence"),
+            asyncio.create_task(checkpointer.keep_saving(), name="checkpoints"),
+            asyncio.create_task(self._request_log.keep_writing(), name="sent requests"),
         ]
         # Load the encoding now and not during the first answer.
         await self._database.call(count_tokens, "")
@@ -103,29 +103,29 @@ class Runtime:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        await self._sent.write()
+        await self._request_log.write()
         await self._listener.close()
         await self._publisher.close()
         await self._models.close()
         await close_async_redis()
 
     async def _run(self, run_id: str) -> bool:
-        with self._drain.bounding():
+        with self._drain.bounded():
             if self._drain.has_begun:
                 await self._wake_another(run_id)
                 return False
             # Before the claim: the lease begins at some moment after this one.
             leased_at = self._loop.time()
-            taken = await self._database.call_with_retry(claim_run, run_id, self.owner)
-            if taken is None:
+            claimed = await self._database.call_with_retry(claim_run, run_id, self.owner)
+            if claimed is None:
                 logger.debug("run %s cannot be claimed", run_id)
                 return False
-            await self._carry_out(Attempt(taken, self._services, leased_at))
+            await self._carry_out(Attempt(claimed, self._services, leased_at))
         return True
 
     async def _title(self, run_id: str) -> None:
         if not self._drain.has_begun:
-            with self._drain.bounding():
+            with self._drain.bounded():
                 await title_session(run_id, self._database, self._models)
 
     async def _carry_out(self, attempt: Attempt) -> None:

@@ -1,6 +1,6 @@
-"""The keeper of checkpoints: what a process's attempts have said is in Postgres at most 2 s later.
+"""Saves checkpoints of all attempts of the process, so that Postgres lags the streams by at most 2 s.
 
-One statement for many runs, from a task of its own: no stream ever waits for the database.
+One statement for many runs, in a separate task: no stream waits for the database.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from llm_worker.persistence.fenced_writes import save_checkpoints
 
 logger = logging.getLogger(__name__)
 
-# How exactly a checkpoint's time is kept (checkpoint.py).
+# Resolution of the checkpoint interval (persistence/checkpoint_tracker.py).
 TICK_S = 0.25
-# Texts are long, and a statement is held in memory.
-AT_ONCE = 50
+# Runs per statement: texts are long, and a statement is held in memory.
+BATCH_SIZE = 50
 
 
 class Checkpointer:
@@ -35,15 +35,15 @@ class Checkpointer:
             now = asyncio.get_running_loop().time()
             due = [attempt for attempt in self._live() if attempt.checkpoint.is_due(now)]
             try:
-                for first in range(0, len(due), AT_ONCE):
-                    await self._save(due[first : first + AT_ONCE])
+                for first in range(0, len(due), BATCH_SIZE):
+                    await self._save(due[first : first + BATCH_SIZE])
             except DatabaseError as error:
                 logger.warning("no checkpoint: %s", error)
 
     async def _save(self, attempts: list[Attempt]) -> None:
         asked_at = asyncio.get_running_loop().time()
-        held = [attempt.checkpoint.take() for attempt in attempts]
-        saved = await self._database.call(save_checkpoints, self._owner, held)
-        for attempt, one in zip(attempts, held, strict=True):
+        checkpoints = [attempt.checkpoint.take() for attempt in attempts]
+        saved = await self._database.call(save_checkpoints, self._owner, checkpoints)
+        for attempt, one in zip(attempts, checkpoints, strict=True):
             if one.run.pk in saved:
                 attempt.checkpoint.saved(one, asked_at)

@@ -1,6 +1,6 @@
-"""The end of a worker process: its runs may finish for a while, then they are put back for another worker.
+"""Drains a worker process that shuts down: its runs may finish for a grace period, then they are released.
 
-Cooperative: Celery waits for its threads, and its thread pool cannot end them. So every run returns in time.
+Cooperative: Celery waits for its threads and its thread pool cannot end them, so every run must return in time.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from llm_worker.attempt import Attempt
 
 logger = logging.getLogger(__name__)
 
-# How long saving and putting back may take; what Postgres or Redis do not take by then is found by the sweeper.
+# How long saving and releasing may take; the sweeper repairs what Postgres or Redis have not accepted by then.
 HANDOVER_S = 4.5
 
 
@@ -20,24 +20,24 @@ class Drain:
     """On the event loop. `live`: the attempts of the process."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, live: Callable[[], Collection[Attempt]]) -> None:
-        self.has_begun = False  # nothing is claimed any more
-        self.is_over = False  # nothing is finished any more
+        self.has_begun = False  # no more runs are claimed
+        self.is_over = False  # no more runs are finished
         self._loop = loop
         self._live = live
         self._runs: set[asyncio.Task[object]] = set()
         self._gave_up = False
 
     def begin(self, grace_s: float) -> None:
-        """May be repeated: the shortest grace counts."""
+        """Idempotent: the shortest grace period counts."""
         self.has_begun = True
         if grace_s > 0:
-            self._loop.call_later(grace_s, self._let_go)
+            self._loop.call_later(grace_s, self._release_runs)
         else:
-            self._let_go()
+            self._release_runs()
 
     @contextmanager
-    def bounding(self) -> Iterator[None]:
-        """Around each run: ends it when the process cannot wait any longer."""
+    def bounded(self) -> Iterator[None]:
+        """Wraps each run: ends it when the process cannot wait any longer."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  for the type checker: runs are tasks
         self._runs.add(task)
@@ -46,11 +46,11 @@ class Drain:
         except asyncio.CancelledError:
             if not self._gave_up:
                 raise
-            logger.warning("what was going on could not end in time; a run is taken over when its lease ends")
+            logger.warning("a run could not be released in time; it is taken over when its lease expires")
         finally:
             self._runs.discard(task)
 
-    def _let_go(self) -> None:
+    def _release_runs(self) -> None:
         if self.is_over:
             return
         self.is_over = True

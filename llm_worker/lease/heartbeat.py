@@ -1,6 +1,6 @@
-"""The beat: every second this process says which runs it still works on, and learns what became of them.
+"""Extends the leases of this process's runs every second and reads back which were stopped or taken over.
 
-Without a successful beat it lets go of its runs by itself, before anybody else may take them.
+Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
 """
 
 import asyncio
@@ -17,29 +17,29 @@ from llm_worker.database import Database
 
 logger = logging.getLogger(__name__)
 
-# Seconds without a beat after which a run is let go: well before its lease ends for the others.
+# Seconds without a heartbeat after which a run is released: well before its lease expires.
 FENCE_S = 7.0
 FENCE_CHECK_S = 0.25
 
 
-class Leases:
-    """Extends the leases of the attempts that `live` returns; cuts those that are stopping or not ours any more."""
+class Heartbeat:
+    """Extends the leases of the attempts that `live` returns; cancels those that are stopping or taken over."""
 
     def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
         self._owner = owner
         self._database = database
         self._live = live
 
-    async def keep_beating(self) -> None:
+    async def keep_extending_leases(self) -> None:
         while True:
             await asyncio.sleep(RUN_LEASE.beat_s)
             try:
-                await self._beat()
+                await self._extend_leases()
             except DatabaseError as error:
-                logger.warning("no beat: %s", error)
+                logger.warning("no heartbeat: %s", error)
 
     async def keep_fencing(self) -> None:
-        """Apart from the beat, which may hang in the database. On the monotonic clock: no time server moves it."""
+        """A separate task: the heartbeat may hang in the database. Uses the monotonic clock, which is never adjusted."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(FENCE_CHECK_S)
@@ -47,7 +47,7 @@ class Leases:
                 if loop.time() - attempt.leased_at > FENCE_S:
                     attempt.cancel("released")
 
-    async def _beat(self) -> None:
+    async def _extend_leases(self) -> None:
         attempts = list(self._live())
         if not attempts:
             return

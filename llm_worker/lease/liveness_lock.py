@@ -1,6 +1,7 @@
-"""This process's sign of life: its advisory lock, held from before its first claim until its end.
+"""Holds the process's advisory lock from before its first claim until its end; the sweeper reads it as alive.
 
-In a thread of its own: a busy event loop or a slow query must not look like death (chat/infrastructure/liveness.py).
+Runs in a separate thread, so that a busy event loop or a slow query does not look like a dead process
+(chat/infrastructure/liveness.py).
 """
 
 import logging
@@ -12,7 +13,7 @@ from chat.infrastructure.liveness import Lock
 
 logger = logging.getLogger(__name__)
 
-# How soon a connection that was lost is made again: less than what the sweeper waits before it trusts free locks.
+# Interval of reconnecting: shorter than the time the sweeper waits before it trusts free locks.
 CHECK_S = 1.0
 
 
@@ -21,7 +22,7 @@ class LivenessLock:
         self._lock = Lock(owner)
         self._held = threading.Event()
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="certificate", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="liveness lock", daemon=True)
 
     def start(self) -> None:
         """Returns when the lock is held; waits for Postgres."""
@@ -38,9 +39,9 @@ class LivenessLock:
                 if self._lock.hold():
                     self._held.set()
                 else:
-                    # Postgres has not noticed yet that our previous connection is gone.
-                    logger.warning("the certificate's lock is not free yet")
+                    # Postgres has not noticed yet that the previous connection is closed.
+                    logger.warning("the liveness lock is not free yet")
             except psycopg.Error as error:
-                logger.warning("the certificate waits for Postgres: %s", error)
+                logger.warning("the liveness lock waits for Postgres: %s", error)
             self._ending.wait(CHECK_S)
         self._lock.release()

@@ -1,4 +1,4 @@
-"""A branch of the tree as entries: what was said, with the tool rounds and the blocks that stand beside it."""
+"""Loads a branch of the message tree as entries, with their tool rounds, files and prompt blocks."""
 
 import json
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from chat.compressions.summaries import CHOSEN, Summary
@@ -82,9 +82,9 @@ _SHOWN = """
     EXISTS (SELECT FROM chat_messagefile WHERE message_id = branch.id),
     EXISTS (SELECT FROM chat_promptblock WHERE message_id = branch.id)
 """
-# ChatMessage.objects.branch_to without the ORM: every run asks this once, and building the query took ten
-# times as long as running it. Nothing, at once, in sessions that have summaries: those are rare, and the other
-# statement takes twice as long to plan.
+# ChatMessage.objects.branch_to without the ORM: every run executes it once, and building the query took ten times
+# as long as running it. Returns no rows in sessions that have summaries: those are rare, and SUMMARISED takes twice
+# as long to plan.
 _MESSAGES = f"""{_BRANCH}
     SELECT {_SHOWN} FROM branch
     WHERE role IN ('user', 'assistant') AND NOT EXISTS (
@@ -96,9 +96,9 @@ _MESSAGES = f"""{_BRANCH}
 MESSAGES = Statement(_MESSAGES.format(leaf=_LEAF), MessageRow)
 # The same for the message that a run answers. Parameters: run.
 MESSAGES_OF_RUN = Statement(_MESSAGES.format(leaf=_OF_RUN), MessageRow)
-# Deeper than a branch can be.
+# Larger than any depth.
 _MORE_THAN_ANY = 2_147_483_647
-# What the summary stands for is left out, and the summary itself comes first.
+# Without the messages that the summary replaces; the summary comes first.
 # Parameters: leaf. Plan: as MESSAGES.
 SUMMARISED = Statement(
     f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
@@ -112,7 +112,7 @@ SUMMARISED = Statement(
     """,  # noqa: S608  constants alone
     SummarisedRow,
 )
-# Of a response, later turns see only that there was one.
+# Later turns only see whether there was a response.
 # Parameters: answers. Plan: one_tool_call_per_place_in_message.
 CALLS = Statement(
     """
@@ -133,11 +133,11 @@ BLOCKS = Statement(
 
 @dataclass(frozen=True)
 class Branch:
-    """entries: oldest first; with a summary, those after its cutoff, and the first carries the blocks that still hold.
+    """entries: oldest first; with a summary, those after its cutoff, and the first carries the blocks still in force.
 
     highest_number: of the documents that were found, attached or stored on the whole branch.
-    project: the text of the newest project block, and the numbers of its documents.
-    summarised_files: of the messages that the summary stands for, newest first, without their texts.
+    project: the text of the latest project block, and the numbers of its documents.
+    summarised_files: files of the messages that the summary replaces, newest first, without their texts.
     """
 
     entries: Sequence[Entry]
@@ -147,7 +147,7 @@ class Branch:
     summarised_files: Sequence[TextFile] = ()
 
     def without_blocks(self, *kinds: BlockKind) -> "Branch":
-        """kinds: which; all if none are named."""
+        """Without the stored blocks of these kinds; without any block if no kind is given."""
         entries = [
             replace(entry, blocks=tuple(block for block in entry.blocks if kinds and block.kind not in kinds))
             if entry.blocks
@@ -157,17 +157,17 @@ class Branch:
         return replace(self, entries=entries)
 
     def with_block(self, block: Block) -> "Branch":
-        """Above the last message, instead of one of its kind."""
+        """With this block above the last message; it replaces one of the same kind."""
         *before, question = self.entries
         others = tuple(one for one in question.blocks if one.kind != block.kind)
         return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
 
 
-def load_branch(leaf: Any, rows: list[MessageRow] | None = None) -> Branch:
-    """The replies from the root, or from the cutoff of the summary in force, to this message.
+def load_branch(leaf: UUID, rows: list[MessageRow] | None = None) -> Branch:
+    """The branch from the root, or from the cutoff of the summary in force, to the message `leaf`.
 
-    What most messages do not have is asked for only where there is some. rows: what MESSAGES or MESSAGES_OF_RUN has
-    found; None: it was not asked yet.
+    Calls, files and blocks are queried only for messages that have some. rows: the result of MESSAGES or
+    MESSAGES_OF_RUN; None if not executed yet.
     """
     rows = MESSAGES.all(leaf=leaf) if rows is None else rows
     summary = None
@@ -196,10 +196,10 @@ def load_branch(leaf: Any, rows: list[MessageRow] | None = None) -> Branch:
     has_numbers = with_calls or with_files or project[1] or summary
     highest_number = MessageFile.objects.highest_number(leaf) if has_numbers else 0
     branch = Branch(entries, highest_number, project)
-    return _behind(summary, branch) if summary else branch
+    return _with_summary(summary, branch) if summary else branch
 
 
-def _summarised(leaf: Any) -> tuple[Summary | None, list[MessageRow]]:
+def _summarised(leaf: UUID) -> tuple[Summary | None, list[MessageRow]]:
     """The summary in force and the messages after its cutoff; without a summary, all messages."""
     rows = SUMMARISED.all(leaf=leaf)
     messages = [row.message for row in rows]
@@ -209,8 +209,8 @@ def _summarised(leaf: Any) -> tuple[Summary | None, list[MessageRow]]:
     return Summary(first.id, first.text, first.token_count, rows[0].cutoff), messages[1:]
 
 
-def _behind(summary: Summary, branch: Branch) -> Branch:
-    """What the covered messages still have to say stands where the branch goes on."""
+def _with_summary(summary: Summary, branch: Branch) -> Branch:
+    """Carries the blocks and files of the summarised messages over to the first entry after the cutoff."""
     covered = load_summary_coverage(summary.cutoff)
     first, *rest = branch.entries
     own = {block.kind for block in first.blocks}
@@ -238,7 +238,7 @@ def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
 
 
 def _blocks(questions: Sequence[UUID]) -> tuple[Mapping[UUID, tuple[Block, ...]], tuple[str, list[int]]]:
-    """By message; and what the newest project block says. questions: oldest first."""
+    """The blocks by message, and the text and document numbers of the latest project block. questions: oldest first."""
     blocks: dict[UUID, list[Block]] = defaultdict(list)
     projects: dict[UUID, tuple[str, list[int]]] = {}
     for message, kind, text, tokens, documents in BLOCKS.all(questions=questions):

@@ -1,4 +1,4 @@
-"""From rows to the brief of a run: the last place that sees rows before the loop."""
+"""Builds the brief of a run from database rows; the loop itself sees no rows."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -33,8 +33,8 @@ class PreloadedRows(NamedTuple):
     edited: list[EditedPrompt]
 
 
-def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
-    """What `run` is to answer, and with what. Reads the database. Raises ModelFailed if nothing can be asked."""
+def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
+    """Everything the loop needs to answer `run`. Reads the database. Raises ModelFailed if no request is possible."""
     config = run.model_config
     model = resolve_model(config) if config else None
     if config is None or model is None:
@@ -44,15 +44,15 @@ def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
     tools = select_tools(agent.tools) if agent and config.supports_tools else []
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
-    branch = load_branch(run.turn.user_message_id, read.messages if read else None)
+    branch = load_branch(run.turn.user_message_id, rows.messages if rows else None)
     if not stores_prompt_blocks(agent):
-        branch = branch.without_blocks()  # stored for an agent that the session had before
+        branch = branch.without_blocks()  # stored for a previous agent of the session
     project = build_project_context(run, config, branch, in_the_branch=stores_prompt_blocks(agent))
     branch = project.branch
     return Brief(
         model=model,
         entries=branch.entries,
-        prompt_parts=build_prompt_parts(run, tools, project, read),
+        prompt_parts=build_prompt_parts(run, tools, project, rows),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -67,24 +67,24 @@ def build_brief(run: Run, read: PreloadedRows | None = None) -> Brief:
 
 
 def can_continue(run: Run) -> bool:
-    """Whether this attempt may continue what an earlier one has saved, instead of beginning anew."""
+    """Whether this attempt may continue the saved text of an earlier one instead of starting over."""
     return bool(run.attempt > 1 and run.model_config and run.model_config.supports_prefill)
 
 
 def load_opening(run: Run) -> Snapshot | None:
-    """What shows readers what is kept; it opens the attempt, and the continuation follows it. None: nothing is kept."""
-    if not _goes_on(run):
+    """The snapshot of what is kept of earlier attempts, which opens the packet log of this one; None: nothing is kept."""
+    if not _continues_text(run):
         return None
     left, rounds = load_saved_answer(run), load_rounds(run.pk)
     if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
-        # Those are carried out again, and shown as that happens.
+        # The loop executes these again and shows them then.
         calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
         left.message.update(tool_calls=calls, reasoning=rounds[-1].reasoning)
     return left
 
 
 def load_saved_answer(run: Run) -> Snapshot:
-    """All that earlier attempts have left."""
+    """A snapshot of everything that earlier attempts have saved."""
     message = run.message
     left = present_live_message(message) | {"text": message.text}
     left.pop("cursor", None)
@@ -95,18 +95,18 @@ def load_saved_answer(run: Run) -> Snapshot:
 
 
 def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document]]:
-    """That, and the documents that its text links to."""
+    """The saved answer, and the documents that its text links to."""
     return load_saved_answer(run), cited_in(run.message.text, load_rounds(run.pk))
 
 
 def build_prompt_parts(
-    run: Run, tools: Sequence[Tool], project: ProjectContext, read: PreloadedRows | None = None
+    run: Run, tools: Sequence[Tool], project: ProjectContext, rows: PreloadedRows | None = None
 ) -> PromptParts:
-    """What stands around the branch of `run`, with these tools offered."""
+    """The texts around the branch of `run` when these tools are offered."""
     session, branch = run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
     prompts = build_system_prompts(
-        _base_prompt(read),
+        _base_prompt(rows),
         AgentPrompt(
             session.own_prompt() if agent or session.project_id else "",
             replaces=bool(agent and agent.replaces_system_prompt),
@@ -129,19 +129,19 @@ def build_prompt_parts(
     )
 
 
-def _base_prompt(read: PreloadedRows | None) -> str:
-    edited = SystemPrompt.edited() if read is None else read.edited[0].text if read.edited else None
+def _base_prompt(rows: PreloadedRows | None) -> str:
+    edited = SystemPrompt.edited() if rows is None else rows.edited[0].text if rows.edited else None
     return default_system_prompt() if edited is None else edited
 
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
-    """Whether it stands in the branch already, as for agents whose context only grows."""
+    """Whether a block of this kind is stored in the branch, as with the append-only layout."""
     return stores_prompt_blocks(agent) and any(
         block.kind == kind for entry in branch.entries for block in entry.blocks
     )
 
 
-def _goes_on(run: Run) -> bool:
+def _continues_text(run: Run) -> bool:
     return can_continue(run) and bool(run.message.text.strip())
 
 
@@ -149,7 +149,7 @@ def _earlier(run: Run) -> EarlierProgress:
     rounds = load_rounds(run.pk)
     used = Run.objects.values_list(*TokenUsage._fields, "cycles").get(pk=run.pk) if rounds else None
     counted = {"usage": TokenUsage(*used[:-1]), "cycles": used[-1]} if used else {}
-    if not _goes_on(run):
+    if not _continues_text(run):
         return EarlierProgress(rounds, **counted)
     narrated = sum(len(each.text_before) for each in rounds)
     has_all = not rounds or is_finished(rounds[-1])

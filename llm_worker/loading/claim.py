@@ -1,10 +1,11 @@
-"""Taking a run: the claim and, in the same round trip, what a first attempt works on.
+"""Claims a queued run and loads what its first attempt needs in the same round trip.
 
-A thread that begins its work, or waits for an answer, costs more than either.
+One visit to a database thread instead of two: waking a thread costs more than either query.
 """
 
-from contextlib import suppress
-from typing import Any, NamedTuple
+import logging
+from typing import NamedTuple
+from uuid import UUID
 
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
@@ -12,29 +13,36 @@ from chat.models.sql.model_configs import EDITED_PROMPT
 from llm_worker.brief import Brief
 from llm_worker.loading.branch import MESSAGES_OF_RUN
 from llm_worker.loading.build_brief import PreloadedRows, build_brief
+from llm_worker.upstream.deltas import ModelFailed
+
+logger = logging.getLogger(__name__)
 
 
 class ClaimedRun(NamedTuple):
-    """brief: None where the attempt has to ask for it: after an earlier one, or because it failed here."""
+    """brief: None if the attempt must build it: after an earlier attempt, or because building it failed here."""
 
     run: Run
     brief: Brief | None
 
 
-def claim_run(run_id: Any, owner: int) -> ClaimedRun | None:
-    """Claim the run; None: it is not ours to take."""
-    run, read = Run.objects.claim_and_read(
+def claim_run(run_id: UUID | str, owner: int) -> ClaimedRun | None:
+    """Claim the run; None if it is not queued or another worker has claimed it."""
+    run, rows = Run.objects.claim_and_read(
         run_id, owner, MESSAGES_OF_RUN.query(run=run_id), EDITED_PROMPT.query()
     )
     if run is None:
         return None
     reach("after_claim")
-    # Later attempts show first what the earlier ones have left.
-    return ClaimedRun(run, _brief(run, PreloadedRows(*read)) if run.attempt == 1 else None)
+    # Later attempts first show what earlier ones have saved.
+    return ClaimedRun(run, _brief(run, PreloadedRows(*rows)) if run.attempt == 1 else None)
 
 
-def _brief(run: Run, read: PreloadedRows) -> Brief | None:
-    # The run is ours by now: only its attempt can end it for what is wrong here.
-    with suppress(Exception):
-        return build_brief(run, read)
-    return None
+def _brief(run: Run, rows: PreloadedRows) -> Brief | None:
+    # The run is claimed: an error raised here would leave it running without an attempt that can fail it.
+    try:
+        return build_brief(run, rows)
+    except ModelFailed:
+        return None  # the attempt meets it again and ends the run with it
+    except Exception:
+        logger.exception("run %s: building the brief failed; the attempt builds it again", run.pk)
+        return None

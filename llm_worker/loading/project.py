@@ -1,7 +1,7 @@
-"""The session's project in a request: all of its files as documents, or none. Reads and writes the database.
+"""Puts the files of the session's project into the request as documents: all of them, or none.
 
-For agents whose context only grows they are stored in the branch, once and again when they change; otherwise they
-move along with the newest message.
+For agents with the append-only layout they are stored as a block in the branch, and again when they change;
+otherwise they move with the latest message. Reads and writes the database.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from llm_worker.loading.branch import Branch
 from llm_worker.request.context import request_budget
 from llm_worker.request.documents import render
 
-# Of a request's budget: a project whose files take less is in every request as a whole.
+# Share of the request budget: a project whose files need less is included as a whole.
 PROJECT_SHARE = 0.6
 
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """branch: with the block, where it is stored there, and without one where this model is not shown it.
+    """branch: with the project block if it is stored there, without one if this model does not see the project.
 
-    documents: with the numbers they have in the request.  text: for the framing; empty where it stands in the branch.
+    documents: with their numbers in the request.  text: for PromptParts; empty if it is stored in the branch.
     """
 
     branch: Branch
@@ -38,7 +38,7 @@ class ProjectContext:
 def build_project_context(
     run: Run, config: ModelConfig, branch: Branch, *, in_the_branch: bool
 ) -> ProjectContext:
-    """in_the_branch: whether its place there is kept, once it has one."""
+    """in_the_branch: whether the project is stored as a block in the branch."""
     session = run.turn.session
     files = _whole(load_project_files(session.project_id), config) if session.project_id else []
     if not files:
@@ -56,7 +56,7 @@ def build_project_context(
 
 
 def _whole(files: Sequence[TextFile], config: ModelConfig) -> Sequence[TextFile]:
-    """All of them, or none if they would fill the window."""
+    """All files, or none if they exceed PROJECT_SHARE of the budget."""
     budget = request_budget(config.context_window, config.max_output_tokens)
     fits = sum(file.token_count for file in files) < PROJECT_SHARE * budget.tokens
     return files if fits else []
@@ -67,7 +67,7 @@ def _numbered(files: Sequence[TextFile], numbers: Sequence[int]) -> list[Documen
 
 
 def _store(run: Run, documents: Sequence[Document]) -> Block:
-    """Above the message that is answered. Several models of one turn store the same."""
+    """Store a block above the message that is answered. Idempotent: several models of one turn store the same."""
     text = render(documents)
     tokens = count_tokens(text)
     records = [

@@ -1,12 +1,12 @@
-"""What a summary stands for and yet must not be lost: blocks that still hold, and the files that can be read again.
+"""Loads what must survive of summarised messages: blocks still in force, and files that can be read by their id.
 
-Reads the database, for branches that have a summary only.
+Used only for branches that have a summary.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from chat.models.sql.statements import BRANCH, Statement
@@ -38,7 +38,7 @@ BLOCKS = Statement(
     """,  # noqa: S608  constants alone
     BlockInForce,
 )
-# Their texts are not shown; a model that wants one reads it by its id.
+# Without their texts: a model reads a file by its id.
 # Parameters: leaf. Plan: BRANCH, one_file_per_position, primary key of knowledge_file.
 FILES = Statement(
     f"""{BRANCH}
@@ -53,15 +53,15 @@ FILES = Statement(
 
 @dataclass(frozen=True)
 class SummaryCoverage:
-    """blocks: the newest of each kind.  files: newest first.  project: the numbers of the documents in the block P."""
+    """blocks: the latest of each kind.  files: newest first.  project: the numbers of the documents in the P block."""
 
     blocks: Sequence[Block] = ()
     files: Sequence[TextFile] = ()
     project: Sequence[int] = ()
 
 
-def load_summary_coverage(cutoff: Any) -> SummaryCoverage:
-    """Of the messages from the root to this one."""
+def load_summary_coverage(cutoff: UUID) -> SummaryCoverage:
+    """The coverage of the messages from the root to `cutoff`."""
     blocks = BLOCKS.all(leaf=cutoff)
     files = [
         TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))

@@ -1,12 +1,12 @@
-"""How far one attempt has been saved, and what there is to save. On the event loop."""
+"""Tracks how much of one attempt has been saved and when the next checkpoint is due. On the event loop."""
 
 from chat.log.producer import PacketProducer
 from chat.models import Run
 from llm_worker.persistence.fenced_writes import Checkpoint
 from llm_worker.state import RunState
 
-# With the time a write takes, below the 2 s that Postgres may lag the stream.
-EVERY_S = 1.5
+# Together with the time of a write, below the 2 s that Postgres may lag the stream.
+INTERVAL_S = 1.5
 
 
 class CheckpointTracker:
@@ -14,13 +14,13 @@ class CheckpointTracker:
         self._run = run
         self._state = state
         self._producer = producer
-        self._pieces = 0  # how many pieces of text the last save held
+        self._pieces = 0  # how many deltas the latest checkpoint held
         self._saved_at = now
         self._is_closed = False
 
     def is_due(self, now: float) -> bool:
         has_news = self._state.pieces > self._pieces
-        return has_news and not self._is_closed and now - self._saved_at >= EVERY_S
+        return has_news and not self._is_closed and now - self._saved_at >= INTERVAL_S
 
     def take(self) -> Checkpoint:
         state = self._state
@@ -28,10 +28,10 @@ class CheckpointTracker:
             self._run, self._producer.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
         )
 
-    def saved(self, held: Checkpoint, asked_at: float) -> None:
-        self._pieces = held.pieces
+    def saved(self, checkpoint: Checkpoint, asked_at: float) -> None:
+        self._pieces = checkpoint.pieces
         self._saved_at = asked_at
 
     def close(self) -> None:
-        """Nothing more is saved on the way: the end is."""
+        """No more checkpoints: the end of the run is saved instead."""
         self._is_closed = True

@@ -1,6 +1,6 @@
-"""What an attempt leaves in the database, fenced by its number: checkpoints, its end, or the run put back.
+"""Saves checkpoints, commits the end of a run, or releases it; writes of a superseded attempt change nothing.
 
-A write that Postgres cannot take now is tried again until it is done or refused: the text in hand is not given up.
+All functions run in a database thread and are idempotent: callers retry while Postgres is unreachable.
 """
 
 from collections.abc import Sequence
@@ -43,13 +43,15 @@ _SAVE = """
     FROM held WHERE message.id = held.message_id RETURNING held.id
 """
 # A checkpoint of many runs does not wait for one that is being ended or extended at this moment: it is saved next time.
-SAVE_WHAT_IS_FREE = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun)
-SAVE_PATIENTLY = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked=""), SavedRun)
+SAVE_SKIPPING_LOCKED = Statement(
+    _SAVE.format(checkpoints=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun
+)
+SAVE_WAITING = Statement(_SAVE.format(checkpoints=literals(HELD_STATUSES), locked=""), SavedRun)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What an attempt has said so far, complete up to its packet `seq`. pieces: how many deltas that were."""
+    """The text and reasoning of an attempt up to its packet `seq`. pieces: the number of deltas they consist of."""
 
     run: Run
     seq: int
@@ -58,18 +60,18 @@ class Checkpoint:
     pieces: int
 
 
-def save_checkpoints(owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
-    """Write checkpoints of this owner's runs; returns those that were saved. The others are locked, or not ours."""
-    return _save(SAVE_WHAT_IS_FREE, owner, held)
+def save_checkpoints(owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
+    """Save checkpoints of this owner's runs; returns the ids saved. The others are locked or have another owner."""
+    return _save(SAVE_SKIPPING_LOCKED, owner, checkpoints)
 
 
-def save_checkpoint(owner: int, held: Checkpoint) -> None:
-    """One checkpoint, in the caller's transaction, which holds the run."""
-    _save(SAVE_PATIENTLY, owner, [held])
+def save_checkpoint(owner: int, checkpoint: Checkpoint) -> None:
+    """Save one checkpoint in the caller's transaction, which has locked the run."""
+    _save(SAVE_WAITING, owner, [checkpoint])
 
 
 def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
-    """Commit the end; returns the one that was committed, None if the run is not ours any more."""
+    """Commit the end; returns the end that was committed, None if this attempt is superseded."""
     reach("before_finish")
     if completion.commit_end(run.pk, run.attempt, end):
         reach("after_finish")
@@ -77,21 +79,21 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     seen = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner).first()
     if seen is None:
         return None
-    # A stop may come while the last words are written: a run that is stopping can only end as stopped.
+    # The run may have been stopped while the last text was written: a stopping run can only end as stopped.
     stopped = replace(end, status=Status.STOPPED, error=None, last_seq=end.last_seq - bool(end.error))
     if seen.status == Status.STOPPING:
         return stopped if completion.commit_end(run.pk, run.attempt, stopped) else None
     if seen.status in TERMINAL:
-        # Committed by the call before this one, whose answer was lost with the connection.
+        # Committed by an earlier call whose reply was lost with the connection.
         return end if seen.status == end.status else stopped
     return None
 
 
 def announce_end(run: Run, reserved_tokens: int | None = None) -> None:
-    """Its `stop` is in the log.
+    """Record that the run's `stop` is in the log.
 
-    reserved_tokens: its history may be too long and is to be compressed; asked for in the same transaction, so that
-    whoever has heard of the end finds the question.
+    reserved_tokens: not None if the history may be too long. A compression is then requested in the same transaction,
+    so that a client that was told of the end finds the request.
     """
     reach("before_announce")
     if reserved_tokens is None:
@@ -103,24 +105,24 @@ def announce_end(run: Run, reserved_tokens: int | None = None) -> None:
     reach("after_announce")
 
 
-def release_run(held: Checkpoint) -> bool:
-    """Save what there is and let another worker go on. False: it was stopped meanwhile, or is not ours."""
-    run = held.run
+def release_run(checkpoint: Checkpoint) -> bool:
+    """Save the text and release the run for another worker. False: it was stopped meanwhile, or is superseded."""
+    run = checkpoint.run
     with transaction.atomic():
-        if held.pieces:  # otherwise what an earlier attempt said is better than nothing
-            _save(SAVE_PATIENTLY, run.owner or 0, [held])
+        if checkpoint.pieces:  # otherwise the text of an earlier attempt is kept
+            _save(SAVE_WAITING, run.owner or 0, [checkpoint])
         return run.release("handed_over")
 
 
-def _save(statement: Statement[SavedRun], owner: int, held: Sequence[Checkpoint]) -> set[UUID]:
+def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
     saved = statement.all(
         owner=owner,
-        run=[one.run.pk for one in held],
-        attempt=[one.run.attempt for one in held],
-        seq=[one.seq for one in held],
-        text=[one.text for one in held],
-        reasoning=[one.reasoning for one in held],
+        run=[one.run.pk for one in checkpoints],
+        attempt=[one.run.attempt for one in checkpoints],
+        seq=[one.seq for one in checkpoints],
+        text=[one.text for one in checkpoints],
+        reasoning=[one.reasoning for one in checkpoints],
     )
     reach("after_checkpoint")
     return {run.id for run in saved}

@@ -1,1 +1,4 @@
-"""What is made of a run beside its answer: a title, what was sent, whether its history is too long."""
+"""Produces what a run leaves besides its answer: titles, the log of requests, and whether to compress its history.
+
+Nothing here delays or fails an answer.
+"""

@@ -1,6 +1,6 @@
-"""What was weighed when a request was made: its budget, and what of the branch it does not hold, and why. No I/O.
+"""Reports how a request was built: its budget, and which parts of the branch it omits and why. No I/O.
 
-Kept beside the request for whoever looks at it later. While a run streams only references are held.
+Stored with the request for admins. While a run streams, it holds references only; as_json() does the work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 
-# Of the ids and names of what was left out.
-MOST_NAMED: Final = 20
+# How many ids or names of omitted parts are listed.
+MAX_NAMES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """context: as it was built from `brief`.  tools: those offered in this request."""
+    """context: as built from `brief`.  tools: those offered in this request."""
 
     context: Context
     brief: Brief
@@ -28,7 +28,7 @@ class ContextReport:
     tool_choice: str = "auto"
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON takes it; tokens throughout. left_out: see left_out()."""
+        """JSON values; all numbers are tokens. left_out: see left_out()."""
         brief, schemas = self.brief, schema_tokens(self.brief.tools)
         output = brief.model.max_output_tokens
         return {
@@ -42,13 +42,13 @@ class ContextReport:
         }
 
     def left_out(self) -> Iterator[dict[str, Any]]:
-        """Each with `why`; and where there is one: count, tokens (by the stored counts), what (ids or names)."""
+        """Each with `why` and, where known, count, tokens (by the stored counts) and what (ids or names)."""
         context, prompt_parts = self.context, self.brief.prompt_parts
         if prompt_parts.summary:
             has_it = any(message.letter == "SUM" for message in context.messages)
             yield {
                 "why": "summary" if has_it else "summary_too_long",
-                "what": _named([prompt_parts.summary_id]),
+                "what": _first_names([prompt_parts.summary_id]),
             }
         if context.omitted_entries:
             yield {
@@ -58,13 +58,17 @@ class ContextReport:
                 "what": [context.omitted_entries[0].id, context.omitted_entries[-1].id],
                 "partly": context.is_partly_omitted,
             }
-        if gone := _gone(context.messages):
-            yield {"why": "earlier_response", "count": gone}
+        if omitted := _count_omitted_responses(context.messages):
+            yield {"why": "earlier_response", "count": omitted}
         if context.truncated:
-            yield {"why": "shortened", "count": len(context.truncated), "what": _named(context.truncated)}
+            yield {
+                "why": "shortened",
+                "count": len(context.truncated),
+                "what": _first_names(context.truncated),
+            }
         if context.omitted_files:
             names = [file.name for file in context.omitted_files]
-            yield {"why": "file", "count": len(names), "what": _named(names)}
+            yield {"why": "file", "count": len(names), "what": _first_names(names)}
         if not prompt_parts.sees_images and (images := self._images()):
             yield {"why": "image", "count": images}
 
@@ -72,9 +76,9 @@ class ContextReport:
         return sum(len(entry.images) for entry in self.brief.entries[len(self.context.omitted_entries) :])
 
 
-def _gone(messages: LanguageModelInput) -> int:
+def _count_omitted_responses(messages: LanguageModelInput) -> int:
     return sum(message.letter == "TR" and message.text == OMITTED_RESPONSE for message in messages)
 
 
-def _named(names: Sequence[str]) -> list[str]:
-    return [name for name in names[:MOST_NAMED] if name]
+def _first_names(names: Sequence[str]) -> list[str]:
+    return [name for name in names[:MAX_NAMES] if name]

@@ -1,7 +1,7 @@
-"""Keeps what attempts have sent to their models, and tells how much of each request the server had seen before.
+"""Stores the requests that attempts sent to their models, and logs how much of each the server may have cached.
 
-Many runs at once: one alone would cost three round trips, which nobody waits for. Nothing depends on it; what a
-killed worker had not written is lost.
+Batched over runs: each write costs three round trips. Best effort: requests that a killed worker has not written
+are lost.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from llm_worker.request import prefix
 
 logger = logging.getLogger(__name__)
 
-# Between two writes: runs that end in the meantime share the next one.
+# Between two writes: runs that end meanwhile share the next one.
 PAUSE_S = 0.5
 
 
@@ -37,7 +37,7 @@ class AttemptRequests(NamedTuple):
 
 
 class RequestLog:
-    """Of all attempts of a process. Belongs to the event loop."""
+    """Collects the requests of all attempts of a process and writes them in batches. On the event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,7 +45,7 @@ class RequestLog:
         self._news = asyncio.Event()
 
     def keep(self, run: Run, recorded: Sequence[RecordedRequest]) -> None:
-        """Returns at once; it is written soon."""
+        """Queue the requests for the next write; returns at once."""
         if recorded and _are_wanted():
             self._waiting.append(AttemptRequests(run, recorded))
             self._news.set()
@@ -57,18 +57,18 @@ class RequestLog:
             await asyncio.sleep(PAUSE_S)
 
     async def write(self) -> None:
-        """All that waits, now."""
+        """Write all queued requests now."""
         waiting, self._waiting = self._waiting, []
         self._news.clear()
         try:
             if waiting:
                 await self._database.call(save_sent_requests, waiting)
         except DatabaseError as error:
-            logger.warning("what %s runs were asked is not kept: %s", len(waiting), error)
+            logger.warning("the requests of %s runs are not stored: %s", len(waiting), error)
 
 
 def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
-    """In a database thread. Bears to be repeated."""
+    """In a database thread. Idempotent."""
     if not _are_wanted():
         return
     known = prefix_cache.recall({one.memory for one in batch})
@@ -80,7 +80,7 @@ def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
         if own:
             latest[one.memory] = prefix.message_digests(own[-1].messages)
     stored: set[UUID] = SentRequest.objects.store(kept) if _are_kept() else {one.run.pk for one in batch}
-    # Sessions that were deleted meanwhile leave nothing behind.
+    # Sessions deleted meanwhile leave no digests behind.
     there = {one.memory for one in batch if one.run.pk in stored}
     prefix_cache.remember({memory: digests for memory, digests in latest.items() if memory in there})
 

@@ -1,4 +1,4 @@
-"""What an attempt has sent to its model, request by request, and what is kept of that. No I/O."""
+"""Records the requests that an attempt sends to its model and converts them to rows. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ from llm_worker.stream.sanitiser import Sanitiser
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """One request. previous: the one before it by the same loop, empty before the first; sent_at: UTC.
+    """One request. previous: the messages of the same loop's previous request, empty before the first. sent_at: UTC.
 
-    tool_call: whose inner loop it is; None for the run's own.  cycle: from 1 within that loop.
-    account: how it came about; None where nobody can tell.
+    tool_call: the agent call whose inner loop sent it; None for the run's loop.  cycle: from 1 within that loop.
+    report: how it was built; None if unknown.
     """
 
     messages: LanguageModelInput
@@ -33,7 +33,7 @@ class RecordedRequest:
     report: ContextReport | None = None
 
     def to_row(self, known: Sequence[str] = ()) -> UnsavedRequest:
-        """known: digests of what the server was sent before this attempt."""
+        """known: digests of the messages the server was sent before this attempt."""
         common = prefix.common_length(self.previous, self.messages)
         share = prefix.share_of_first(common, self.messages)
         if self.cycle == 1 and self.tool_call is None:
@@ -54,7 +54,7 @@ class RecordedRequest:
 
 
 class RequestRecorder:
-    """Only keeps references while the run streams; everything that costs time is done when rows are made."""
+    """Holds references only while the run streams; the expensive work is done in to_row()."""
 
     def __init__(self) -> None:
         self._latest: dict[UUID | None, RecordedRequest] = {}
@@ -68,7 +68,7 @@ class RequestRecorder:
         tool_call: UUID | None = None,
         report: ContextReport | None = None,
     ) -> None:
-        """One more request, of the run's own loop or of the agent tool's."""
+        """Add a request of the run's loop (tool_call: None) or of an agent tool's loop."""
         before = self._latest.get(tool_call)
         previous, cycle = (before.messages, before.cycle + 1) if before else ((), 1)
         recorded = RecordedRequest(messages, previous, cycle, tool_call, sent_at, report)
@@ -76,7 +76,7 @@ class RequestRecorder:
         self._waiting.append(recorded)
 
     def take(self) -> list[RecordedRequest]:
-        """Those that were not taken yet, in the order they were sent."""
+        """Return and forget the requests recorded since the last call, in send order."""
         taken, self._waiting = self._waiting, []
         return taken
 
@@ -90,7 +90,7 @@ def _encoded(wire: Any) -> str:
         encoded = json.encode(wire).decode()
     except UnicodeEncodeError:
         encoded = "\\u0000"
-    # Postgres takes neither NUL nor lone surrogates, and arguments of calls are kept as the model wrote them.
+    # Postgres accepts neither NUL nor lone surrogates, and call arguments are kept as the model wrote them.
     return json.encode(_clean(wire)).decode() if "\\u0000" in encoded else encoded
 
 

@@ -1,4 +1,4 @@
-"""What a model is asked when a session needs a title, and what is made of its reply. Pure."""
+"""Builds the request for a session title and extracts the title from the reply. Pure."""
 
 import re
 
@@ -7,27 +7,27 @@ from llm_worker.request.message import LanguageModelInput, Message
 from llm_worker.stream.sanitiser import Sanitiser
 
 MAX_WORDS = 6
-# For languages that put no spaces between words, and for models that do not stop.
+# For languages without spaces between words, and for models that do not stop.
 MAX_CHARACTERS = 80
-# What a conversation is about is said early; the rest would only cost tokens.
+# The topic appears early in a conversation; more would only cost tokens.
 QUESTION_CHARACTERS = 2_000
 ANSWER_CHARACTERS = 1_000
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 _LABEL = re.compile(r"^(?:title|titel|titre|título|titolo)\s*[:\uff1a]\s*", re.IGNORECASE)
-# Quotation marks, blanks and markup around a title. A title may well end with #, and begin with a full stop.
+# Quotation marks, whitespace and markup around a title. A title may end with # and begin with a full stop.
 _AROUND = " \t*_`\"'“”„‟‘’‚«»‹›「」『』《》"  # noqa: RUF001
 _BEFORE = _AROUND + "#"
 _AFTER = _AROUND + ".。．:"  # noqa: RUF001
 
 
 def title_messages(question: str, answer: str) -> LanguageModelInput:
-    """`S U`: the beginning of the conversation as one text, so that no model takes it for its own to go on with."""
+    """`S U`: the beginning of the conversation as one text, so that the model does not continue it."""
     began = f"Question:\n{question[:QUESTION_CHARACTERS]}\n\nAnswer:\n{answer[:ANSWER_CHARACTERS]}\n\nTitle:"
     return [Message("S", prompt("title")), Message("U", began)]
 
 
 def title_in(reply: str) -> str:
-    """The title a model replied with: one line, at most MAX_WORDS words. Empty: there is none in it."""
+    """The title in a reply: one line, at most MAX_WORDS words; empty if there is none."""
     sanitiser = Sanitiser()
     text = _THOUGHT.sub("", sanitiser.clean(reply) + sanitiser.flush())
     lines = (line for line in map(_bare, text.splitlines()) if line)

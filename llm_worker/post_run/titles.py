@@ -1,9 +1,9 @@
-"""A session without a title gets one after its first answer: from the model that gave it, else from the question."""
+"""Titles an untitled session after its first answer: by the model that answered, else after the question."""
 
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from chat.models import Run
@@ -17,47 +17,47 @@ from llm_worker.upstream.model_request import Model, Request
 
 logger = logging.getLogger(__name__)
 
-# Six words need twenty tokens; the rest is for models that think first.
+# Six words need twenty tokens; the rest is for models that reason first.
 MAX_OUTPUT_TOKENS = 512
-# All attempts together: a session may wait for its name, but not for long.
-PATIENCE_S = 60.0
+# All retries together.
+TIMEOUT_S = 60.0
 
 
 class CompletionClient(Protocol):
-    """llm.LanguageModels, or whatever else answers."""
+    """llm.LanguageModels, or a fake."""
 
     async def complete(self, request: Request) -> Completion: ...
 
 
 @dataclass(frozen=True)
 class UntitledSession:
-    """How the session began. for_now: what it is called if nobody knows better. model: who is asked; None: nobody."""
+    """The first question and answer. provisional_title: the fallback. model: the model to ask; None: no model."""
 
     session_id: UUID
     question: str
     answer: str
-    for_now: str
+    provisional_title: str
     model: Model | None
 
 
 async def title_session(run_id: str, database: Database, models: CompletionClient) -> None:
-    """Name the session after this run's question and answer, unless it has a name. Repeating it changes nothing."""
+    """Set the session's title from this run's question and answer, unless it has one. Idempotent."""
     untitled = await database.call_with_retry(_load, run_id)
     if untitled is None:
         return
-    title = await _asked(untitled, models) or untitled.for_now
+    title = await _generate_title(untitled, models) or untitled.provisional_title
     if title:
         await database.call_with_retry(titles.set_title, untitled.session_id, title)
 
 
-def _load(run_id: Any) -> UntitledSession | None:
-    """None: the session has a title already, or is gone."""
+def _load(run_id: str) -> UntitledSession | None:
+    """None if the session has a title already or is deleted."""
     run = Run.objects.for_work().filter(pk=run_id).first()
     session = run.turn.session if run else None
     if run is None or session is None or not session.is_unnamed:
         return None
     config = run.model_config
-    # The demo cannot think of a title.
+    # The demo model writes no titles.
     model = resolve_model(config) if config and not config.is_demo else None
     question = run.turn.user_message.text
     return UntitledSession(
@@ -65,15 +65,15 @@ def _load(run_id: Any) -> UntitledSession | None:
     )
 
 
-async def _asked(untitled: UntitledSession, models: CompletionClient) -> str:
-    """The model's title; empty if it gives none in time."""
+async def _generate_title(untitled: UntitledSession, models: CompletionClient) -> str:
+    """The model's title; empty if it returns none in time."""
     model = untitled.model
     if model is None:
         return ""
     short = replace(model, max_output_tokens=min(model.max_output_tokens, MAX_OUTPUT_TOKENS))
     request = Request(short, title_messages(untitled.question, untitled.answer))
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             completion = await models.complete(request)
     except (ModelFailed, TimeoutError) as error:
         logger.warning("session %s is named after its question: %r", untitled.session_id, error)

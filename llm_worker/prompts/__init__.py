@@ -1,4 +1,7 @@
-"""The texts models are given besides the base prompt, each a file; an edit is a release."""
+"""The fixed prompt texts besides the base prompt, one Markdown file each.
+
+Not editable at run time: a change is a release.
+"""
 
 from functools import cache
 from pathlib import Path

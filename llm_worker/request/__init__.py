@@ -1,1 +1,4 @@
-"""What one request to a model holds: the branch, what stands around it, and what all of it costs. Pure."""
+"""Builds the messages of one request to a model within its token budget. Pure.
+
+Reads no rows, sends nothing and does not know the model server.
+"""

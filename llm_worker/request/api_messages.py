@@ -1,4 +1,4 @@
-"""Messages as model servers take them: the only place in the project that builds such a dict. Pure."""
+"""Converts messages to the dicts of the chat completions API; the only place that builds them. Pure."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from llm_worker.request.message import LanguageModelInput, Message, arguments_js
 
 
 def to_api_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
-    """In the order given. Content is a plain string unless images are attached."""
+    """The same messages in the same order. Content is a plain string unless images are attached."""
     return [_wire(message) for message in messages]
 
 
@@ -17,7 +17,7 @@ def _wire(message: Message) -> dict[str, Any]:
         shown = [{"type": "image_url", "image_url": {"url": image.url}} for image in message.images]
         wire["content"] = [{"type": "text", "text": message.text}, *shown]
     if message.calls:
-        # Neither "" nor absent: some servers refuse an empty text beside calls, others a missing one.
+        # Not "" and not absent: some servers reject empty content beside tool calls, others missing content.
         wire["content"] = message.text or None
         wire["tool_calls"] = [_wire_call(call) for call in message.calls]
     if message.tool_call_id:

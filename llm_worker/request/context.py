@@ -1,8 +1,8 @@
-"""What the model sees: which messages, in which order, within which budget. Pure.
+"""Chooses the messages of a request, their order and how much of the history fits its token budget. Pure.
 
     S SUM [history: F U TC TR … A]* CA P D N F U [TC TR …]* R
 
-Refuses to know rows, wire dicts and the model server.
+The letters are explained in message.py. Does not know rows, API dicts or the model server.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
 from llm_worker.request.prompt_parts import FixedMessages, PromptParts
 from llm_worker.request.rounds import CurrentRounds
 
-# Estimates are not exact: this much of the window stays unused.
+# Share of the window that is used: the rest absorbs the error of estimated token counts.
 USED_SHARE = 0.95
-# Above this share of the budget an estimate is checked with the model's own encoding.
+# Above this share of the budget an estimate is checked with the model's encoding.
 TIGHT_SHARE = 0.9
-# Kept free for what tools say in this turn, so that their rounds need not push out history that was already sent.
+# Reserved for the tool rounds of this turn, so that they do not displace history that was already sent.
 ROUNDS_TOKENS = 8_192
-# Of what is left for rounds, for the reminder that stands behind them.
+# Of the tokens left for rounds, reserved for the reminder behind them.
 REMINDER_TOKENS = 256
 
 
 class ContextTooLong(Exception):
-    """What must be sent does not fit; the user has to shorten it. No request is made."""
+    """The fixed messages do not fit; the user has to shorten the question. No request is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """tokens: of one request.  for_rounds: of these, kept from history while tools are offered.
+    """tokens: of one request.  for_rounds: of these, withheld from the history while tools are offered.
 
-    The same in every cycle of a turn, or later requests would not extend the first.
+    The same in every cycle of a turn; otherwise later requests would not extend the first.
     """
 
     tokens: int
@@ -49,10 +49,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """messages: in send order.  is_tight: history was cut, or the budget is nearly used; worth an exact count.
+    """messages: in send order.  is_tight: history is omitted or the budget is nearly used; worth an exact count.
 
-    forgotten: files of earlier messages that are not shown, newest first.  shortened: ids of the calls of this turn
-    whose responses are.  cut: the entries that are not shown, oldest first; is_cut_within: of the last of them a part is.
+    omitted_files: files of earlier messages that are not shown, newest first.  truncated: ids of the calls of this
+    turn whose responses are truncated.  omitted_entries: the entries that are not shown, oldest first.
+    is_partly_omitted: a part of the last of them is shown.
     """
 
     messages: LanguageModelInput
@@ -65,7 +66,7 @@ class Context:
 
 
 def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
-    """What a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools."""
+    """The tokens a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools."""
     tokens = int(USED_SHARE * context_window) - max_output_tokens - tool_schema_tokens
     return Budget(tokens, ROUNDS_TOKENS if tool_schema_tokens else 0)
 
@@ -129,9 +130,9 @@ def _history(
 def _standing(
     before: Sequence[Entry], question: Entry, parts: PromptParts, renderer: MessageRenderer
 ) -> list[Message]:
-    """Of each kind that nothing newer replaces, the block that was stored last."""
+    """The latest stored block of each kind that nothing newer replaces."""
     replaced: set[BlockKind] = {block.kind for block in question.blocks}
-    # A dynamic context of the framing stands beside the stored one.
+    # The dynamic context of this turn does not replace the stored one.
     replaced |= {"CA"} if parts.agent_prompt else set()
     replaced |= {"P"} if parts.project else set()
     newest: dict[BlockKind, Block] = {}

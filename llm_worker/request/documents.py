@@ -1,4 +1,4 @@
-"""Documents as a model reads them, and the numbers that stand for them. Pure."""
+"""Renders documents for a model and assigns the numbers by which an answer cites them. Pure."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ LEAD = "Here are some documents provided for context, they may not all be releva
 
 
 def render(documents: Sequence[Document]) -> str:
-    """The lead and one JSON object, `{"documents": […]}`, keys always in the same order."""
+    """The lead and one JSON object, `{"documents": […]}`, with a fixed order of keys."""
     listed = {"documents": [_shown(document) for document in documents]}
     return f"{LEAD}\n{json.dumps(listed, ensure_ascii=False)}"
 
@@ -26,13 +26,13 @@ def _shown(document: Document) -> dict[str, Any]:
 
 
 class Numbering:
-    """The documents of one turn by number: what a citation in its answer may refer to.
+    """The documents of one turn by number: those that its answer may cite.
 
-    A document keeps its number for the turn, wherever it is found again; no number stands for two documents.
+    A document keeps its number for the turn when it is found again; no two documents share a number.
     """
 
     def __init__(self, highest: int = 0, known: Iterable[Document] = ()) -> None:
-        """highest: the highest number used on the branch.  known: documents of the turn that have theirs."""
+        """highest: the highest number used on the branch.  known: documents of the turn that are numbered already."""
         self.documents: dict[int, Document] = {}
         self._highest = highest
         self._number_of: dict[str, int] = {}
@@ -40,7 +40,7 @@ class Numbering:
             self._know(document)
 
     def number(self, documents: Iterable[Document]) -> tuple[Document, ...]:
-        """The same documents in the same order, with their numbers; what is there twice word by word, once."""
+        """The same documents in the same order, with their numbers, without exact repetitions."""
         numbered = [self._know(replace(document, number=self._number(document))) for document in documents]
         return tuple(each for at, each in enumerate(numbered) if each not in numbered[:at])
 
@@ -56,5 +56,5 @@ class Numbering:
 
 
 def _identity(document: Document) -> str:
-    """What tells it from others; empty: nothing does, it is always another one."""
+    """Equal for the same document; empty if it has no identity and is always a new one."""
     return document.document_id or document.url

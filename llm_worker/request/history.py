@@ -1,4 +1,4 @@
-"""What is left of the branch when it does not all fit: the newest, whole to the first that does not. Pure."""
+"""Selects the part of the branch that fits: the newest entries, up to the first that does not fit. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from chat.transcript.entries import Entry, TextFile
 from llm_worker.request.message import Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
 
-# The newest of the forgotten files; a model needs no longer list to ask for one.
-MOST_LISTED = 20
+# Files that the notice lists, newest first.
+MAX_LISTED_FILES = 20
 NOTICE = "These files of earlier messages are not shown any more, but can be read by their id:"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """What of `entry` is kept or left out together. cost: 0 where it is charged in any case; files: what it shows."""
+    """Messages of `entry` that are kept or omitted together. cost: tokens, 0 if charged anyway; files: those shown."""
 
     entry: Entry
     messages: tuple[Message, ...]
@@ -24,10 +24,11 @@ class MessageGroup:
 
 @dataclass(frozen=True, slots=True)
 class FittedHistory:
-    """messages: oldest first.  blocks: those whose place was cut away; they stand in front of the question instead.
+    """messages: oldest first.  blocks: those whose message is omitted; they move above the question.
 
-    notice: lists the forgotten files; None if there is nothing to list, or not even room for a list.
-    cut: the entries of which something is left out, oldest first.  is_cut_within: something of the last is kept.
+    notice: lists the omitted files; None if there are none, or no room for the list.
+    omitted_entries: the entries of which something is omitted, oldest first.
+    is_partly_omitted: a part of the last of them is kept.
     """
 
     messages: list[Message]
@@ -45,10 +46,10 @@ class FittedHistory:
 
 @dataclass
 class History:
-    """The branch before the question. Looks no further back than it has to, and counts nothing twice.
+    """The branch before the question. Reads only as far back as it has to, and counts nothing twice.
 
-    blocks: of each kind the newest stored one that still holds; it is never lost.
-    files: what could be forgotten, newest first.  lists_files: whether the model could read them.
+    blocks: the latest valid stored block of each kind; never omitted.
+    files: all that may be omitted, newest first.  lists_files: whether the model can read an omitted file by its id.
     """
 
     entries: Sequence[Entry]
@@ -62,7 +63,7 @@ class History:
         self._unseen = self._newest_first()
 
     def fit(self, room: int) -> FittedHistory:
-        """The most that `room` tokens hold, blocks and notice included. Only the blocks may exceed it."""
+        """The most history that fits into `room` tokens, blocks and notice included. Only the blocks may exceed it."""
         used = sum(block.tokens for block in self.blocks)
         taken: list[MessageGroup] = []
         refused: list[MessageGroup] = []
@@ -72,7 +73,7 @@ class History:
                 break
             used += group.cost
             taken.append(group)
-        kept, notice, omitted_files = self._noticed(taken, room)
+        kept, notice, omitted_files = self._with_notice(taken, room)
         left_out = next((group.entry for group in (*taken[len(kept) :], *refused)), None)
         is_partly_omitted = bool(kept) and kept[-1].entry is left_out
         messages = [message for group in reversed(kept) for message in group.messages]
@@ -109,22 +110,22 @@ class History:
                 else:
                     yield MessageGroup(entry, (block,), block.tokens)
 
-    def _noticed(
+    def _with_notice(
         self, taken: list[MessageGroup], room: int
     ) -> tuple[list[MessageGroup], Message | None, tuple[TextFile, ...]]:
-        """The newest of `taken` beside which there is room for the list of what is forgotten then, and that list."""
+        """The newest groups of `taken` that leave room for the notice of the files omitted then, that notice and files."""
         room -= sum(block.tokens for block in self.blocks) + sum(group.cost for group in taken)
         for length in range(len(taken), -1, -1):
             room += sum(group.cost for group in taken[length : length + 1])
-            omitted_files = self._forgotten(taken[:length])
+            omitted_files = self._omitted_files(taken[:length])
             if not omitted_files or not self.lists_files:
                 return taken[:length], None, omitted_files
-            notice = self.renderer.render_lines("N", [NOTICE, *map(_line, omitted_files[:MOST_LISTED])])
+            notice = self.renderer.render_lines("N", [NOTICE, *map(_line, omitted_files[:MAX_LISTED_FILES])])
             if notice.tokens <= room:
                 return taken[:length], notice, omitted_files
-        return taken, None, self._forgotten(taken)
+        return taken, None, self._omitted_files(taken)
 
-    def _forgotten(self, taken: Sequence[MessageGroup]) -> tuple[TextFile, ...]:
+    def _omitted_files(self, taken: Sequence[MessageGroup]) -> tuple[TextFile, ...]:
         shown = {file.id for group in taken for file in group.files}
         return tuple({file.id: file for file in self.files if file.id not in shown}.values())
 

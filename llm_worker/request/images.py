@@ -1,4 +1,4 @@
-"""What a picture costs a model, and what stands for it where the model cannot see. Pure."""
+"""Estimates the tokens of an image, and renders the placeholder for models without vision. Pure."""
 
 from math import ceil
 
@@ -10,12 +10,12 @@ TOKENS_AROUND = 32
 
 
 def image_tokens(image: Image) -> int:
-    """By its size after scaling the long side down to LONGEST_SIDE_PX."""
+    """Estimated from the size after scaling the long side down to LONGEST_SIDE_PX."""
     scale = min(1.0, LONGEST_SIDE_PX / max(image.width_px, image.height_px, 1))
     patches = ceil(image.width_px * scale / PATCH_PX) * ceil(image.height_px * scale / PATCH_PX)
     return patches + TOKENS_AROUND
 
 
 def image_placeholder(image: Image) -> str:
-    """One line, whatever the name holds."""
+    """Always one line: whitespace in the file name is collapsed."""
     return f"[Image left out, this model cannot see images: {' '.join(image.name.split())}]"

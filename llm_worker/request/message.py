@@ -1,4 +1,4 @@
-"""Message: one message as the model sees it, and what it costs. Pure.
+"""Message: one message as the model sees it, with its token count. Pure.
 
 Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, CA agent prompt,
 P project documents, D dynamic context, N files no longer shown, F attached files, R reminder.
@@ -12,12 +12,12 @@ from typing import Any, Literal
 from chat.transcript.entries import Call, Image
 
 Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "CA", "P", "D", "N", "F", "R"]
-# What stands in no other role is the user's.
+# All other letters have the role "user".
 ROLES: dict[Letter, str] = {"S": "system", "A": "assistant", "TC": "assistant", "TR": "tool"}
 
-# Room for what a server adds around each message (role, separators); OpenAI's own rule of thumb.
+# What a server adds around each message (role, separators); OpenAI's rule of thumb.
 TOKENS_PER_MESSAGE = 4
-# Around each call: its id, its type, the JSON that holds name and arguments.
+# What surrounds each call: its id, its type, the JSON keys of name and arguments.
 TOKENS_PER_CALL = 16
 
 _SORTED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
@@ -30,8 +30,8 @@ TokenCounter = Callable[[str, int], int]
 class Message:
     """One message as the model sees it.
 
-    calls: of a TC, without what came of them.  tool_call_id: of a TR.  tokens: everything around it included;
-    two messages that look the same to the model are equal.
+    calls: of a TC, without their responses.  tool_call_id: of a TR.  tokens: with the server's overhead; ignored
+    when messages are compared.
     """
 
     letter: Letter
@@ -54,17 +54,17 @@ def total_tokens(messages: LanguageModelInput) -> int:
 
 
 def arguments_json(arguments: Mapping[str, Any]) -> str:
-    """The same bytes whatever order a database gave the keys back in, or the prefix would be lost a turn later."""
+    """Sorted keys: a database returns them in another order, which would change the cached prefix a turn later."""
     return _SORTED.encode(arguments)
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """What of a call is counted, when it is stored as when it is sent."""
+    """The text whose tokens are counted for a call, both when it is stored and when it is sent."""
     return f"{name} {arguments_json(arguments)}"
 
 
 def memoize_counts(tokens_of: TokenCounter) -> TokenCounter:
-    """The same counts, made once for each text. It keeps the texts: for one turn, not for a process."""
+    """A counter that counts each text once. It keeps the texts in memory: for one request, not for a process."""
     known: dict[str, int] = {}
 
     def count(text: str, stored: int) -> int:

@@ -1,6 +1,6 @@
-"""Entries and tool rounds as the messages that show them, each with its cost. Pure.
+"""Renders entries, blocks and tool rounds as messages with their token counts. Pure.
 
-Knows what one message of the branch becomes; which of them are sent is context.py's.
+Does not decide which of them are sent: context.py does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from llm_worker.request.message import (
     call_text,
 )
 
-# The date suffix in the default encoding.
+# Tokens of the date suffix in the default encoding.
 SENT_AT_TOKENS = 20
-# What a later turn sees of every tool response.
+# Replaces every tool response in later turns.
 OMITTED_RESPONSE = "[The response of this call is no longer available.]"
 OMITTED_RESPONSE_TOKENS = 11
 
@@ -29,13 +29,13 @@ BLOCKS: tuple[BlockKind, ...] = ("CA", "P", "D")
 
 
 def with_sent_at(text: str, sent_at: datetime) -> str:
-    """A user message with the minute it was sent (UTC), the same in every later turn."""
+    """The text with the minute it was sent (UTC), byte-identical in every later turn."""
     return f"{text}\n\n<sent_at>{sent_at:%Y-%m-%d %H:%M} UTC</sent_at>"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRenderer:
-    """How messages look to one model: how it counts, and whether it sees pictures."""
+    """Renders for one model. tokens_of: its counter.  sees_images: otherwise placeholders replace images."""
 
     tokens_of: TokenCounter
     sees_images: bool = True
@@ -44,7 +44,7 @@ class MessageRenderer:
         return Message(letter, text, tokens=self.tokens_of(text, stored) + TOKENS_PER_MESSAGE)
 
     def render_lines(self, letter: Letter, lines: Sequence[str]) -> Message:
-        """Counted line by line, so that a list which changes costs only what is new in it."""
+        """Counted line by line: with a memoizing counter, a list that grows costs only its new lines."""
         tokens = sum(self.tokens_of(f"{line}\n", 0) for line in lines)
         return Message(letter, "\n".join(lines), tokens=tokens + TOKENS_PER_MESSAGE)
 
@@ -59,12 +59,12 @@ class MessageRenderer:
         return Message("U", with_sent_at(text, entry.sent_at), images=images, tokens=tokens)
 
     def render_files(self, entry: Entry) -> Message:
-        """All text files of a user message in one."""
+        """All text files of a user message in one message."""
         text = render([file.document for file in entry.files])
         return self.render_text("F", text, _stored_tokens(entry, text))
 
     def render_blocks(self, entry: Entry) -> list[Message]:
-        """Those stored above a user message, in the order in which they stand there."""
+        """The blocks stored above a user message, in send order."""
         return [
             self.render_block(block)
             for kind in BLOCKS
@@ -76,8 +76,8 @@ class MessageRenderer:
         return self.render_text(block.kind, block.text, block.token_count)
 
     def render_answer(self, entry: Entry) -> list[tuple[Message, ...]]:
-        """What goes together, oldest first: the answered calls of each round with their responses, then the text."""
-        narrated, rest = _told(entry)
+        """Groups of messages that stay together, oldest first: each round of answered calls, then the text."""
+        narrated, rest = _split_narration(entry)
         rounds, rest = drop_unanswered_calls(narrated, rest)
         per_character = entry.token_count / len(entry.text) if entry.text else 0
         groups = [self.render_past_round(each, per_character) for each in rounds]
@@ -86,9 +86,9 @@ class MessageRenderer:
         return groups
 
     def render_past_round(self, each: Round, per_character: float) -> tuple[Message, ...]:
-        """A round of an earlier turn: its calls, and of each response that it is gone."""
-        gone = [(OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)] * len(each.calls)
-        return (self.render_calls(each, per_character), *self.render_responses(each, gone))
+        """A round of an earlier turn: its calls, each with OMITTED_RESPONSE."""
+        responses = [(OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)] * len(each.calls)
+        return (self.render_calls(each, per_character), *self.render_responses(each, responses))
 
     def render_calls(self, each: Round, per_character: float = 0) -> Message:
         text = each.text_before
@@ -98,7 +98,7 @@ class MessageRenderer:
         return Message("TC", text, calls=asked, tokens=tokens)
 
     def render_responses(self, each: Round, responses: Sequence[tuple[str, int]]) -> Iterator[Message]:
-        """responses: as they are shown, with their tokens, one for each call."""
+        """responses: one (text, tokens) for each call."""
         for call, (text, tokens) in zip(each.calls, responses, strict=True):
             yield Message("TR", text, tool_call_id=call.id, tokens=tokens + TOKENS_PER_MESSAGE)
 
@@ -108,7 +108,7 @@ class MessageRenderer:
 
 
 def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]:
-    """Without the calls that got no response. What was written before a round of such alone joins what follows it."""
+    """The rounds without calls that have no response, and the text. The text before a dropped round joins what follows."""
     kept, before = [], ""
     for each in rounds:
         before += each.text_before
@@ -120,8 +120,8 @@ def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list
     return kept, before + rest
 
 
-def _told(entry: Entry) -> tuple[Sequence[Round], str]:
-    """The rounds and what of the text comes after them; nothing a reader saw is said twice or lost."""
+def _split_narration(entry: Entry) -> tuple[Sequence[Round], str]:
+    """The rounds and the text after them; no text that a reader saw is repeated or lost."""
     narration = "".join(each.text_before for each in entry.rounds)
     if entry.text.startswith(narration):
         return entry.rounds, entry.text[len(narration) :]
@@ -129,12 +129,12 @@ def _told(entry: Entry) -> tuple[Sequence[Round], str]:
 
 
 def _part(text: str, per_character: float) -> int:
-    """Of a stored count, what falls to a part of its text; 0 if nothing is stored. Rounded up."""
+    """The share of a stored token count for a part of its text, rounded up; 0 if nothing is stored."""
     return -int(-len(text) * per_character // 1)
 
 
 def _stored_tokens(entry: Entry, rendered: str) -> int:
-    """From the counts of the files' contents; 0 if one is unknown. What JSON adds to them counts by its characters."""
+    """The sum of the files' stored counts plus one token per character that JSON adds; 0 if a count is unknown."""
     if not all(file.token_count for file in entry.files):
         return 0
     contents = sum(len(file.document.contents) for file in entry.files)

@@ -1,4 +1,4 @@
-"""How much of a request a model server has seen before: what the two begin with in common. Pure."""
+"""Measures the common prefix of two requests: how much of one the server may have cached. Pure."""
 
 import json
 from collections.abc import Sequence
@@ -10,23 +10,23 @@ import msgspec
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message import LanguageModelInput, total_tokens
 
-# 64 bits: messages of one session are compared, not of the world.
+# 64 bits suffice: only messages of one session are compared.
 DIGEST_BYTES = 8
 
 
 def prefix_share(previous: LanguageModelInput, request: LanguageModelInput) -> float:
-    """Tokens of the messages both begin with / tokens of `request`; 0 to 1."""
+    """The tokens of the common leading messages divided by the tokens of `request`; 0 to 1."""
     return share_of_first(common_length(previous, request), request)
 
 
 def share_of_first(messages: int, request: LanguageModelInput) -> float:
-    """The share of the first `messages` of a request."""
+    """The share of the first `messages` messages in the tokens of a request; 0 to 1."""
     tokens = total_tokens(request)
     return total_tokens(request[:messages]) / tokens if tokens else 0.0
 
 
 def common_length(previous: Sequence[object], request: Sequence[object]) -> int:
-    """How many messages, or digests of messages, both begin with."""
+    """The number of leading messages, or digests of messages, that both have in common."""
     return next(
         (number for number, (one, other) in enumerate(zip(previous, request, strict=False)) if one != other),
         min(len(previous), len(request)),
@@ -34,7 +34,7 @@ def common_length(previous: Sequence[object], request: Sequence[object]) -> int:
 
 
 def message_digests(messages: LanguageModelInput) -> list[str]:
-    """What stands for each message where its text must not be kept; equal for what looks the same on the wire."""
+    """A digest per message, for where texts must not be kept; equal for messages that are equal on the wire."""
     encoded = map(_encoded, to_api_messages(messages))
     return [blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in encoded]
 
@@ -42,5 +42,5 @@ def message_digests(messages: LanguageModelInput) -> list[str]:
 def _encoded(wire: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(wire)
-    except UnicodeEncodeError:  # half an emoji, as a model wrote it
+    except UnicodeEncodeError:  # a lone surrogate in what a model wrote
         return json.dumps(wire).encode()

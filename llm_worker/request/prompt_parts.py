@@ -1,4 +1,4 @@
-"""What stands around the history of a branch, in its order. Pure."""
+"""Holds the texts that surround the history of a branch in a request and renders them in their order. Pure."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,16 +9,16 @@ from llm_worker.request.message import Letter, Message, total_tokens
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
 
 SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
-# Of what stands around the text.
+# Tokens of SUMMARY without the text.
 SUMMARY_TOKENS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """What stands around the branch, as the model will see it. Empty texts are left out.
+    """The texts around the branch, as the model sees them. An empty text makes no message.
 
-    The same in every cycle of a turn but for `reminder`. What is stored as blocks in the branch is not repeated here;
-    dynamic_context may still hold what is for this turn only.
+    All but `reminder` are the same in every cycle of a turn. Texts that are stored as blocks in the branch are not
+    repeated here; dynamic_context then holds what applies to this turn only.
     """
 
     system: str = ""
@@ -27,12 +27,12 @@ class PromptParts:
     project: str = ""
     dynamic_context: str = ""
     reminder: str = ""
-    # The message it is; empty where that is unknown.
+    # The id of the summary's message; empty if unknown.
     summary_id: str = ""
-    # Stored counts, 0 where unknown.
+    # Stored token counts, 0 if unknown.
     summary_tokens: int = 0
     project_tokens: int = 0
-    # Files whose messages the summary stands for, newest first.
+    # Files of the messages that the summary replaces, newest first.
     summarised_files: tuple[TextFile, ...] = ()
     # Whether a tool that reads files is offered.
     reads_files: bool = False
@@ -41,7 +41,7 @@ class PromptParts:
 
 @dataclass(frozen=True, slots=True)
 class FixedMessages:
-    """What is sent in any case, history's standing blocks and the rounds left out."""
+    """The messages that are always sent; without the stored blocks of the history and the tool rounds."""
 
     head: list[Message]
     blocks: list[Message]
@@ -70,7 +70,7 @@ class FixedMessages:
 
     @property
     def tokens(self) -> int:
-        """Without the reminder: it changes from cycle to cycle, and what history is kept must not."""
+        """Without the reminder, which changes between cycles while the kept history must not."""
         return total_tokens([*self.head, *self.blocks, *self.question])
 
     @property
@@ -78,7 +78,7 @@ class FixedMessages:
         return total_tokens(self.reminder)
 
     def above(self, kept: FittedHistory) -> list[Message]:
-        """All that stands above the rounds."""
+        """All messages above the tool rounds."""
         blocks = sorted([*kept.blocks, *self.blocks], key=lambda block: BLOCKS.index(block.letter))
         notice = [kept.notice] if kept.notice else []
         return [*self.head, *kept.messages, *blocks, *notice, *self.question]

@@ -1,16 +1,16 @@
-"""The reminder that stands last in a request: what depends on the cycle, and so may not stand in the system prompt.
+"""Builds the reminder, the last message of a request: instructions that depend on the cycle. Pure.
 
-Pure. It does not know which tools search or open pages; the loop does.
+They are not part of the system prompt, which must not change. cycle.py knows which tools search or open pages.
 """
 
 from llm_worker.prompts import prompt
 
 
 def build_reminder(own: str, *, is_last_cycle: bool, has_searched: bool, may_open_pages: bool) -> str:
-    """The text; empty: no such message.
+    """The text; empty if no reminder is sent.
 
-    own: the agent's.  has_searched: a tool that finds documents has run in this turn.
-    may_open_pages: one of them searched the web, and open_url is offered.
+    own: the agent's reminder.  has_searched: a tool that finds documents has run in this turn.
+    may_open_pages: one of these tools searched the web, and open_url is offered.
     """
     citing = [prompt("cite")] if has_searched else []
     if has_searched and may_open_pages and not is_last_cycle:

@@ -1,4 +1,4 @@
-"""The tool rounds of the turn that is being answered: in full, or as much of each response as there is room for. Pure."""
+"""Renders the tool rounds of the current turn, with long responses truncated to the room that is left. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from llm_worker.request.truncation import token_limits, truncate
 
 @dataclass(frozen=True, slots=True)
 class CurrentRounds:
-    """shortened: ids of the calls whose responses are not whole."""
+    """truncated: ids of the calls whose responses are truncated."""
 
     messages: list[Message]
     truncated: tuple[str, ...]
 
     @classmethod
     def render(cls, rounds: Sequence[Round], room: int, renderer: MessageRenderer) -> Self:
-        """Each round depends on those before it alone, so that it looks the same in every later cycle."""
+        """Each round depends only on earlier rounds, so that it is rendered the same in every later cycle."""
         messages: list[Message] = []
         truncated: list[str] = []
         for each in drop_unanswered_calls(rounds)[0]:

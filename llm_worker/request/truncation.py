@@ -1,22 +1,22 @@
-"""Tool responses that are too long for what is left of a request: head and tail kept, the middle counted. Pure."""
+"""Truncates long tool responses: head and tail are kept, and a note states how many tokens are missing. Pure."""
 
 from collections.abc import Sequence
 
 from llm_worker.request.message import TokenCounter
 
-# Less than this tells a model nothing; what cannot even have this much lets older messages go instead.
+# Less than this is useless to a model; if there is not even this much, older messages are omitted instead.
 SHORTEST_TOKENS = 64
-# Later rounds of the same turn find at least half of what is left, up to this much.
+# Reserved for later rounds of the same turn: half of what is left, at most this much.
 LATER_TOKENS = 16_000
-# The note itself, with room for what joining three pieces may add.
+# The note, and what joining three pieces may add.
 NOTE_TOKENS = 32
 HEAD_SHARE = 2 / 3
 
 
 def token_limits(sizes: Sequence[int], room: int) -> list[int]:
-    """Tokens for each response of a round, at most its size: small ones whole, the others share what is left evenly.
+    """The token limit of each response of a round: small ones are whole, the others share the rest evenly.
 
-    room: what is left for this round and those after it; never all of it is given away.
+    sizes: their tokens.  room: what is left for this round and later ones; at most half of it is reserved for those.
     """
     left = room - min(LATER_TOKENS, room // 2)
     granted = list(sizes)
@@ -28,7 +28,7 @@ def token_limits(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def truncate(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int]:
-    """(text of at most `limit` tokens, its tokens). The same text, limit and counts give the same bytes.
+    """(text of at most `limit` tokens, its tokens). Deterministic for the same text, limit and counts.
 
     limit: at least SHORTEST_TOKENS, or the text's own size.
     """
@@ -42,7 +42,7 @@ def truncate(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int]:
         kept = tokens_of(head, 0) + tokens_of(tail, 0)
         if kept <= wanted:
             return f"{head}{_note(size - kept)}{tail}", kept + NOTE_TOKENS
-        # The ends are denser than the middle. Always less, so that it comes to an end.
+        # The ends have more tokens per character than the middle. Strictly decreasing, so the loop terminates.
         characters = min(characters * wanted // kept, characters - 1)
     return _note(size).strip(), NOTE_TOKENS
 

@@ -1,4 +1,7 @@
-"""The tools of this deployment. Adding one is a file in this folder and a line here; refuses to know agents."""
+"""The registry of tools. Adding a tool takes one file in this folder and one line here.
+
+Does not know agents, runs or rows.
+"""
 
 from collections.abc import Iterable
 
@@ -16,5 +19,5 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:
-    """The tools of these names that are there and available, sorted by name."""
+    """The available tools of these names, sorted by name; unknown names are ignored."""
     return [TOOLS[name] for name in sorted(set(names)) if name in TOOLS and TOOLS[name].is_available()]

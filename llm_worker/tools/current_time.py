@@ -1,4 +1,4 @@
-"""current_time: the clock, which models have none of."""
+"""The current_time tool: date and time in a time zone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

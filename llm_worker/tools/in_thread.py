@@ -1,4 +1,4 @@
-"""For tools that block: their work goes to a thread, which a stop or a time limit leaves behind."""
+"""Runs blocking code of a tool in a thread that is abandoned on a stop or a timeout."""
 
 import asyncio
 import threading
@@ -10,9 +10,9 @@ Result = TypeVar("Result")
 
 
 async def run_in_thread(function: Callable[[], Result]) -> Result:
-    """What `function` returns or raises. Cancelled, the thread goes on alone and what it comes to is thrown away.
+    """Return or raise what `function` does. When cancelled, the thread continues and its result is discarded.
 
-    Its own thread and not a pool's: one that hangs takes no place from others, and no process waits for it at its end.
+    A new daemon thread, not a pool: one that hangs blocks neither other tools nor the exit of the process.
     """
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[Result] = loop.create_future()
@@ -29,7 +29,7 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
         result, failure = None, None
         try:
             result = function()
-        except BaseException as error:  # noqa: BLE001  the edge of a thread: whoever waits gets it
+        except BaseException as error:  # noqa: BLE001  the edge of a thread: the caller gets it
             failure = error
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(tell, result, failure)

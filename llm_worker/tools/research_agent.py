@@ -1,4 +1,4 @@
-"""research_agent: gives a question to the same model with an inner loop of its own, and hands on its report."""
+"""The research_agent tool: the same model works on a question in an inner loop and returns a report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from llm_worker.upstream.deltas import ModelFailed
 
 # Inferences: three rounds of calls, and the report.
 CYCLES = 4
-# Several inferences and rounds of tools; below the default RUN_DEADLINE, so that the run still ends with an answer.
+# Several inferences and tool rounds; below the default RUN_DEADLINE, so that the run still ends with an answer.
 TIME_LIMIT_S = 600.0
 
 
@@ -38,7 +38,7 @@ class ResearchAgent:
     merges = False
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        """tools: those it may use itself, where they are available."""
+        """tools: those that the inner loop may use if they are available."""
         self._all_tools = tools
 
     @property
@@ -53,7 +53,7 @@ class ResearchAgent:
         return bool(self.tools())
 
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None  # two questions are two researches
+        return None  # each question is researched separately
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         tools = self.tools()

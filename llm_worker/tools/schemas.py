@@ -1,4 +1,4 @@
-"""The schemas of tools as model servers take them, and how many tokens they cost. Pure; the registry is not known here."""
+"""Builds the API schemas of tools and counts their tokens. Pure; does not know the registry."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from llm_worker.tools.tool import Tool
 
 
 def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The `tools` of a request, sorted by name: the order is part of what model servers cache."""
+    """The `tools` of a request, sorted by name: the order is part of the prefix that servers cache."""
     return [
         {
             "type": "function",
@@ -25,5 +25,5 @@ def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def schema_tokens(tools: Sequence[Tool]) -> int:
-    """What the schemas take of the window, in the default encoding."""
+    """The tokens of the schemas in the default encoding."""
     return count_tokens(msgspec.json.encode(tool_schemas(tools)).decode()) if tools else 0

@@ -1,4 +1,4 @@
-"""One question to a SearXNG server, or to one that answers like it. Trusts nothing it says, follows it nowhere."""
+"""Queries a SearXNG-compatible search server. Its replies are untrusted: size limits apply, no redirect is followed."""
 
 import json
 import logging
@@ -12,18 +12,18 @@ from llm_worker.tools.tool import ToolFailed
 
 logger = logging.getLogger(__name__)
 
-# SearXNG itself gives up on its engines after some seconds.
+# Longer than SearXNG's timeout for its engines.
 TIMEOUT = aiohttp.ClientTimeout(total=20, sock_connect=5)
 MAX_BODY_BYTES = 2 * 1024 * 1024
 RESULTS_PER_QUERY = 8
 LONGEST_TITLE = 300
 LONGEST_SNIPPET = 2_000
-# A longer address is a page's state and not its name; it has to fit the column of what is cited.
+# Must fit the column of cited documents; longer addresses usually encode the state of a page.
 LONGEST_URL = 500
 
 
 async def search(client: aiohttp.ClientSession, server: str, query: str) -> list[Document]:
-    """What the server found, best first, numbers 0. Raises ToolFailed."""
+    """The documents found, best first, with number 0. Raises ToolFailed."""
     try:
         body = await _ask(client, server, query)
     except TimeoutError as error:
@@ -66,7 +66,7 @@ def _results(body: bytes) -> list[dict[str, Any]]:
 
 
 def _document(result: dict[str, Any]) -> Document | None:
-    """None for what has no address a reader could follow."""
+    """None if the result has no valid address."""
     url, published = _text(result, "url"), _text(result, "publishedDate")
     if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL:
         return None

@@ -1,4 +1,4 @@
-"""What a tool is: what it declares of itself, what it is given, and what it gives back. Pure."""
+"""The interface of tools: what a tool declares, receives and returns. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from chat.transcript.entries import Document
 
 
 class ToolFailed(Exception):
-    """The model is told so in this one sentence and may try something else."""
+    """The call failed; the model reads the message, one sentence, and may try something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call came to.
+    """The result of a call.
 
-    response: what the model reads; empty for a tool that only found documents, which are rendered for it.
-    documents: what was found, best first; their numbers are given by the engine, not by the tool.
+    response: what the model reads; if empty, the documents are rendered as the response.
+    documents: those found, best first; they are numbered by the caller, not by the tool.
     """
 
     response: str = ""
@@ -25,21 +25,21 @@ class ToolResult:
 
 
 class ToolContext(Protocol):
-    """What a tool may use while it runs. It ends by being cancelled: on a stop, or at its time limit."""
+    """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit."""
 
     now: datetime  # UTC
 
     async def research(self, instructions: str, question: str, tools: Sequence["Tool"], cycles: int) -> str:
-        """Let the run's model work on a question of its own in an inner loop; returns its report.
+        """Let the run's model work on a question in an inner loop; returns its report.
 
-        The calls it makes are stored under this call and shown inside it; documents it finds get numbers that
-        the outer answer may cite.
+        The calls of the inner loop are stored under this call and shown inside it; the documents it finds get numbers
+        that the outer answer may cite.
         """
         ...
 
 
 class Tool(Protocol):
-    """One capability. Adding one is a file in this folder and a line in its registry."""
+    """One tool. Adding one takes a file in this folder and a line in its registry."""
 
     @property
     def name(self) -> str: ...
@@ -65,12 +65,12 @@ class Tool(Protocol):
 
     @property
     def merges(self) -> bool:
-        """Whether its calls of one step become one (`merge`)."""
+        """Whether several calls in one step are merged into one (`merge`)."""
         ...
 
     @property
     def is_idempotent(self) -> bool:
-        """Whether a call whose outcome was lost may simply run again."""
+        """Whether a call whose result was lost may be executed again."""
         ...
 
     @property
@@ -79,13 +79,13 @@ class Tool(Protocol):
         ...
 
     def is_available(self) -> bool:
-        """Whether this deployment has what it needs."""
+        """Whether the deployment provides what the tool needs."""
         ...
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """One call's arguments for those of several; None: they stay several. Only asked of a tool that merges."""
+        """The arguments of one call that replaces several; None: they stay separate. Called only if `merges`."""
         ...
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
-        """Raises ToolFailed. Documents come without meaningful numbers (0)."""
+        """Execute a call. Raises ToolFailed. The numbers of the returned documents are ignored."""
         ...

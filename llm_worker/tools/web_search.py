@@ -1,4 +1,4 @@
-"""web_search: asks the SearXNG server of this deployment. Reads no pages: what it knows of one is its snippet."""
+"""The web_search tool: queries the deployment's SearXNG server. Returns snippets; does not fetch pages."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from chat.transcript.entries import Document
 from llm_worker.tools.searxng import search
 from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
 
-# Of merged calls, the first ones run; the stored arguments show which.
+# Of merged calls, the first queries are executed; the stored arguments show which.
 MAX_QUERIES = 10
 # Of all queries together: 20 snippets are some 3,000 tokens.
 MAX_DOCUMENTS = 20
@@ -64,7 +64,7 @@ class WebSearch:
 
 
 async def _answer(client: aiohttp.ClientSession, query: str) -> list[Document] | ToolFailed:
-    """One of several queries may fail: what the others found is worth telling."""
+    """Returns the failure instead of raising it: the results of the other queries are still useful."""
     try:
         return await search(client, settings.WEB_SEARCH_URL, query)
     except ToolFailed as failure:
@@ -77,12 +77,12 @@ def _queries(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _distinct(queries: Iterable[str]) -> list[str]:
-    """In order; the same words in other letters are the same query."""
+    """Without repetitions (ignoring case), in order."""
     return list({query.casefold(): query for query in reversed([*queries])}.values())[::-1]
 
 
 def _best_first(found: Sequence[Sequence[Document]]) -> Iterator[Document]:
-    """The best of every query before the second of any; each page once."""
+    """Interleaved: the best result of each query, then the second ones; each page once."""
     seen = set()
     for document in chain.from_iterable(zip_longest(*found)):
         if document is not None and document.document_id not in seen:

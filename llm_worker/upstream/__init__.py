@@ -1,1 +1,4 @@
-"""Model servers: asking them, and reading what they send."""
+"""Sends requests to model servers and parses what they return.
+
+Knows nothing of runs, rows and packets.
+"""

@@ -1,4 +1,4 @@
-"""One chunk of a streamed chat completion: bytes in, deltas out. Pure; knows the dialects of model servers."""
+"""Parses one chunk of a streamed chat completion into deltas, in the dialects of different model servers. Pure."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ from llm_worker.upstream.usage import ReportedUsage
 
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: Any = None  # JSON in a string, by the rules; some servers send the object itself
+    arguments: Any = None  # a JSON string by the specification; some servers send an object
 
 
 class _ToolCall(msgspec.Struct):
@@ -34,7 +34,7 @@ class _Delta(msgspec.Struct):
     reasoning: str | None = None  # OpenRouter, Ollama, newer vLLM
     refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
-    function_call: _Function | None = None  # what tool_calls replaced; old servers still speak it
+    function_call: _Function | None = None  # the predecessor of tool_calls; old servers still send it
 
 
 class _Choice(msgspec.Struct):
@@ -52,14 +52,14 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 
 
 def parse_chunk(data: bytes) -> list[Delta]:
-    """What one chunk says. Raises ModelFailed if it is no chunk, or if it reports an error."""
+    """The deltas of one chunk. Raises ModelFailed if it is invalid or reports an error."""
     chunk = _read(data)
     if chunk.error:
         raise ModelFailed("upstream_interrupted", f"the stream reported {str(chunk.error)[:300]}")
     deltas: list[Delta] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
-            _say(choice.delta, deltas)
+            _append_deltas(choice.delta, deltas)
         if choice.finish_reason:
             deltas.append(Finished(choice.finish_reason))
     if chunk.usage is not None:
@@ -67,21 +67,21 @@ def parse_chunk(data: bytes) -> list[Delta]:
     return deltas
 
 
-def _say(delta: _Delta, deltas: list[Delta]) -> None:
+def _append_deltas(delta: _Delta, deltas: list[Delta]) -> None:
     if thought := delta.reasoning_content or delta.reasoning:
         deltas.append(ReasoningDelta(thought))
     if delta.content:
         deltas.append(TextDelta(delta.content))
     if delta.refusal:
-        # Shown, for the reader to see why; the run ends as refused all the same.
+        # Shown, so that the reader sees the reason; the run still ends as refused.
         deltas += (TextDelta(delta.refusal), Finished("refusal"))
     if delta.tool_calls:
-        deltas += map(_called, delta.tool_calls)
+        deltas += map(_call_delta, delta.tool_calls)
     if delta.function_call:
-        deltas.append(_called(_ToolCall(function=delta.function_call)))
+        deltas.append(_call_delta(_ToolCall(function=delta.function_call)))
 
 
-def _called(call: _ToolCall) -> ToolCallDelta:
+def _call_delta(call: _ToolCall) -> ToolCallDelta:
     function = call.function or _Function()
     return ToolCallDelta(
         place=call.index if type(call.index) is int and call.index >= 0 else NO_INDEX,
@@ -91,7 +91,7 @@ def _called(call: _ToolCall) -> ToolCallDelta:
     )
 
 
-def _as_text(arguments: Any) -> str:
+def _as_text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else msgspec.json.encode(arguments).decode()
@@ -105,7 +105,7 @@ def _read(data: bytes) -> _Chunk:
 
 
 def _read_leniently(data: bytes) -> _Chunk:
-    """For half an emoji: a surrogate escape without its partner, or a character cut between two chunks."""
+    """For text that msgspec rejects: lone surrogates, or a character split between two chunks."""
     try:
         return msgspec.convert(json.loads(data.decode("utf-8", "replace")), _Chunk)
     except (ValueError, RecursionError) as error:

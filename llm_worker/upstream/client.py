@@ -1,25 +1,25 @@
-"""httpx2's client as the SDK is given it: where requests go, and what all of them say, is put together once.
+"""The httpx2 client of the SDK, with a fast path for building requests: parsed URLs and common headers are reused.
 
-Only plain requests take the short way: content and headers, and no cookies from earlier answers.
+Only requests with nothing but content and headers take the fast path, and only while there are no cookies.
 """
 
 from typing import Any, Final
 
 import httpx2
 
-# The transport's business (transport.py).
+# Timeouts are enforced by transport.py.
 NO_TIMEOUT: Final = httpx2.Timeout(None)
-# What httpx2 adds to the headers of the SDK.
+# Headers that httpx2 adds to those of the SDK.
 COMMON: Final = (("Connection", "keep-alive"),)
 
 
 class HttpClient(httpx2.AsyncClient):
     def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
         super().__init__(transport=transport, timeout=NO_TIMEOUT, follow_redirects=True)
-        self._places: dict[str, httpx2.URL] = {}
+        self._urls: dict[str, httpx2.URL] = {}
 
     def build_request(self, method: str, url: httpx2.URL | str, **given: Any) -> httpx2.Request:
-        """As httpx2's. given: of its parameters, those that the SDK uses."""
+        """Overrides httpx2. given: those of its parameters that the SDK uses."""
         others = {
             name: value for name, value in given.items() if name not in {"headers", "content", "timeout"}
         }
@@ -27,14 +27,14 @@ class HttpClient(httpx2.AsyncClient):
             return super().build_request(method, url, **given)
         return httpx2.Request(
             method,
-            self._place(url),
+            self._parsed(url),
             headers=[*COMMON, *given["headers"]],
             content=given.get("content"),
             extensions={"timeout": NO_TIMEOUT.as_dict()},
         )
 
-    def _place(self, url: httpx2.URL | str) -> httpx2.URL:
+    def _parsed(self, url: httpx2.URL | str) -> httpx2.URL:
         text = str(url)
-        if text not in self._places:
-            self._places[text] = httpx2.URL(text)
-        return self._places[text]
+        if text not in self._urls:
+            self._urls[text] = httpx2.URL(text)
+        return self._urls[text]

@@ -1,4 +1,4 @@
-"""A whole chat completion, as model servers send it to those who do not stream: bytes in, Completion out. Pure."""
+"""Parses the body of a chat completion that is not streamed. Pure."""
 
 import json
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from llm_worker.upstream.usage import ReportedUsage
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """finish_reason: the server's, or "refusal"; empty if it gave none. The text may be empty."""
+    """finish_reason: the server's, or "refusal"; empty if there is none. The text may be empty."""
 
     text: str
     finish_reason: str = ""
@@ -37,7 +37,7 @@ class _Body(msgspec.Struct):
 
 
 def parse_completion(body: bytes) -> Completion:
-    """Raises ModelFailed if that is no completion, or if it reports an error."""
+    """Raises ModelFailed if the body is no completion or reports an error."""
     read = _read(body)
     if read.error:
         raise ModelFailed("upstream_interrupted", f"the server reported {str(read.error)[:300]}")
@@ -52,7 +52,7 @@ def parse_completion(body: bytes) -> Completion:
 
 
 def _read(body: bytes) -> _Body:
-    # The standard decoder and not msgspec's: it lets half an emoji pass, and nobody waits for a microsecond here.
+    # The standard decoder, which accepts lone surrogates; its speed does not matter here.
     try:
         return msgspec.convert(json.loads(body.decode("utf-8", "replace")), _Body)
     except (ValueError, RecursionError) as error:

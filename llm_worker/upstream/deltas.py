@@ -1,4 +1,4 @@
-"""What a model's stream says, in our own words: the values llm.py yields and the failure it raises. Pure."""
+"""The values that llm.py yields while a model streams, and the failure it raises. Pure."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -18,10 +18,10 @@ class ReasoningDelta(NamedTuple):
 
 
 class ToolCallDelta(NamedTuple):
-    """A piece of one tool call, as the server sent it; llm_worker/stream/call_assembler.py knows which call it belongs to.
+    """A fragment of one tool call as the server sent it; stream/call_assembler.py decides which call it belongs to.
 
-    place: its index among the step's calls; NO_INDEX where the server did not say.
-    id, name: with the call's first piece, and mostly only there.
+    place: the call's index within the step; NO_INDEX if the server sent none.
+    id, name: sent with the first fragment of a call, and usually only there.
     """
 
     place: int
@@ -41,9 +41,9 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished
 
 @dataclass
 class ModelFailed(Exception):
-    """The model gave no answer, or broke off in the middle of one; ends the run.
+    """The model gave no answer, or an incomplete one; ends the run.
 
-    code: one of chat.protocol.RUN_ERRORS.  detail: for the log; may quote the upstream, never a key.
+    code: one of chat.protocol.wire.RUN_ERRORS.  detail: for the log; may quote the upstream, never a key.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Where a configured model is served, and with which key."""
+"""Resolves a model configuration to the address, key and limits used for its requests."""
 
 import os
 
@@ -9,14 +9,14 @@ from llm_worker.upstream.model_request import Model
 
 
 def resolve_model(config: ModelConfig) -> Model | None:
-    """None: it has no address."""
+    """None if the model has no address."""
     base_url = config.base_url or settings.LLM_BASE_URL
     if not base_url:
         return None
     return Model(
         name=config.name,
         base_url=base_url,
-        # Not a setting: which variable holds the key is data, so that a new model needs no release.
+        # Not a setting: the name of the variable is data, so that adding a model needs no release.
         api_key=os.environ.get(config.api_key_env, ""),
         max_output_tokens=config.max_output_tokens,
         takes_prompt_cache_key=config.supports_prompt_cache_key,

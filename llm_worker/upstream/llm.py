@@ -1,7 +1,7 @@
-"""The model servers. The only file that knows the vendor's SDK; what it sends of messages is wire.py's.
+"""Client of the model servers, streamed and whole, with retries. The only file of the worker that uses the OpenAI SDK.
 
-The SDK keeps authentication, addresses, timeouts and error types; tokens take the short way: raw bytes, our own
-SSE split, msgspec. Retrying is ours, since only the first chunk says whether a retry would repeat something.
+The SDK does authentication, addresses and error types. Tokens bypass it: raw bytes, a local SSE splitter, msgspec.
+Retries are done here, because only the first chunk tells whether a retry would repeat text.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ logger = logging.getLogger(__name__)
 RETRIES = 2
 RETRIED_STATUSES = frozenset({429, 500, 502, 503})
 FIRST_RETRY_S = 0.5
-# A server that wants to be left alone for longer is not waited for: the user is told that it is busy.
+# With a longer Retry-After the run fails at once: the user is told that the server is busy.
 LONGEST_RETRY_AFTER_S = 30.0
-# What the SDK and what it stands on raise.
+# Raised by the SDK and the libraries below it.
 SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
-# Local servers ask for no key, but the SDK insists on one.
+# Local servers need no key, but the SDK requires one.
 NO_KEY = "none"
-# A completion that nobody watches is a title or a summary.
+# Completions that are not streamed are titles and summaries.
 LONGEST_COMPLETION_BYTES = 8 * 1024 * 1024
 CODES_BY_STATUS = {
     401: "upstream_auth",
@@ -49,7 +49,7 @@ CODES_BY_STATUS = {
 
 
 class LanguageModels:
-    """Clients of all model servers this process talks to; lives on one event loop."""
+    """Clients of all model servers that the process talks to. Bound to one event loop."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LanguageModels:
         flush_window: FlushWindow | None = None,
         first_retry_s: float = FIRST_RETRY_S,
     ) -> None:
-        """connections: how many requests may run at once.  silence_s: how long a server may send nothing.
+        """connections: concurrent requests per server.  silence_s: the longest pause between two reads.
 
         flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
         """
@@ -75,7 +75,7 @@ class LanguageModels:
         self._clients.clear()
 
     async def stream(self, request: Request) -> AsyncGenerator[list[Delta]]:
-        """The answer as it comes: the deltas of each piece of the network's, in order.
+        """Stream the answer: each list holds the deltas of one read from the network, in order.
 
         Raises ModelFailed. Closing the iterator, or cancelling the task that reads it, closes the connection.
         """
@@ -86,28 +86,28 @@ class LanguageModels:
                     async for deltas in received:
                         started = True
                         yield deltas
-            except _Refused as refused:
-                wait_s = self._pause_s(request, refused, 0 if started else retries_left)
+            except _AttemptFailed as failed:
+                wait_s = self._retry_wait_s(request, failed, 0 if started else retries_left)
             else:
                 return
             await asyncio.sleep(wait_s)
 
     async def complete(self, request: Request) -> Completion:
-        """The whole answer at once, for what nobody watches. Raises ModelFailed, after as many retries as stream()."""
+        """Return the whole answer. Raises ModelFailed, after as many retries as stream()."""
         for retries_left in range(RETRIES, -1, -1):
             try:
                 return await self._complete_once(request)
-            except _Refused as refused:
-                wait_s = self._pause_s(request, refused, retries_left)
+            except _AttemptFailed as failed:
+                wait_s = self._retry_wait_s(request, failed, retries_left)
             await asyncio.sleep(wait_s)
         raise AssertionError("the last attempt returns or raises")
 
-    def _pause_s(self, request: Request, refused: "_Refused", retries_left: int) -> float:
-        """How long to wait before the next attempt. Raises ModelFailed if there is none."""
-        if not retries_left or not refused.may_pass:
-            logger.warning("%r failed: %s", request.model, refused.failure)
-            raise refused.failure from refused
-        return refused.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
+    def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
+        """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
+        if not retries_left or not failed.is_retryable:
+            logger.warning("%r failed: %s", request.model, failed.failure)
+            raise failed.failure from failed
+        return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
 
     async def _complete_once(self, request: Request) -> Completion:
         body = _body(request) | {"stream": False}
@@ -120,34 +120,34 @@ class LanguageModels:
                     if len(received) > LONGEST_COMPLETION_BYTES:
                         raise ModelFailed("upstream_malformed", "the completion does not end")
         except SDK_ERRORS as error:
-            raise _refused(error, started=False) from error
+            raise _to_failure(error, started=False) from error
         completion = parse_completion(received)
         log_completion(completion)
         return completion
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
-        reading = StreamReader()
+        reader = StreamReader()
         try:
             async with self._open(request.model, _body(request)) as received:
                 while piece := await received.read():
-                    known = reading.chunks
-                    deltas = reading.take(piece)
-                    self._flush_window.count(reading.chunks - known)
-                    if reading.chunks:
+                    known = reader.chunks
+                    deltas = reader.take(piece)
+                    self._flush_window.count(reader.chunks - known)
+                    if reader.chunks:
                         yield deltas
-                    if reading.failure:
-                        raise _Refused(reading.failure)
-                    if reading.is_done:
+                    if reader.failure:
+                        raise _AttemptFailed(reader.failure)
+                    if reader.is_done:
                         await received.read_to_the_end()
                         return
-                    # Nobody waits for the first word any more, nor yet for the end.
-                    if reading.has_spoken and not reading.has_finished:
+                    # The first token and the end are read at once; in between, reads wait for the flush window.
+                    if reader.has_spoken and not reader.has_finished:
                         await received.wait(self._flush_window.next_window())
         except SDK_ERRORS as error:
-            raise _refused(error, started=reading.chunks > 0) from error
-        if not reading.has_finished:
-            raise _Refused(
-                ModelFailed("upstream_interrupted", "the stream ended in the middle"), may_pass=True
+            raise _to_failure(error, started=reader.chunks > 0) from error
+        if not reader.has_finished:
+            raise _AttemptFailed(
+                ModelFailed("upstream_interrupted", "the stream ended in the middle"), is_retryable=True
             )
 
     @asynccontextmanager
@@ -155,12 +155,12 @@ class LanguageModels:
         log_request(body)
         accepted = "text/event-stream" if body["stream"] else "application/json"
         client = self._client(model)
-        # Not chat.completions.create: it checks every message against its types, 3 ms that say nothing to us.
+        # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
         response = await client.post(
-            f"{client.base_url}chat/completions",  # whole: putting it together takes the SDK longer than the rest
+            f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
             cast_to=httpx2.Response,
             body=body,
-            # Small events gain nothing from compression, and a compressing server would hold them back.
+            # Compression gains nothing on small events, and a compressing server would buffer them.
             options={"headers": {"Accept": accepted, "Accept-Encoding": "identity"}},
             stream=True,
             stream_cls=openai.AsyncStream[Any],
@@ -177,7 +177,7 @@ class LanguageModels:
                 base_url=model.base_url,
                 api_key=model.api_key or NO_KEY,
                 max_retries=0,
-                timeout=None,  # the transport's
+                timeout=None,  # enforced by the transport
                 http_client=HttpClient(AiohttpTransport(model.base_url, self._connections, self._silence_s)),
             )
         return self._clients[place]
@@ -200,50 +200,50 @@ def _body(request: Request) -> dict[str, Any]:
 
 
 def _max_tokens_name(model: Model) -> str:
-    # OpenAI's reasoning models refuse the name that every compatible server understands.
+    # OpenAI's reasoning models reject the name that all compatible servers accept.
     return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
 
 
 @dataclass
-class _Refused(Exception):
-    """One attempt failed. may_pass: another one may succeed, if nothing was received yet."""
+class _AttemptFailed(Exception):
+    """One attempt failed. is_retryable: another one may succeed, if nothing was received yet."""
 
     failure: ModelFailed
-    may_pass: bool = False
+    is_retryable: bool = False
     retry_after_s: float | None = None
 
     def wait_s(self, otherwise_s: float) -> float:
         if self.retry_after_s is not None:
             return self.retry_after_s
-        # Up to a quarter less, so that runs that failed together do not come back together.
+        # Jitter of up to a quarter, so that runs that failed together do not retry together.
         return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
 
 
-def _refused(error: Exception, *, started: bool) -> _Refused:
+def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
     if isinstance(error, openai.APIStatusError):
-        return _refused_by_status(error)
+        return _status_failure(error)
     if _timed_out(error):
-        return _Refused(ModelFailed("upstream_timeout", "silence"), may_pass=True)
+        return _AttemptFailed(ModelFailed("upstream_timeout", "silence"), is_retryable=True)
     code = "upstream_interrupted" if started else "upstream_unavailable"
-    return _Refused(ModelFailed(code, repr(error.__cause__ or error)[:300]), may_pass=True)
+    return _AttemptFailed(ModelFailed(code, repr(error.__cause__ or error)[:300]), is_retryable=True)
 
 
-def _refused_by_status(error: openai.APIStatusError) -> _Refused:
+def _status_failure(error: openai.APIStatusError) -> _AttemptFailed:
     status = error.status_code
     fallback = "upstream_unavailable" if status >= 500 else "upstream_rejected"
     code = CODES_BY_STATUS.get(status, fallback)
     if error.code == "context_length_exceeded":
         code = "context_too_long"
-    # Servers quote the beginning of a key that they refuse.
+    # Servers quote the beginning of a rejected key.
     detail = f"status {status}" if code == "upstream_auth" else f"status {status}: {error.message[:300]}"
     retry_after_s = _retry_after_s(error.response.headers.get("retry-after", ""))
     too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
-    may_pass = status in RETRIED_STATUSES and not too_long
-    return _Refused(ModelFailed(code, detail), may_pass=may_pass, retry_after_s=retry_after_s)
+    is_retryable = status in RETRIED_STATUSES and not too_long
+    return _AttemptFailed(ModelFailed(code, detail), is_retryable=is_retryable, retry_after_s=retry_after_s)
 
 
 def _retry_after_s(header: str) -> float | None:
-    """Seconds; None for no header, a date (which trusts two clocks) or nonsense."""
+    """Seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
     try:
         seconds = float(header)
     except ValueError:
@@ -252,7 +252,7 @@ def _retry_after_s(header: str) -> float | None:
 
 
 def _timed_out(error: BaseException | None) -> bool:
-    """Whether a timeout is behind it. The transport calls every lost connection a ConnectTimeout, so ask aiohttp."""
+    """Whether a TimeoutError is among the causes. The SDK reports other lost connections as timeouts as well."""
     while error is not None:
         if isinstance(error, TimeoutError):
             return True

@@ -1,4 +1,4 @@
-"""Which model is asked, and what one request to it holds. Values only: sending them is llm.py's. Pure."""
+"""The values of one request: the model, where it is served, and what is sent. llm.py sends them. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ ToolChoice = Literal["auto", "none", "required"]
 
 @dataclass(frozen=True)
 class Model:
-    """Which model answers, and where it is served."""
+    """A model, its server and its limits."""
 
     name: str
     base_url: str
     api_key: str = ""
     max_output_tokens: int = 4096
     takes_prompt_cache_key: bool = False
-    # Whether tools may stay in a request that must not use them; without them its prefix would be another one.
+    # Whether tools may stay in a request that must not call them; leaving them out would change the cached prefix.
     takes_tool_choice_none: bool = True
 
     def __repr__(self) -> str:
@@ -27,9 +27,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Request:
-    """One inference. cache_key: what requests with a common prefix share (the session's id).
+    """One inference. cache_key: equal for requests with a common prefix (the session's id).
 
-    tools: their schemas as servers take them, sorted by name.
+    tools: their schemas as in the API, sorted by name.
     """
 
     model: Model

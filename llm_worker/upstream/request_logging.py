@@ -1,6 +1,6 @@
-"""LLM_REQUEST and LLM_RESPONSE in the log, when LOG_LLM_REQUESTS is on: what a model was asked and what it said.
+"""Logs requests and responses of models as LLM_REQUEST and LLM_RESPONSE when LOG_LLM_REQUESTS is on.
 
-Never a key: it travels in a header, and only bodies are written.
+Never logs a key: keys are sent in a header, and only bodies are logged.
 """
 
 import json
@@ -16,7 +16,7 @@ from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta
 
 logger = logging.getLogger(__name__)
-# Whoever switches it on wants to see it, whatever the worker's own level is.
+# Independent of the worker's log level: the setting alone decides.
 logger.setLevel(logging.INFO)
 
 
@@ -32,7 +32,7 @@ def log_completion(completion: Completion) -> None:
 
 
 class ResponseLog:
-    """One inference's answer, kept to be written as a whole; costs nothing when it is not wanted."""
+    """Collects the deltas of one inference and logs the whole answer; does nothing if the setting is off."""
 
     def __init__(self) -> None:
         self._is_wanted = settings.LOG_LLM_REQUESTS
@@ -43,12 +43,12 @@ class ResponseLog:
             self._deltas += deltas
 
     def write(self) -> None:
-        """At its end, however it ended."""
+        """Called at the end of the inference, after success or failure."""
         if self._is_wanted:
-            logger.info("LLM_RESPONSE %s", json.dumps(_said(self._deltas), ensure_ascii=False))
+            logger.info("LLM_RESPONSE %s", json.dumps(_summary(self._deltas), ensure_ascii=False))
 
 
-def _said(deltas: list[Delta]) -> dict[str, Any]:
+def _summary(deltas: list[Delta]) -> dict[str, Any]:
     usages = [delta for delta in deltas if isinstance(delta, TokenUsage)]
     return {
         "text": "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),

@@ -1,23 +1,23 @@
-"""Server-sent events out of bytes cut anywhere. Pure; decides nothing about what the events say.
+"""Splits a byte stream into server-sent events. Pure; does not interpret their data.
 
-Lines end in LF, CR LF or CR; an event is its `data` lines, ended by a blank line; comments and other fields
-are skipped. An unfinished event is kept, up to a bound, so that an endless line cannot eat the memory.
+Follows the WHATWG specification: lines end in LF, CR LF or CR; an event consists of `data` lines and ends with a blank
+line; comments and other fields are skipped. The size of an unfinished event is bounded.
 """
 
-# Far above any chunk a model server sends; a tool call's arguments arrive in small deltas as well.
+# Far above any chunk of a model server: even the arguments of a tool call arrive in small deltas.
 MAX_EVENT_BYTES = 4 * 1024 * 1024
 
 
 class EventTooLong(ValueError):
-    """The upstream sends something that is no event stream: give up."""
+    """The upstream does not send an event stream."""
 
 
 class EventSplitter:
-    """Feed it bytes as they come; get the data of each event that is complete."""
+    """Incremental: feed() takes bytes as they arrive and returns the data of the completed events."""
 
     def __init__(self) -> None:
-        self._line: list[bytes] = []  # the beginning of a line whose end has not come
-        self._data: list[bytes] = []  # the data lines of an event whose end has not come
+        self._line: list[bytes] = []  # fragments of an unfinished line
+        self._data: list[bytes] = []  # data lines of an unfinished event
         self._held_bytes = 0
         self._after_cr = False
 
@@ -28,7 +28,7 @@ class EventSplitter:
             if events is not None:
                 return events
         if self._after_cr and received.startswith(b"\n"):
-            received = received[1:]  # the second half of a line end that was cut in two
+            received = received[1:]  # the second half of a CR LF that was split
             self._after_cr = False
         if not received:
             return []
@@ -63,7 +63,7 @@ class EventSplitter:
 
 
 def _whole_events(received: bytes) -> list[bytes] | None:
-    """What nearly every piece is: whole events of one data line each. None: it has to be looked at line by line."""
+    """Fast path for whole events of one data line each, as nearly all reads are. None: use the general path."""
     if not received.endswith(b"\n\n") or b"\r" in received or len(received) > MAX_EVENT_BYTES:
         return None
     events = []

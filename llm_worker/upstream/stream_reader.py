@@ -1,17 +1,17 @@
-"""How far one streamed answer has been read: bytes in, deltas out, and whether more may come. Pure."""
+"""Reads one streamed answer: bytes in, deltas out, and whether the answer is complete. Pure."""
 
 from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.sse import EventSplitter, EventTooLong
 
 DONE = b"[DONE]"
-Said = (TextDelta, ReasoningDelta)
-# Characters: well below what one packet takes, which would be cut in two.
-ENOUGH = 4_000
+TEXT_DELTAS = (TextDelta, ReasoningDelta)
+# Characters up to which deltas are merged: well below the size at which a packet would be split.
+MERGED_CHARACTERS = 4_000
 
 
 class StreamReader:
-    """chunks: how many were understood.  has_finished: the model gave a finish_reason, or the server said [DONE]."""
+    """chunks: the number parsed.  has_finished: a finish_reason or [DONE] was received."""
 
     def __init__(self) -> None:
         self.chunks = 0
@@ -22,9 +22,9 @@ class StreamReader:
         self._splitter = EventSplitter()
 
     def take(self, received: bytes) -> list[Delta]:
-        """What these bytes say, up to the first that cannot be understood: that one is left in `failure`.
+        """The deltas in these bytes, up to the first invalid chunk, whose error is kept in `failure`.
 
-        Short texts that follow each other are one delta.
+        Consecutive short texts are merged into one delta.
         """
         deltas: list[Delta] = []
         try:
@@ -42,14 +42,18 @@ class StreamReader:
         return deltas
 
     def _add(self, deltas: list[Delta], delta: Delta) -> None:
-        if isinstance(delta, Said):
+        if isinstance(delta, TEXT_DELTAS):
             self.has_spoken = True
             latest = deltas[-1] if deltas else None
-            if isinstance(latest, Said) and type(latest) is type(delta) and len(latest.text) < ENOUGH:
+            if (
+                isinstance(latest, TEXT_DELTAS)
+                and type(latest) is type(delta)
+                and len(latest.text) < MERGED_CHARACTERS
+            ):
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, ToolCallDelta):
-            self.has_spoken = True  # readers are shown it as it is written
+            self.has_spoken = True  # calls are shown while they are written
         elif isinstance(delta, Finished):
             self.has_finished = True
         deltas.append(delta)

@@ -1,6 +1,6 @@
-"""HTTP for the SDK over aiohttp, and bodies that are read as they come, with everything that has come at once.
+"""httpx2 transport over aiohttp for the SDK, with response bodies that return all received bytes with each read.
 
-It keeps connections for the next request and knows nothing of models; a body closed early closes its connection.
+Pools connections; closing a body early closes its connection. Knows nothing of models.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ import httpx2
 from llm_worker.upstream.windowed_reads import WindowedReads
 
 CONNECT_TIMEOUT_S: Final = 10.0
-# As long as the SDK's own transports keep one.
+# As in the SDK's default transports.
 KEEPALIVE_S: Final = 5.0
-# How long the end of a body is waited for once everything in it has come.
+# How long to wait for the end of a body after [DONE].
 END_OF_BODY_S: Final = 0.05
-# Where a response's body is found among its extensions.
+# Name of the response extension that holds the body.
 BODY: Final = "body"
-# aiohttp has decoded it.
+# Headers that no longer apply, since aiohttp has decoded the body.
 DECODED: Final = frozenset({b"content-encoding", b"content-length"})
 
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
-    """Lives on one event loop. Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte.
+    """Bound to one event loop. Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte.
 
-    Making it raises httpx2.InvalidURL.
+    The constructor raises httpx2.InvalidURL.
     """
 
     def __init__(self, base_url: str, connections: int, silence_s: float) -> None:
@@ -37,7 +37,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             connector=aiohttp.TCPConnector(
                 limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=httpx2.create_ssl_context()
             ),
-            # aiohttp would set a timer anew for every piece of a body; silence is ours to watch.
+            # No read timeout: aiohttp would reset a timer for every piece of a body. ResponseBody.read() enforces it.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=_proxy(base_url),
@@ -49,7 +49,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 answered = await self._session.request(
                     request.method,
                     str(request.url),
-                    # Not multi_items(), which looks for their encoding anew for each.
+                    # Not multi_items(), which detects the encoding for each header.
                     headers=[
                         (name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw
                     ],
@@ -74,41 +74,41 @@ class ResponseBody(httpx2.AsyncByteStream):
     def __init__(self, answered: aiohttp.ClientResponse, silence_s: float) -> None:
         self._answered = answered
         self._content = answered.content
-        self._gathering = WindowedReads.for_response(answered)
+        self._windowed_reads = WindowedReads.for_response(answered)
         self._silence_s = silence_s
         self._waiting: asyncio.Future[None] | None = None
         self._content.on_eof(self._wake)
 
     async def read(self) -> bytes:
-        """Everything that has come, or comes next; empty at the end. What is not read is held back at the server."""
+        """All bytes received so far, or the next ones; empty at the end. Unread bytes hold the server back."""
         content = self._content
-        # At its end the connection may serve another response already.
-        gathering = None if content.is_eof() else self._gathering
-        if gathering:
-            gathering.take_in()
-        if (come := content.read_nowait()) or content.at_eof():
-            return come
-        if gathering:
-            gathering.listen()
+        # After the end of the body the connection may serve another response already.
+        windowed_reads = None if content.is_eof() else self._windowed_reads
+        if windowed_reads:
+            windowed_reads.read_gathered()
+        if (received := content.read_nowait()) or content.at_eof():
+            return received
+        if windowed_reads:
+            windowed_reads.resume()
         try:
             async with asyncio.timeout(self._silence_s):
                 return await content.readany()
         except TimeoutError as error:
             raise httpx2.ReadTimeout("silence") from error
         except RuntimeError as error:
-            # What aiohttp says once it has closed a connection whose bytes were no HTTP.
+            # Raised by aiohttp after it closed a connection whose bytes were not HTTP.
             raise aiohttp.ClientPayloadError(str(error)) from error
 
     async def wait(self, until: asyncio.Future[None]) -> None:
-        """Return when `until` is done. What comes meanwhile is gathered; where it is not, the end does not wait."""
+        """Return when `until` is done, or at the end of the body. Without TLS, bytes wait in the kernel meanwhile."""
         if not until.done() and not self._content.is_eof():
-            if self._gathering:
-                self._gathering.begin()
+            if self._windowed_reads:
+                self._windowed_reads.pause()
             self._waiting = until
             await until
 
     async def read_to_the_end(self) -> None:
-        """After all that matters: only at its end can the connection be used again. It may as well break."""
+        """Called after [DONE]: the connection is reusable only at the end of the body. Errors are ignored."""
         with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
             async with asyncio.timeout(END_OF_BODY_S):
                 while await self.read():
@@ -127,7 +127,7 @@ class ResponseBody(httpx2.AsyncByteStream):
 
 
 def _proxy(base_url: str) -> str | None:
-    """From HTTP_PROXY and its like, once: aiohttp would ask the environment in threads, twice for every request."""
+    """From HTTP_PROXY etc., once: aiohttp would read the environment in threads, twice for every request."""
     place = httpx2.URL(base_url)
     proxies = getproxies()
     if proxy_bypass(place.host):
@@ -136,5 +136,5 @@ def _proxy(base_url: str) -> str | None:
 
 
 def body_of(response: httpx2.Response) -> ResponseBody:
-    """Of a response that came through a Transport."""
+    """The body of a response of an AiohttpTransport."""
     return cast("ResponseBody", response.extensions[BODY])

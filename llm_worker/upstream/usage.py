@@ -1,4 +1,4 @@
-"""What model servers report of the tokens they used, streamed or not. Pure."""
+"""Parses the token usage that model servers report, streamed or not. Pure."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ class _CompletionDetails(msgspec.Struct):
 
 
 class ReportedUsage(msgspec.Struct):
-    """`usage` as it travels."""
+    """The `usage` object of the API."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -1,8 +1,8 @@
-"""Reads a streamed answer in windows: what comes between them, the kernel gathers.
+"""Reads a streamed answer once per flush window; between reads its bytes wait in the kernel's socket buffer.
 
-A loop that is woken for every word of a hundred streams spends more on waking and reading than on the words. So under
-load a response's transport does not read; when a window opens, its socket is read once, here, and what came is given
-to the transport's protocol, as the transport would have done.
+An event loop that wakes for every token of a hundred streams spends more on waking than on the tokens. Under load the
+response's transport is paused; when a window opens, its socket is read once and the bytes are passed to the
+transport's protocol, as the transport itself would do.
 """
 
 import asyncio
@@ -11,23 +11,23 @@ from typing import Final
 
 import aiohttp
 
-# Many windows' words. Who sends more in one is read by the transport, which knows when to hold it back.
+# Many windows of tokens. A server that sends more in one is read by the transport, which applies back-pressure.
 PIECE_BYTES: Final = 64 * 1024
 
 
 class WindowedReads:
-    """Of one response, on its event loop; to be used only until the response is at its end."""
+    """For one response, on its event loop; must not be used after the end of the response."""
 
     def __init__(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
         self._transport = transport
         self._protocol = protocol
         self._descriptor = transport.get_extra_info("socket").fileno()
         self._is_gathering = False
-        self._comes_fast = False
+        self._is_fast = False
 
     @classmethod
     def for_response(cls, answered: aiohttp.ClientResponse) -> "WindowedReads | None":
-        """None: its bytes are not those of the socket, but decrypted; or all of it has come."""
+        """None with TLS, where the socket holds encrypted bytes, or if the response is complete."""
         connection = answered.connection
         if connection is None or connection.transport is None or connection.protocol is None:
             return None
@@ -35,28 +35,28 @@ class WindowedReads:
             return None
         return cls(connection.transport, connection.protocol)
 
-    def begin(self) -> None:
-        """Leave what comes to the kernel, unless more came last time than one reading takes in."""
-        if self._comes_fast:
-            self._comes_fast = False
+    def pause(self) -> None:
+        """Stop the transport from reading, unless the previous read was full."""
+        if self._is_fast:
+            self._is_fast = False
         else:
             self._transport.pause_reading()
             self._is_gathering = True
 
-    def take_in(self) -> None:
-        """Read once what was gathered."""
-        # The descriptor of a transport that is closing may be somebody else's by now.
+    def read_gathered(self) -> None:
+        """Read the socket once."""
+        # The descriptor of a closing transport may be reused already.
         if not self._is_gathering or self._transport.is_closing():
             return
         self._is_gathering = False
         try:
             come = os.read(self._descriptor, PIECE_BYTES)
         except OSError:
-            return  # nothing has come; or the connection is broken, and its transport finds it at its end
-        self._comes_fast = len(come) == PIECE_BYTES
+            return  # nothing received; or the connection is broken, which the transport reports
+        self._is_fast = len(come) == PIECE_BYTES
         if come:
             self._protocol.data_received(come)
 
-    def listen(self) -> None:
-        """Let the transport read again: somebody waits for the next byte, or for the end."""
+    def resume(self) -> None:
+        """Let the transport read again: the caller waits for the next byte or the end."""
         self._transport.resume_reading()

@@ -24,7 +24,7 @@ def holder(owner: int) -> int | None:
     return found[0] if found else None
 
 
-def test_a_worker_holds_its_certificate_from_start_to_stop(transactional_db, upstream):
+def test_a_worker_holds_its_liveness_lock_from_start_to_stop(transactional_db, upstream):
     from llm_worker.runtime import Runtime
 
     runtime = Runtime()
@@ -35,7 +35,7 @@ def test_a_worker_holds_its_certificate_from_start_to_stop(transactional_db, ups
     upstream.wait_for(lambda: holder(runtime.owner) is None)
 
 
-def test_a_certificate_that_lost_its_connection_is_taken_again(runtime, upstream):
+def test_a_liveness_lock_that_lost_its_connection_is_taken_again(runtime, upstream):
     before = holder(runtime.owner)
     with connect() as other:
         other.execute("SELECT pg_terminate_backend(%s)", [before])

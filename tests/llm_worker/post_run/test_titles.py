@@ -69,7 +69,7 @@ def test_without_a_title_from_the_model_the_question_is_one(runtime, answered, u
 
 
 def test_a_model_that_hangs_is_not_waited_for(runtime, answered, upstream, monkeypatch):
-    monkeypatch.setattr(titles, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(titles, "TIMEOUT_S", 0.2)
     upstream.reply({"hang": True}, stream=False)
     runtime.title(str(answered.pk))
     assert title_of(answered) == FALLBACK
