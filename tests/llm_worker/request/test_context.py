@@ -7,7 +7,7 @@ import pytest
 from chat.transcript.entries import Block, Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, ContextTooLong, build_context, request_budget
-from llm_worker.request.history import MOST_LISTED
+from llm_worker.request.history import MAX_LISTED_FILES
 from llm_worker.request.message import arguments_json
 from llm_worker.request.message_renderer import OMITTED_RESPONSE, with_sent_at
 from llm_worker.request.prompt_parts import PromptParts
@@ -244,7 +244,7 @@ def test_the_list_names_id_and_size_of_each_file_and_ends_somewhere():
     heading, first, *rest = context.messages[0].text.splitlines()
     assert heading.endswith("by their id:")
     assert first == "- a b 0.txt (id id-F0, 1234 bytes)"
-    assert len(rest) == MOST_LISTED - 1
+    assert len(rest) == MAX_LISTED_FILES - 1
     assert len(context.omitted_files) == 50
 
 
