@@ -43,10 +43,8 @@ _SAVE = """
     FROM held WHERE message.id = held.message_id RETURNING held.id
 """
 # A checkpoint of many runs does not wait for one that is being ended or extended at this moment: it is saved next time.
-SAVE_SKIPPING_LOCKED = Statement(
-    _SAVE.format(checkpoints=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun
-)
-SAVE_WAITING = Statement(_SAVE.format(checkpoints=literals(HELD_STATUSES), locked=""), SavedRun)
+SAVE_SKIPPING_LOCKED = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun)
+SAVE_WAITING = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked=""), SavedRun)
 
 
 @dataclass(frozen=True)
