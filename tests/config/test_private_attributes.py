@@ -23,7 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 from websockets.protocol import State
 
-from tests.house import ROOT
+from tests.instance import ROOT
 
 SOURCES = ("chat", "compression", "config", "knowledge", "llm_worker", "web")
 # Django documents these as its model API.
