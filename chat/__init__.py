@@ -1,4 +1,4 @@
-"""chat remembers: sessions, the message tree, turns and runs, the packet log, and how clients reach them.
+"""chat remembers: sessions, the message tree, turns and runs, and the packet log.
 
-It never imports llm_worker: what it wants from a worker is a named Celery message (chat/protocol/wire.py).
+It never imports llm_worker: it reaches workers by named Celery messages (chat/protocol/tasks.py).
 """

@@ -25,7 +25,7 @@ from llm_worker.stream.think_tags import Reasoning
 class PacketSink(Protocol):
     """Receives packets; chat.log.producer.PacketProducer is the one of a worker."""
 
-    def emit(self, placement: p.Placement, obj: p.AnyObj) -> None: ...
+    def emit(self, placement: p.Placement, obj: p.AnyPacketBody) -> None: ...
 
     def hold(self) -> None:
         """No checkpoint counts what is emitted from now on, until release()."""

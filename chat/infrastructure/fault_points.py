@@ -36,7 +36,7 @@ _ARMED: Final[dict[str, signal.Signals]] = {
 
 
 def reach(point: Point) -> None:
-    """Do what is armed for this point: nothing, in production."""
+    """Do what FAULT_POINTS arms for this point; nothing in production."""
     if _ARMED and point in _ARMED:
         # To this very thread: a signal to the process may be taken by another thread, and this one would go on
         # beyond the point until that one is scheduled.

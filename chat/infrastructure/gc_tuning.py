@@ -1,15 +1,15 @@
-"""Python's cyclic garbage collector, told what a long-lived process is like."""
+"""GC tuning for long-lived processes."""
 
 import gc
 from typing import Final
 
-# Objects that come and go with tokens are freed by their reference counts; looking for cycles among them every 700
-# allocations finds none. A few megabytes may wait for the next look.
+# The objects of a token are freed by their reference counts: a collection every 700 allocations finds no cycles among
+# them. A few megabytes may wait for the next collection.
 ALLOCATIONS: Final = 50_000
 
 
 def tune_gc() -> None:
-    """Call once when everything is loaded: modules, settings and models are not looked at again."""
+    """Call once after startup: objects that exist by then (modules, settings, models) are never collected again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(ALLOCATIONS, 20, 50)

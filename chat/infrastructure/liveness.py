@@ -1,8 +1,8 @@
-"""Death certificates: who is alive, told by Postgres itself.
+"""Liveness of worker processes, by advisory locks in Postgres.
 
 Each worker process holds a session-level advisory lock under its owner number, on a connection of its own. kill -9,
-OOM and crashes close that connection and free the lock within a second, with no clock involved. Where locks are
-impossible (a pooler that shares sessions) or a host vanishes without closing anything, the lease remains.
+OOM and crashes close that connection and free the lock within a second, with no clock involved. The lease
+(chat/models/lease.py) covers what locks cannot: poolers that share sessions, and hosts that vanish without closing.
 """
 
 import secrets
@@ -11,8 +11,8 @@ from typing import Any, Final
 import psycopg
 from django.db import connection
 
-# True in SQL while somebody holds the lock of the owner in `{owner}`. A one-key advisory lock is shown as two
-# halves, with objsubid 1.
+# An SQL condition: the lock of the owner in `{owner}` is held. pg_locks shows a one-key advisory lock as two halves, with
+# objsubid 1.
 LOCK_IS_HELD: Final = """EXISTS (
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted
@@ -21,7 +21,7 @@ LOCK_IS_HELD: Final = """EXISTS (
 
 
 def new_owner() -> int:
-    """A number for this process: 62 random bits, never 0, so it fits a bigint and nobody else has it."""
+    """An owner number for this process: 62 random bits, odd, so that it is unique and fits a bigint."""
     return secrets.randbits(62) | 1
 
 
@@ -48,7 +48,7 @@ class Lock:
         self._connection: psycopg.Connection[Any] | None = None
 
     def hold(self) -> bool:
-        """Take the lock, or check that it is still ours; False: somebody else has it.
+        """Take the lock, or check that it is still held; False: another connection holds it.
 
         Raises psycopg.OperationalError while Postgres is away; the next call connects again.
         """

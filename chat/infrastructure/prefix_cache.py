@@ -1,6 +1,6 @@
-"""What a session's models were sent last, as digests of the messages: the next request is compared with it.
+"""The latest request to each model of a session, as digests of its messages, to measure how much the next one repeats.
 
-In Redis and not in the database: forgotten when a model server would have forgotten it as well.
+In Redis, with the lifetime of a model server's prefix cache.
 """
 
 import logging

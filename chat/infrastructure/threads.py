@@ -1,4 +1,4 @@
-"""Database work of the event loop's code, in threads: never on the loop itself."""
+"""Runs database work of async code in threads, never on the event loop."""
 
 import asyncio
 from collections.abc import Callable

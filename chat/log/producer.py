@@ -54,7 +54,7 @@ class PacketProducer:
         self.is_stale = False
         self._scheduler = scheduler
         self._on_stale = on_stale
-        self._waiting: list[tuple[p.Placement, p.AnyObj]] = []
+        self._waiting: list[tuple[p.Placement, p.AnyPacketBody]] = []
         # Continuations of the last waiting delta; joined when it is numbered.
         self._more_text: list[str] = []
         self._characters = 0
@@ -67,7 +67,7 @@ class PacketProducer:
 
     # Called by the run
 
-    def emit(self, placement: p.Placement, obj: p.AnyObj) -> None:
+    def emit(self, placement: p.Placement, obj: p.AnyPacketBody) -> None:
         """Add a packet. Never blocks; consecutive text deltas of one placement that wait together become one packet."""
         if self.is_stale:
             return
@@ -191,7 +191,7 @@ class PacketProducer:
             self._waiting[-1] = (placement, _with_text(delta, delta.text + "".join(self._more_text)))
             self._more_text.clear()
 
-    def _encode(self, placement: p.Placement, obj: p.AnyObj) -> bytes:
+    def _encode(self, placement: p.Placement, obj: p.AnyPacketBody) -> bytes:
         address = self.address
         seq = self._base + len(self._lines)
         return p.encode(p.Packet(address.session, address.run, address.attempt, seq, placement, obj))

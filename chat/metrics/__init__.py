@@ -1,1 +1,4 @@
-"""What operators watch: counted in every process, summed in Redis, told by any web process at /metrics."""
+"""Metrics for operators: counted in every process, summed in Redis, served by any web process at /metrics.
+
+No code decides anything by them.
+"""

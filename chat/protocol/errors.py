@@ -1,7 +1,6 @@
-"""What a client asked for and does not get: one exception, and the table of its codes. Pure.
+"""ApiError: an error answer with a code from one table, for REST and the websocket alike. Pure.
 
-REST (web/rest/errors.py) and the websocket both speak these codes; clients branch on them, people read the
-message. Renaming a code breaks clients.
+Clients branch on the codes, people read the messages. Renaming a code breaks clients.
 """
 
 from typing import Any, Final
@@ -61,7 +60,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
 
 
 class ApiError(Exception):
-    """The client is told `code` and `message`; nothing was changed.
+    """Ends a request with an error answer; nothing was changed.
 
     field: the name of the offending field, if there is one. details: further members of the error body.
     """

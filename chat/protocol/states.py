@@ -39,7 +39,7 @@ MOVES: dict[Status, frozenset[Status]] = {
 }
 TERMINAL = frozenset(status for status, targets in MOVES.items() if not targets)
 LIVE = frozenset(MOVES) - TERMINAL
-# A worker has it, and alone may write its end.
+# A worker holds the run, and alone may write its end.
 HELD = frozenset({Status.RUNNING, Status.STOPPING})
 
 
@@ -48,7 +48,7 @@ def sources(to: Status) -> frozenset[Status]:
     return frozenset(status for status, targets in MOVES.items() if to in targets)
 
 
-# What `stop` says of a run that ended so.
+# The stop_reason of a run that ended in this status.
 STOP_REASONS: Final[dict[Status, Literal["finished", "user_cancelled", "error"]]] = {
     Status.COMPLETED: "finished",
     Status.FAILED: "error",

@@ -1,6 +1,6 @@
-"""JSON from clients: what is ambiguous or cannot be stored is refused before anybody looks at it. Pure.
+"""Strict decoding of JSON from clients: rejects what is ambiguous or cannot be stored. Pure.
 
-Bodies of requests and frames of the websocket go through here.
+Used for request bodies and websocket frames.
 """
 
 import json

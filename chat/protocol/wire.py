@@ -35,61 +35,61 @@ class Placement(Struct, frozen=True):
     model_index: int = 0
 
 
-# --- What a packet says ------------------------------------------------------------------------------------
+# --- Packet bodies ------------------------------------------------------------------------------------
 
 
-class Obj(Struct, frozen=True, tag_field="type"):
+class PacketBody(Struct, frozen=True, tag_field="type"):
     """Base of everything a packet can carry."""
 
 
-class RunStart(Obj, frozen=True, tag="run_start"):
+class RunStart(PacketBody, frozen=True, tag="run_start"):
     model: str
 
 
-class ReasoningStart(Obj, frozen=True, tag="reasoning_start"):
+class ReasoningStart(PacketBody, frozen=True, tag="reasoning_start"):
     pass
 
 
-class ReasoningDelta(Obj, frozen=True, tag="reasoning_delta"):
+class ReasoningDelta(PacketBody, frozen=True, tag="reasoning_delta"):
     text: str
 
 
-class ReasoningDone(Obj, frozen=True, tag="reasoning_done", omit_defaults=True):
+class ReasoningDone(PacketBody, frozen=True, tag="reasoning_done", omit_defaults=True):
     """duration_ms: from the first word of it to the last; None where nobody has measured it."""
 
     duration_ms: int | None = None
 
 
-class MessageStart(Obj, frozen=True, tag="message_start", omit_defaults=True):
+class MessageStart(PacketBody, frozen=True, tag="message_start", omit_defaults=True):
     documents: list[dict[str, Any]] = []
 
 
-class MessageDelta(Obj, frozen=True, tag="message_delta"):
+class MessageDelta(PacketBody, frozen=True, tag="message_delta"):
     text: str
 
 
-class CitationInfo(Obj, frozen=True, tag="citation_info", omit_defaults=True):
+class CitationInfo(PacketBody, frozen=True, tag="citation_info", omit_defaults=True):
     number: int
     document_id: str
     title: str
     url: str | None = None
 
 
-class TopLevelBranching(Obj, frozen=True, tag="top_level_branching"):
+class TopLevelBranching(PacketBody, frozen=True, tag="top_level_branching"):
     count: int
 
 
-class ToolStart(Obj, frozen=True, tag="tool_start"):
+class ToolStart(PacketBody, frozen=True, tag="tool_start"):
     tool_call_id: str
     name: str
 
 
-class ToolArgumentsDelta(Obj, frozen=True, tag="tool_arguments_delta"):
+class ToolArgumentsDelta(PacketBody, frozen=True, tag="tool_arguments_delta"):
     tool_call_id: str
     text: str
 
 
-class ToolArguments(Obj, frozen=True, tag="tool_arguments", omit_defaults=True):
+class ToolArguments(PacketBody, frozen=True, tag="tool_arguments", omit_defaults=True):
     """ref: the tool call of the message that holds them, where they are too long for a packet."""
 
     tool_call_id: str
@@ -97,7 +97,7 @@ class ToolArguments(Obj, frozen=True, tag="tool_arguments", omit_defaults=True):
     ref: str | None = None
 
 
-class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
+class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True):
     tool_call_id: str
     output: str | None = None
     documents: list[dict[str, Any]] | None = None
@@ -105,7 +105,7 @@ class ToolOutput(Obj, frozen=True, tag="tool_output", omit_defaults=True):
     ref: str | None = None
 
 
-class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
+class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True):
     """Of a call: status: how it ended, None where it completed.  duration_ms: how long it ran, where known."""
 
     tool_call_id: str | None = None
@@ -113,32 +113,32 @@ class SectionEnd(Obj, frozen=True, tag="section_end", omit_defaults=True):
     duration_ms: int | None = None
 
 
-class ReportStart(Obj, frozen=True, tag="report_start"):
+class ReportStart(PacketBody, frozen=True, tag="report_start"):
     """What an agent tool found out, as it writes it; not part of the message's text."""
 
 
-class ReportDelta(Obj, frozen=True, tag="report_delta"):
+class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
     text: str
 
 
-class ApprovalRequired(Obj, frozen=True, tag="approval_required"):
+class ApprovalRequired(PacketBody, frozen=True, tag="approval_required"):
     tool_call_id: str
     tool_call: str
     name: str
     arguments: dict[str, Any]
 
 
-class Error(Obj, frozen=True, tag="error"):
+class Error(PacketBody, frozen=True, tag="error"):
     code: str
     message: str
     retryable: bool
 
 
-class Stop(Obj, frozen=True, tag="stop"):
+class Stop(PacketBody, frozen=True, tag="stop"):
     stop_reason: StopReason
 
 
-AnyObj = (
+AnyPacketBody = (
     RunStart
     | ReasoningStart
     | ReasoningDelta
@@ -163,14 +163,14 @@ AnyObj = (
 
 
 class Packet(Struct, frozen=True, tag_field="type", tag="packet"):
-    """One event of a run. seq is contiguous from 1 within an attempt."""
+    """One event of a run; seq is contiguous from 1 within an attempt."""
 
     session: str
     run: str
     attempt: int
     seq: int
     placement: Placement
-    obj: AnyObj
+    obj: AnyPacketBody
 
 
 class Snapshot(Struct, frozen=True, tag_field="type", tag="snapshot"):

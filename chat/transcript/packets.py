@@ -12,7 +12,7 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document
 
-Placed = tuple[p.Placement, p.AnyObj]
+Placed = tuple[p.Placement, p.AnyPacketBody]
 
 # Six bytes is the most JSON makes of a character, so that a packet stays under protocol.MAX_PACKET_BYTES.
 MAX_SHOWN_CHARACTERS: Final = 10_000
@@ -171,7 +171,7 @@ class Blocks:
             self.open = "tools"
             self._width = 1
 
-    def _place(self, obj: p.AnyObj, tab: int = 0) -> Placed:
+    def _place(self, obj: p.AnyPacketBody, tab: int = 0) -> Placed:
         if self.inside is None:
             return p.Placement(self.turn_index, tab, None, self.model_index), obj
         place = p.Placement(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.wire import AnyObj, Error, Placement, encode
+from chat.protocol.wire import AnyPacketBody, Error, Placement, encode
 from chat.transcript.packets import Blocks, fold
 from llm_worker.emitter import Emitter
 from llm_worker.state import RunState
@@ -18,9 +18,9 @@ class Shown:
     """A producer that records what it is given."""
 
     def __init__(self) -> None:
-        self.placed: list[tuple[Placement, AnyObj]] = []
+        self.placed: list[tuple[Placement, AnyPacketBody]] = []
 
-    def emit(self, placement: Placement, obj: AnyObj) -> None:
+    def emit(self, placement: Placement, obj: AnyPacketBody) -> None:
         self.placed.append((placement, obj))
 
     @property

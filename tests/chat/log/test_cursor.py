@@ -68,7 +68,7 @@ def recorded(reasonings: list[str], texts: list[str], merge: random.Random) -> l
     for text in texts:
         placed += blocks.message(text)
     placed += blocks.stop("finished")
-    merged: list[tuple[p.Placement, p.AnyObj]] = []
+    merged: list[tuple[p.Placement, p.AnyPacketBody]] = []
     for where, obj in placed:
         mergeable = isinstance(obj, p.MessageDelta | p.ReasoningDelta) and merged
         if mergeable and type(merged[-1][1]) is type(obj) and merge.random() < 0.5:

@@ -52,7 +52,7 @@ def references(value: Any) -> Iterator[str]:
             yield from references(one)
 
 
-STRUCTS = [*get_args(wire.AnyObj), wire.Packet, wire.Reset, wire.Snapshot]
+STRUCTS = [*get_args(wire.AnyPacketBody), wire.Packet, wire.Reset, wire.Snapshot]
 
 
 @pytest.mark.parametrize("struct", STRUCTS, ids=lambda struct: struct.__name__)
@@ -64,7 +64,7 @@ def test_every_packet_is_described_with_all_its_members(struct: Any) -> None:
 
 def test_every_obj_may_be_in_a_packet() -> None:
     names = {ref.rpartition("/")[2] for ref in references(SCHEMAS["Packet"]["properties"]["obj"])}
-    assert names == {struct.__name__ for struct in get_args(wire.AnyObj)}
+    assert names == {struct.__name__ for struct in get_args(wire.AnyPacketBody)}
 
 
 def test_every_command_and_every_frame_is_described() -> None:
