@@ -5,14 +5,16 @@ import uuid
 
 import pytest_asyncio
 
-from chat.infrastructure.redis_client import async_redis, close_async_redis
+from chat.infrastructure.redis_client import async_redis, close_async_redis, sync_redis
 from chat.infrastructure.revocation import RevocationListener, is_revoked, revoke
 from tests.relay import Relay
 
 
 @pytest_asyncio.fixture
 async def relay(settings):
+    # Both clients exist before the address changes: only the listener goes through the relay.
     async_redis()
+    sync_redis()
     relay = Relay()
     await relay.mend()
     settings.REDIS_URL = relay.url
