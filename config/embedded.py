@@ -45,7 +45,7 @@ class Server:
 
 
 def postgres(directory: Path, *, durable: bool = True) -> Server:
-    """Prepare a cluster in `directory` (made on first use) and return how to run it.
+    """Prepare a cluster in `directory` (created on first use) and return how to run it.
 
     durable=False switches off fsync, for tests. Started as root, the server runs under another user id, which
     must own `directory` but need not be able to enter the folders above it. Raises RuntimeError.
@@ -94,7 +94,7 @@ def valkey(directory: Path, *, durable: bool = True) -> Server:
 
 
 def addresses(postgres_directory: Path, valkey_directory: Path) -> tuple[str, str]:
-    """The URLs on which Postgres and Valkey will answer, chosen now; no cluster is made yet."""
+    """Choose the URLs of Postgres and Valkey; no cluster is created yet."""
     data_dir = postgres_directory.parent
     data_dir.mkdir(parents=True, exist_ok=True)
     socket_dir = _socket_dir(postgres_directory, account_of(postgres_directory))
@@ -242,7 +242,7 @@ def _make_cluster(directory: Path, password: str, account: Account | None, progr
         # The password has no path, since the account may be unable to enter any folder of ours.
         command = [str(chosen / "initdb"), "-D", _data_path(part, account), "-U", "postgres", "--encoding=UTF8",
                    "--locale=C.UTF-8", "--auth=scram-sha-256", "--pwfile=/dev/stdin"]  # fmt: skip
-        # In a process group of its own: Ctrl-C takes effect after these two seconds.
+        # In a separate process group: Ctrl-C takes effect after these two seconds.
         done = subprocess.run(  # noqa: S603  our own binary, our own arguments
             account.command(command, part) if account else command, stdin=password_file,
             capture_output=True, text=True, check=False, process_group=0,
@@ -253,7 +253,7 @@ def _make_cluster(directory: Path, password: str, account: Account | None, progr
 
 
 def _explained(error: str) -> str:
-    """The message of initdb on one line, with what to do where it does not say so."""
+    """Return initdb's message on one line, with the remedy if the message has none."""
     line = "; ".join(error.split("\n")).strip("; ")
     if "effective user ID" in line:
         line += ": add this user id to /etc/passwd, or set DATABASE_URL to another Postgres"
@@ -286,6 +286,6 @@ def _socket_dir(directory: Path, account: Account | None) -> Path:
     if account and chosen.lstat().st_uid == os.geteuid():
         os.chown(chosen, owner, -1)
     if chosen.is_symlink() or chosen.lstat().st_uid != owner:
-        raise RuntimeError(f"{chosen} belongs to somebody else")
+        raise RuntimeError(f"{chosen} belongs to another user")
     chosen.chmod(0o700)
     return chosen

@@ -1,6 +1,6 @@
-"""Installs what `make` needs: the virtual environment and the browser's modules, as the lock files say.
+"""Installs what `make` needs: the virtual environment and the browser's modules, pinned by the lock files.
 
-Uses the standard library only, since nothing is installed yet, and parses under an old Python, to be able to say so.
+Uses the standard library only, since nothing is installed yet, and parses under an old Python, to report its version.
 Stamp files hold a digest of the lock files: if all are current, nothing is written, not even a lock.
 """
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     if is_installed(locks):
         return 0
     try:
-        # Two runs at once wait for each other.
+        # Concurrent runs wait for each other.
         with (ROOT / ".setup.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             install(locks)

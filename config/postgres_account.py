@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ACCOUNT_NAME = "embedded_postgres"
-# Where no account can be made. The id is above those that useradd gives and in no range that systemd reserves.
+# Used where no account can be created. The id is above those that useradd gives and in no range that systemd reserves.
 UNNAMED_ID = 60_900
 PRIVILEGE_DROP = Path(__file__).with_name("privilege_drop.py")
 
@@ -37,7 +37,7 @@ class Account:
 def account_of(cluster: Path) -> Account | None:
     """The account that runs the server of `cluster`; None: this process's own.
 
-    An existing cluster keeps its owner. One that root owns (restored from a backup, for example) is handed over.
+    An existing cluster keeps its owner. One that root owns (restored from a backup, for example) is given to the account.
     """
     if os.geteuid() != 0:
         return None
@@ -52,7 +52,7 @@ def account_of(cluster: Path) -> Account | None:
 
 
 def has_name(uid: int) -> bool:
-    """Whether the system's user database knows `uid`. Containers often run under one that it does not know."""
+    """Return whether the system's user database contains `uid`. Containers often run under one that it does not."""
     try:
         pwd.getpwuid(uid)
     except KeyError:
@@ -67,7 +67,7 @@ def _account_with(uid: int) -> Account:
 
 
 def _named_account() -> Account | None:
-    """The account called ACCOUNT_NAME, made on first use; None where that is impossible."""
+    """Return the account called ACCOUNT_NAME, created on first use; None where that is impossible."""
     uid = _uid_of_name()
     if uid is None:
         _add_account()

@@ -1,7 +1,7 @@
 """Where the server's account finds the Postgres programs: in the virtual environment, or in a copy of them.
 
 No mode of a folder that Turnwire did not make is changed. Where the virtual environment is closed to the account
-(below root's home, or made with umask 077), root keeps one copy of each version in a folder of its own.
+(below root's home, or made with umask 077), root keeps one copy of each version in a separate folder.
 """
 
 import contextlib

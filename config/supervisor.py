@@ -1,4 +1,4 @@
-"""Keeps child processes alive: starts them, restarts them after any exit, stops them in order, forwards their output.
+"""Supervises child processes: starts them, restarts them after any exit, stops them in order, forwards their output.
 
 One thread, one loop, no knowledge of what the programs are (programs.py has that). Each child leads a process group of
 its own. docs/decisions/0001 says why no library is used.
@@ -216,7 +216,7 @@ class Supervisor:
                 self._notify_guard(b"+ %d %d\n" % (child.process.pid, child.program.stop_signal))
 
     def _notify_guard(self, line: bytes) -> None:
-        # If the guard has died, the next tick starts another, which is notified of all children.
+        # If the guard has exited, the next tick starts another, which is notified of all children.
         if self._guard.stdin:
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._guard.stdin.fileno(), line)

@@ -1,4 +1,4 @@
-"""The admin site: Django's, with a title of its own and the overview pages (usage, workers).
+"""The admin site: Django's, with the product's title and the overview pages (usage, workers).
 
 Not in web/admin/: Django creates the site before it imports the models.
 """

@@ -8,13 +8,13 @@ from tests.instance import ROOT
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# It does not know that a picture's text names what its label is for: so Django labels its search.
+# axe does not count an image's alternative text as a label, which is how Django labels its search field.
 RUN = """async (runOnly) => {
     const rules = { "label-title-only": { enabled: false } };
     const { violations } = await axe.run(document, { runOnly, rules, resultTypes: ["violations"] });
     return violations;
 }"""
-# Colours that glide from light to dark have arrived.
+# Finishes colour transitions between the themes.
 SETTLE = """() => {
     document.body.getBoundingClientRect();
     for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
@@ -25,24 +25,24 @@ def violations(page: Page, only: str | None = None) -> list[str]:
     """Return one line per finding: the rule and the element. only: check this rule alone."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    return [_said(found) for found in page.evaluate(RUN, [only] if only else RULES)]
+    return [_format_finding(found) for found in page.evaluate(RUN, [only] if only else RULES)]
 
 
-def both_schemes(page: Page) -> list[str]:
+def violations_in_both_themes(page: Page) -> list[str]:
     """Check all rules in the light theme, and contrasts in the dark theme."""
-    _see(page, "light")
+    _set_scheme(page, "light")
     found = violations(page)
-    _see(page, "dark")
+    _set_scheme(page, "dark")
     found += [f"dark {line}" for line in violations(page, only="color-contrast")]
-    _see(page, "light")
+    _set_scheme(page, "light")
     return found
 
 
-def _see(page: Page, scheme: Literal["light", "dark"]) -> None:
+def _set_scheme(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
     page.evaluate(SETTLE)
 
 
-def _said(found: dict[str, Any]) -> str:
+def _format_finding(found: dict[str, Any]) -> str:
     places = "; ".join(f"{node['target']} {node['failureSummary']}" for node in found["nodes"][:3])
     return f"{found['id']}: {places}"

@@ -20,8 +20,8 @@ TIDES = (
     "So the water bulges on both sides, and the Earth turns below two bulges: two tides a day."
 )
 SUN = "The Sun does the same, at less than half the strength: spring tides when it helps, neap tides when it does not."
-# Looked at by tests alone.
-UNPICTURED = ("failed", "runs")
+# Pages without a screenshot; only tests visit them.
+WITHOUT_SCREENSHOT = ("failed", "runs")
 TALL_PX = 1300
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -34,7 +34,7 @@ class Scene:
 
 
 class Alice:
-    """Send a REST request with a token."""
+    """REST client of the user alice."""
 
     def __init__(self, http: httpx2.Client) -> None:
         self._http = http
@@ -48,7 +48,7 @@ class Alice:
         return self._http.get(path).json()
 
     def ask(self, session: str, text: str, **body: Any) -> Any:
-        """Returns when all its runs have ended."""
+        """Start a turn and wait until all its runs have ended."""
         started = self.post(f"sessions/{session}/turns/", text=text, **body)
         limit = time.monotonic() + LIMIT_S
         for run in started["runs"]:
@@ -65,10 +65,10 @@ def play(stack: Stack, pace_s: float = 0) -> Scene:
     """
     headers = {"Authorization": f"Token {stack.manage('create_token', 'alice').strip()}"}
     with httpx2.Client(base_url=f"{stack.base_url}/api/", headers=headers, trust_env=False) as http:
-        return _played(Alice(http), stack.upstream, pace_s)
+        return _play_with(Alice(http), stack.upstream, pace_s)
 
 
-def _played(alice: Alice, upstream: Upstream, pace_s: float) -> Scene:
+def _play_with(alice: Alice, upstream: Upstream, pace_s: float) -> Scene:
     tools = ["current_time", "research_agent"]
     agent = alice.post("agents/", name="Researcher", prompt="Look things up.", tools=tools)
     session = alice.post("sessions/", title="Why two tides a day?", agent=agent["id"])["id"]
@@ -117,17 +117,17 @@ def visit(page: Page, stack: Stack, address: str) -> None:
 
 
 def shoot(browser: Browser, stack: Stack, scene: Scene, folder: Path) -> None:
-    """docs/screenshots: each page once, some on a phone and in the dark."""
+    """Write the screenshots of docs/screenshots: each page, some also in a phone's size and in the dark theme."""
     looks = (("", WIDE, "light"), ("-dark", WIDE, "dark"), ("-phone", PHONE, "light"))
     for suffix, viewport, scheme in looks:
         with staff(browser, stack, viewport=viewport, color_scheme=scheme) as reader:
             for name, address in scene.pages.items():
-                if name in UNPICTURED or (suffix and name not in ("tree", "run")):
+                if name in WITHOUT_SCREENSHOT or (suffix and name not in ("tree", "run")):
                     continue
                 visit(reader.page, stack, address)
                 open_some(reader.page, name)
                 reader.page.wait_for_load_state()
-                # The tree is taller than a screen, and worth it.
+                # The tree is taller than a screen.
                 tall = {
                     "width": viewport["width"],
                     "height": TALL_PX if name == "tree" else viewport["height"],
@@ -138,7 +138,7 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, folder: Path) -> None:
 
 
 def open_some(page: Page, name: str) -> None:
-    """As a reader would: the requests of a run lead to one of them; a fold or two are opened."""
+    """Follow the link to one of a run's requests, and open one or two folded parts."""
     if name == "cycle":
         page.get_by_role("link", name="cycle 1").first.click()
     for fold in (".tree .calls > li:last-child > details > summary", ".tree .fork > details > summary"):

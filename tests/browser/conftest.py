@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
         assert os.environ.get("CI") != "true", f"none of {', '.join(launching.NAMES)} is installed"
         pytest.skip(f"none of {', '.join(launching.NAMES)} is installed: the page was NOT tested")
     with sync_playwright() as playwright:
-        browser = launching.launched(playwright)
+        browser = launching.launch_chromium(playwright)
         yield browser
         browser.close()
 
@@ -32,12 +32,12 @@ def windows(browser: Browser, running_stack: Stack) -> Windows:
 @pytest.fixture
 def reader(windows: Windows, stack: Stack) -> Iterator[Reader]:
     """alice, logged in, at an empty page."""
-    with windows.taken_by("alice") as reader:
+    with windows.borrowed("alice") as reader:
         yield reader
 
 
 @pytest.fixture
 def caller(windows: Windows, stack: Stack) -> Iterator[Reader]:
     """alice, with her phone."""
-    with windows.taken_by("alice", **PHONE) as reader:
+    with windows.borrowed("alice", **PHONE) as reader:
         yield reader

@@ -11,7 +11,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--no-proxy-server",
-    # Whatever a page asks of another host goes nowhere.
+    # Requests to other hosts fail.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
@@ -21,5 +21,6 @@ def path() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def launched(playwright: Playwright) -> Browser:
+def launch_chromium(playwright: Playwright) -> Browser:
+    """Start Chromium headless, unable to reach other hosts."""
     return playwright.chromium.launch(executable_path=path(), args=ARGUMENTS)

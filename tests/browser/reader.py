@@ -12,17 +12,17 @@ expect.set_options(timeout=LIMIT_MS)
 
 
 class Reader:
-    """One tab. strangers: requests to other hosts; complaints: script errors and content security policy violations."""
+    """One tab. foreign_requests: requests to other hosts; errors: script errors and content security policy violations."""
 
     def __init__(self, context: BrowserContext, base_url: str) -> None:
         self.base_url = base_url
         self.context = context
-        self.strangers: list[str] = []
-        self.complaints: list[str] = []
+        self.foreign_requests: list[str] = []
+        self.errors: list[str] = []
         context.set_default_timeout(LIMIT_MS)
-        # Only watched: that none gets there is the browser's resolver (launching.py). A route would stop every
-        # request of ours on its way, and put the cache out of use.
-        context.on("request", self._note_stranger)
+        # Only recorded: the browser's resolver blocks foreign hosts (launching.py). A route would delay every
+        # request and disable the cache.
+        context.on("request", self._note_foreign_request)
         self.page: Page = context.new_page()
         self.size = self.page.viewport_size
         self._watch(self.page)
@@ -42,7 +42,7 @@ class Reader:
         page.goto(self.page.url)
         return page
 
-    # What people do
+    # User actions
 
     def log_in(self, name: str, password: str) -> None:
         self.page.goto(f"{self.base_url}/")
@@ -54,8 +54,8 @@ class Reader:
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Log in").click()
 
-    def come_in(self, name: str) -> None:
-        """Open an empty page, logged in without the form, which has a test of its own."""
+    def log_in_by_cookie(self, name: str) -> None:
+        """Open an empty page, logged in without the form, which is tested separately."""
         ask, form = self.context.request, f"{self.base_url}/login/"
         ask.get(form)
         (token,) = [each["value"] for each in self.context.cookies() if each["name"] == "csrftoken"]
@@ -63,7 +63,7 @@ class Reader:
         answer = ask.post(form, form=fields, headers={"Referer": form}, max_redirects=0)
         assert answer.status == 302, answer.text()
         self.page.goto(f"{self.base_url}/")
-        self.is_let_in()
+        self.wait_until_ready()
 
     def leave(self) -> None:
         """Remove all state from the window."""
@@ -71,7 +71,7 @@ class Reader:
             page.close() if page is not self.page else page.unroute_all(behavior="ignoreErrors")
         self.context.set_offline(False)
         self.context.clear_permissions()
-        # Of the same origin, without a script: what is stored can be cleared, and nobody is left to write it again.
+        # A page of the same origin without scripts: storage can be cleared, and no script writes it again.
         self.page.goto(f"{self.base_url}/health/live")
         self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
         self.context.clear_cookies()
@@ -79,7 +79,7 @@ class Reader:
         self.page.set_viewport_size(self.size)
         self.page.emulate_media(color_scheme="null")
 
-    def is_let_in(self) -> None:
+    def wait_until_ready(self) -> None:
         """Wait until the page has started and focused the composer."""
         expect(self.field).to_be_focused()
 
@@ -90,7 +90,7 @@ class Reader:
         self.page.keyboard.press("Escape")
 
     def send(self, text: str) -> None:
-        """As soon as the page takes it: the end of an answer may be seen before its question has been confirmed."""
+        """Send as soon as the page accepts it: an answer may be complete before the POST of its question has returned."""
         self.field.fill(text)
         expect(self.page.locator("[data-send]")).to_be_enabled()
         self.field.press("Enter")
@@ -101,12 +101,12 @@ class Reader:
         message.get_by_label("Edit your message").fill(text)
         message.get_by_role("button", name="Send").click()
 
-    def chooses(self, action: str) -> None:
+    def choose_action(self, action: str) -> None:
         """Choose an entry of the open chat's menu."""
         self.page.locator("#session-menu").click()
         self.page.get_by_role("menuitem", name=action).click()
 
-    # What they see
+    # What the page shows
 
     @property
     def field(self) -> Locator:
@@ -124,38 +124,38 @@ class Reader:
     def stop(self) -> Locator:
         return self.page.locator("#composer").get_by_role("button", name="Stop", exact=True)
 
-    def sees_answer(self, text: str, *, index: int = 0) -> None:
+    def expect_answer(self, text: str, *, index: int = 0) -> None:
         """Wait until the complete answer is `text`."""
         answer = self.answers.nth(index)
         expect(answer).to_have_attribute("aria-busy", "false")
         expect(answer.locator(".body")).to_have_text(text)
 
-    def sees_echo(self, text: str, *, index: int = 0) -> None:
-        """Wait for the complete answer of an upstream without a script, which repeats everything it was sent."""
+    def expect_echo(self, text: str, *, index: int = 0) -> None:
+        """Wait for the complete answer of an upstream without a script, which repeats its input."""
         answer = self.answers.nth(index)
         expect(answer).to_have_attribute("aria-busy", "false")
         expect(answer.locator(".body")).to_contain_text(f"You said: {text}")
 
-    def sees_so_far(self, text: str, *, index: int = 0) -> None:
+    def expect_partial_answer(self, text: str, *, index: int = 0) -> None:
         """Wait until the answer shows `text` and is still being written."""
         answer = self.answers.nth(index)
         expect(answer.locator(".body")).to_have_text(text)
         expect(answer).to_have_attribute("aria-busy", "true")
 
-    # What a page must never do
+    # What the page must never do
 
-    def _note_stranger(self, request: Request) -> None:
+    def _note_foreign_request(self, request: Request) -> None:
         # Data and blobs have no host.
         if request.url.startswith("http") and not request.url.startswith(f"{self.base_url}/"):
-            self.strangers.append(request.url)
+            self.foreign_requests.append(request.url)
 
     def _watch(self, page: Page) -> None:
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._note)
 
     def _note(self, message: ConsoleMessage) -> None:
-        # A server that is being restarted is not the page's fault.
+        # A restarting server causes these; they are not errors of the page.
         if message.type == "error" and not re.search(
             r"WebSocket connection|Failed to load resource", message.text
         ):
-            self.complaints.append(message.text)
+            self.errors.append(message.text)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.accessible import both_schemes
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 from tests.screenshots import scenes
@@ -24,7 +24,7 @@ def world(windows: Windows, running_stack: Stack) -> Iterator[World]:
     """bob's chats, with everything that an answer can show."""
     running_stack.upstream.reset()
     running_stack.searching.reset()
-    with windows.taken_by("bob") as reader:
+    with windows.borrowed("bob") as reader:
         world = World(running_stack, reader.page)
         world.talk()
         yield world
@@ -36,28 +36,28 @@ def reader(request: pytest.FixtureRequest, browser: Browser, world: World) -> It
     with Reader.at(browser, world.stack.base_url, reduced_motion="reduce", **options) as reader:
         reader.page.goto(f"{reader.base_url}/login/")
         yield reader
-        assert reader.strangers == []
-        assert reader.complaints == []
+        assert reader.foreign_requests == []
+        assert reader.errors == []
 
 
 def test_every_screen_is_accessible(reader: Reader, world: World) -> None:
     page = reader.page
-    found = {"login": both_schemes(page)}
+    found = {"login": violations_in_both_themes(page)}
     reader.log_in("bob", "bob")
-    reader.is_let_in()
-    found["empty page"] = both_schemes(page)
+    reader.wait_until_ready()
+    found["empty page"] = violations_in_both_themes(page)
     for name, scene in scenes.SCENES.items():
         scene(page, world)
-        found[name] = both_schemes(page)
+        found[name] = violations_in_both_themes(page)
     page.goto(f"{reader.base_url}/#{world.tools}")
     page.reload()
     expect(reader.answers.first).to_have_attribute("aria-busy", "false")
     unfold_all(page)
-    found["everything unfolded"] = both_schemes(page)
+    found["everything unfolded"] = violations_in_both_themes(page)
     page.locator("#session-menu").click()
-    found["menu"] = both_schemes(page)
+    found["menu"] = violations_in_both_themes(page)
     page.get_by_role("menuitem", name="Rename").click()
-    found["question"] = both_schemes(page)
+    found["question"] = violations_in_both_themes(page)
     page.keyboard.press("Escape")
     found |= sharing(reader)
     found |= dialogs(reader)
@@ -69,34 +69,34 @@ def dialogs(reader: Reader) -> dict[str, list[str]]:
     page = reader.page
     scenes.account(page, "Agents")
     expect(page.get_by_role("dialog").get_by_role("button", name="New agent")).to_be_visible()
-    found = {"agents": both_schemes(page)}
+    found = {"agents": violations_in_both_themes(page)}
     page.keyboard.press("Escape")
     scenes.account(page, "Settings")
     settings = page.get_by_role("dialog")
     settings.get_by_role("button", name="New token").click()
     expect(settings.get_by_label("New token", exact=True)).to_be_focused()
-    found["a new token"] = both_schemes(page)
+    found["a new token"] = violations_in_both_themes(page)
     return found
 
 
 def sharing(reader: Reader) -> dict[str, list[str]]:
     """The owner's dialog, what others see, and what they see when it is over."""
-    reader.chooses("Share")
+    reader.choose_action("Share")
     dialog = reader.page.get_by_role("dialog")
     dialog.get_by_label("Show reasoning").check()
     dialog.get_by_role("button", name="Create a link").click()
     link = dialog.get_by_label("Link", exact=True).first
     expect(link).to_be_focused()
-    found = {"share": both_schemes(reader.page)}
+    found = {"share": violations_in_both_themes(reader.page)}
     shared = reader.second_tab()
     shared.goto(link.input_value())
     expect(shared.locator("article.answer .body")).not_to_be_empty()
     unfold_all(shared)
-    found["shared"] = both_schemes(shared)
+    found["shared"] = violations_in_both_themes(shared)
     dialog.get_by_role("button", name="Revoke").first.click()
     expect(dialog.get_by_label("Link", exact=True)).to_have_count(0)
     shared.reload()
-    found["not shared any more"] = both_schemes(shared)
+    found["not shared any more"] = violations_in_both_themes(shared)
     reader.page.keyboard.press("Escape")
     return found
 

@@ -13,12 +13,12 @@ pytestmark = pytest.mark.browser
 NARROW = {"width": 360, "height": 640}
 
 
-def test_a_wrong_password_is_said_and_the_right_one_lets_in(browser: Browser, stack: Stack) -> None:
+def test_a_wrong_password_is_reported_and_the_right_one_logs_in(browser: Browser, stack: Stack) -> None:
     with Reader.at(browser, stack.base_url) as reader:
         reader.log_in("bob", "wrong")
         expect(reader.page.get_by_role("alert")).to_contain_text("correct username and password")
         reader.log_in("bob", "bob")
-        reader.is_let_in()
+        reader.wait_until_ready()
         reader.page.locator("#account").click()
         reader.page.get_by_role("menuitem", name="Log out").click()
         expect(reader.page).to_have_url(re.compile("/login/"))
@@ -28,21 +28,21 @@ def test_a_wrong_password_is_said_and_the_right_one_lets_in(browser: Browser, st
 
 def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
     reader.send("Plan the garden")
-    reader.sees_echo("Plan the garden")
+    reader.expect_echo("Plan the garden")
     link = reader.page.locator("#sessions").get_by_role("link", name="Plan the garden")
     expect(link).to_have_attribute("aria-current", "page")
     reader.page.get_by_role("button", name="New chat").click()
     expect(reader.answers).to_have_count(0)
     link.click()
-    reader.sees_echo("Plan the garden")
+    reader.expect_echo("Plan the garden")
 
-    reader.chooses("Rename")
+    reader.choose_action("Rename")
     reader.page.get_by_role("textbox", name="Title").fill("Garden, next year")
     reader.page.keyboard.press("Enter")
     renamed = reader.page.locator("#sessions").get_by_role("link", name="Garden, next year")
     expect(renamed).to_be_visible()
 
-    reader.chooses("Delete")
+    reader.choose_action("Delete")
     reader.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(renamed).to_have_count(0)
     expect(reader.answers).to_have_count(0)
@@ -51,7 +51,7 @@ def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
 def test_a_chat_gets_its_title_from_the_model_while_it_is_open(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"wait": "title"}, {"text": "Beds and Paths"}, stream=False)
     reader.send("Plan the garden")
-    reader.sees_echo("Plan the garden")
+    reader.expect_echo("Plan the garden")
     heading = reader.page.locator("#title")
     expect(heading).to_have_text("Plan the garden")
     stack.upstream.release("title")
@@ -59,10 +59,10 @@ def test_a_chat_gets_its_title_from_the_model_while_it_is_open(reader: Reader, s
     expect(reader.page.locator("#sessions").get_by_role("link", name="Beds and Paths")).to_be_visible()
 
 
-def test_somebody_elses_chat_does_not_exist(reader: Reader, windows: Windows) -> None:
+def test_a_chat_of_another_user_does_not_exist(reader: Reader, windows: Windows) -> None:
     reader.send("A secret")
-    reader.sees_echo("A secret")
-    with windows.taken_by("bob") as bob:
+    reader.expect_echo("A secret")
+    with windows.borrowed("bob") as bob:
         bob.page.goto(reader.page.url)
         expect(bob.page.get_by_role("alert")).to_contain_text("does not exist")
         expect(bob.answers).to_have_count(0)

@@ -33,7 +33,7 @@ def carols(running_stack: Stack) -> None:
 
 @pytest.fixture
 def carol(windows: Windows, stack: Stack, carols: None) -> Iterator[Reader]:
-    with windows.taken_by("carol") as reader:
+    with windows.borrowed("carol") as reader:
         yield reader
 
 
@@ -63,9 +63,9 @@ def test_chats_stand_under_their_time_and_older_ones_come_as_the_list_is_scrolle
     expect(carol.page.get_by_role("button", name="Show older chats")).to_be_hidden()
 
 
-def test_chats_are_searched_by_title_and_by_what_was_said(carol: Reader) -> None:
+def test_chats_are_searched_by_title_and_by_message_text(carol: Reader) -> None:
     carol.send("About quokkas")
-    carol.sees_echo("About quokkas")
+    carol.expect_echo("About quokkas")
     carol.page.keyboard.press("Control+k")
     search = carol.page.get_by_label("Search chats")
     expect(search).to_be_focused()
@@ -132,7 +132,7 @@ def test_every_browser_of_a_user_sees_what_is_answered_and_what_is_new(
         expect(one).not_to_contain_text("(new answer)")
     # What is looked at while it ends is not new.
     reader.send("One more")
-    reader.sees_echo("One more", index=1)
+    reader.expect_echo("One more", index=1)
     for one in (mine, there):
         expect(one).not_to_contain_text("(being answered)")
         expect(one).not_to_contain_text("(new answer)")
@@ -140,7 +140,7 @@ def test_every_browser_of_a_user_sees_what_is_answered_and_what_is_new(
 
 def test_every_browser_of_a_user_sees_chats_renamed_and_deleted(reader: Reader, phone: Reader) -> None:
     reader.send("Hello")
-    reader.sees_echo("Hello")
+    reader.expect_echo("Hello")
     mine = rows(reader.page).first
     mine.get_by_role("link").dblclick()
     mine.get_by_role("textbox", name="Title").fill("Of the sea")

@@ -19,7 +19,7 @@ def test_a_first_visit_loads_little_script_and_all_of_it_from_here(browser: Brow
     with Reader.at(browser, stack.base_url) as reader:
         seen: list[Response] = []
         reader.page.on("response", lambda response: seen.append(response))  # noqa: PLW0108  marks what it is given
-        reader.come_in("alice")
+        reader.log_in_by_cookie("alice")
         expect(reader.page.locator("#connection")).to_be_hidden()
         scripts = {
             each.url.split("?")[0]: each.body() for each in seen if each.request.resource_type == "script"

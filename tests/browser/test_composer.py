@@ -39,10 +39,10 @@ def test_what_is_entered_before_the_scripts_arrive_is_sent_when_they_do(reader: 
     expect(reader.field).to_have_value("Early\nbird")
     expect(page.locator("#composer")).to_have_attribute("aria-busy", "true")
     late.arrive()
-    reader.sees_echo("Early bird")
+    reader.expect_echo("Early bird")
     expect(reader.field).to_have_value("")
     expect(reader.field).to_be_editable()
-    # What was typed and not entered stays, and is a draft from then on.
+    # Text typed without Enter stays in the field and becomes a draft.
     late.go(f"{reader.base_url}/")
     reader.field.fill("Half a thou")
     late.arrive()
@@ -68,7 +68,7 @@ class Late:
 
     def arrive(self) -> None:
         while not self.held:
-            self.page.evaluate("1")  # lets what the browser said be heard
+            self.page.evaluate("1")  # a round trip, after which earlier browser events have been dispatched
         self.held.pop().continue_()
 
     def _hold(self, route: Route) -> None:
@@ -84,10 +84,10 @@ def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
     expect(reader.field).to_have_value("one\ntwo")
     stack.upstream.reply({"text": "Once upon"}, {"hang": True}, times=1)
     keyboard.press("Enter")
-    reader.sees_so_far("Once upon")
-    expect(reader.questions.locator(".said")).to_have_text("one\ntwo")
+    reader.expect_partial_answer("Once upon")
+    expect(reader.questions.locator(".question-text")).to_have_text("one\ntwo")
     keyboard.press("Escape")
-    reader.sees_answer("Once upon")
+    reader.expect_answer("Once upon")
     keyboard.press("ArrowUp")
     editor = reader.questions.locator("textarea")
     expect(editor).to_be_focused()
@@ -96,7 +96,7 @@ def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
 
 def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Reader) -> None:
     reader.send("Tides")
-    reader.sees_echo("Tides")
+    reader.expect_echo("Tides")
     first = reader.page.url
     reader.field.fill("about the Moon")
     second = reader.second_tab()
@@ -111,7 +111,7 @@ def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Rea
     reader.page.reload()
     expect(reader.field).to_have_value("about the Moon!")
     reader.field.press("Enter")
-    reader.sees_echo("about the Moon!", index=1)
+    reader.expect_echo("about the Moon!", index=1)
     expect(second.get_by_label("Message", exact=True)).to_have_value("")
     reader.page.get_by_role("button", name="New chat").click()
     expect(reader.field).to_have_value("something else")
@@ -122,7 +122,7 @@ def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader
     stack.upstream.reply({"text": "Once upon"}, {"wait": "go on"}, {"text": " a time."}, contains="story")
     stack.upstream.reply({"text": "Also."}, contains="And")
     reader.send("A long story")
-    reader.sees_so_far("Once upon")
+    reader.expect_partial_answer("Once upon")
     reader.send("And then?")
     waiting = reader.page.locator("article.user.waiting")
     expect(waiting).to_contain_text("Waits for the answer above")
@@ -133,17 +133,17 @@ def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader
     reader.field.press("Enter")
     expect(waiting).to_have_count(1)
     stack.upstream.release("go on")
-    reader.sees_answer("Once upon a time.")
-    reader.sees_answer("Also.", index=1)
+    reader.expect_answer("Once upon a time.")
+    reader.expect_answer("Also.", index=1)
     expect(waiting).to_have_count(0)
 
     stack.upstream.reply({"text": "Endless"}, {"hang": True}, contains="epic")
     reader.send("An epic")
-    reader.sees_so_far("Endless", index=2)
+    reader.expect_partial_answer("Endless", index=2)
     reader.page.locator("[data-mode]").click()
     reader.page.get_by_role("menuitemradio", name="Interrupt").click()
     reader.send("And short")
-    reader.sees_answer("Also.", index=3)
+    reader.expect_answer("Also.", index=3)
     expect(reader.answers.nth(2).locator(".status")).to_have_text("stopped")
 
 
@@ -212,7 +212,7 @@ def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: R
     expect(models).to_have_attribute("aria-label", "Models: alpha")
     reader.page.keyboard.press("Escape")
     reader.send("And on the sea?")
-    reader.sees_echo("And on the sea?", index=1)
+    reader.expect_echo("And on the sea?", index=1)
     assert "You are Sailor." in stack.upstream.requests[-1].messages[0]["content"]
     reader.page.get_by_role("button", name="New chat").click()
     expect(agents).to_have_attribute("aria-label", "Agent: No agent")

@@ -76,7 +76,7 @@ def test_after_any_cuts_the_page_shows_what_is_stored(browser: Browser, stack: S
     stack.upstream.reply_by(answer)
     with Reader.at(browser, proxy.url) as reader:
         reader.log_in("alice", "alice")
-        reader.is_let_in()
+        reader.wait_until_ready()
         direct = Direct(reader, stack.base_url)
         tabs = {direct.post("sessions/", {"title": f"{n}"})["id"]: tab(reader, n) for n in range(TABS)}
         for session, page in tabs.items():
@@ -86,7 +86,7 @@ def test_after_any_cuts_the_page_shows_what_is_stored(browser: Browser, stack: S
             break_a_few_times(reader.page, proxy, chance)
             for session, page in tabs.items():
                 agrees(page, direct, asked[session], number)
-        assert reader.strangers == []
+        assert reader.foreign_requests == []
 
 
 def tab(reader: Reader, number: int) -> Page:

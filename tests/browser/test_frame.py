@@ -114,7 +114,7 @@ def test_an_agent_is_made_changed_and_deleted_and_nothing_written_is_lost_by_a_s
     expect(agents.get_by_role("button", name=re.compile("^Harbour"))).to_have_count(0)
 
 
-def test_offline_is_said_and_healed(reader: Reader) -> None:
+def test_offline_is_shown_and_recovered_from(reader: Reader) -> None:
     status = reader.page.locator("#connection")
     expect(status).to_be_empty()
     reader.context.set_offline(True)
@@ -125,30 +125,30 @@ def test_offline_is_said_and_healed(reader: Reader) -> None:
 
 def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> None:
     reader.send("Water the plants")
-    reader.sees_echo("Water the plants")
+    reader.expect_echo("Water the plants")
     address = reader.page.url
-    # Opened anew, from elsewhere: a page that is still there goes to the login by itself, and would take it from
-    # whoever is filling it in.
+    # A fresh navigation: a page that is still open redirects to the login, which would clear the form being
+    # filled in.
     reader.page.goto("about:blank")
     reader.context.clear_cookies(name="sessionid")
     reader.page.goto(address)
     expect(reader.page).to_have_url(re.compile("/login/"))
     reader.fill_in("alice", "alice")
-    reader.sees_echo("Water the plants")
+    reader.expect_echo("Water the plants")
     assert reader.page.url == address
 
 
 def test_a_page_whose_login_has_expired_leads_to_the_login_and_back(reader: Reader) -> None:
     reader.send("Feed the cat")
-    reader.sees_echo("Feed the cat")
+    reader.expect_echo("Feed the cat")
     address = reader.page.url
     reader.context.clear_cookies(name="sessionid")
-    # Unless the page has asked for something by itself already, and is on its way.
+    # Unless a background request of the page has already redirected it.
     with suppress(PlaywrightError):
         reader.page.get_by_label("Search chats").fill("cat", timeout=2_000)
     expect(reader.page).to_have_url(re.compile("/login/"))
     reader.fill_in("alice", "alice")
-    reader.sees_echo("Feed the cat")
+    reader.expect_echo("Feed the cat")
     assert reader.page.url == address
 
 

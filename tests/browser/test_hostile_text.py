@@ -128,10 +128,10 @@ def test_what_is_harmless_is_shown(reader: Reader, stack: Stack) -> None:
 
 def test_what_a_user_types_is_shown_as_typed(reader: Reader) -> None:
     reader.send("<b>not bold</b> ![x](https://stranger.example/x.png)")
-    expect(reader.questions.locator(".said")).to_have_text(
+    expect(reader.questions.locator(".question-text")).to_have_text(
         "<b>not bold</b> ![x](https://stranger.example/x.png)"
     )
-    reader.sees_echo("<b>not bold</b> x")
+    reader.expect_echo("<b>not bold</b> x")
 
 
 def test_the_page_allows_no_inline_script_or_style(reader: Reader) -> None:

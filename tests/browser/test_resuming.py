@@ -16,14 +16,14 @@ def test_a_reload_in_mid_answer_goes_on_where_it_was(reader: Reader, stack: Stac
         {"text": "one "}, {"wait": "two"}, {"text": "two "}, {"wait": "three"}, {"text": "three 👩‍👩‍👧"}
     )
     reader.send("Count")
-    reader.sees_so_far("one")
+    reader.expect_partial_answer("one")
     reader.page.reload()
-    reader.sees_so_far("one")
+    reader.expect_partial_answer("one")
     stack.upstream.release("two")
-    reader.sees_so_far("one two")
+    reader.expect_partial_answer("one two")
     reader.page.reload()
     stack.upstream.release("three")
-    reader.sees_answer("one two three 👩‍👩‍👧")
+    reader.expect_answer("one two three 👩‍👩‍👧")
 
 
 def test_a_restarted_server_is_found_again_and_nothing_is_missing(reader: Reader, stack: Stack) -> None:
@@ -31,21 +31,21 @@ def test_a_restarted_server_is_found_again_and_nothing_is_missing(reader: Reader
         {"text": "before "}, {"wait": "down"}, {"text": "meanwhile "}, {"wait": "up"}, {"text": "after"}
     )
     reader.send("Go on whatever happens")
-    reader.sees_so_far("before")
+    reader.expect_partial_answer("before")
     stack.signal("web", signal.SIGKILL)
     expect(reader.page.get_by_text("Reconnecting")).to_be_visible()
     stack.upstream.release("down")
     stack.start("web")
     stack.wait_until_ready()
-    reader.sees_so_far("before meanwhile")
+    reader.expect_partial_answer("before meanwhile")
     expect(reader.page.get_by_text("Reconnecting")).to_be_hidden()
     stack.upstream.release("up")
-    reader.sees_answer("before meanwhile after")
+    reader.expect_answer("before meanwhile after")
 
 
 def test_a_second_tab_shows_the_same(reader: Reader, stack: Stack) -> None:
     reader.send("first")
-    reader.sees_echo("first")
+    reader.expect_echo("first")
     other = reader.second_tab()
     stack.upstream.reply({"text": "shared "}, {"wait": "more"}, {"text": "answer"})
     reader.send("second")

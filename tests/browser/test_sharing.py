@@ -22,7 +22,7 @@ def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
 ) -> None:
     stack.upstream.reply({"text": "**Twice** a day, [says](https://moon.example/) `the moon`.<b>x</b>"})
     reader.send("How often is the tide high?")
-    reader.sees_answer("Twice a day, says the moon.<b>x</b>")
+    reader.expect_answer("Twice a day, says the moon.<b>x</b>")
     choose(reader, "Share")
     dialog = reader.page.get_by_role("dialog", name="Share this chat")
     dialog.get_by_role("button", name="Create a link").click()
@@ -41,12 +41,12 @@ def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
         expect(dialog.get_by_label("Link", exact=True)).to_have_count(0)
         stranger.page.reload()
         expect(stranger.page.get_by_role("heading", name="There is nothing here")).to_be_visible()
-        assert (stranger.strangers, stranger.complaints) == ([], [])
+        assert (stranger.foreign_requests, stranger.errors) == ([], [])
 
 
 def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None:
     reader.send("Keep this")
-    reader.sees_echo("Keep this")
+    reader.expect_echo("Keep this")
     first = reader.page.url
     files = {}
     for action, kind in (("Export as Markdown", "md"), ("Export as JSON", "json")):
@@ -67,5 +67,5 @@ def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None
     expect(reader.page.get_by_role("alert")).to_contain_text("not a chat that was exported")
     bring_in(files["json"])
     reader.page.wait_for_function("first => location.href !== first", arg=first)
-    expect(reader.questions.locator(".said")).to_have_text(["Keep this"])
-    reader.sees_echo("Keep this")
+    expect(reader.questions.locator(".question-text")).to_have_text(["Keep this"])
+    reader.expect_echo("Keep this")

@@ -27,16 +27,16 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
 ) -> None:
     stack.upstream.reply({"text": LONG}, times=1)
     reader.send("Tell me all of it")
-    reader.sees_answer(LONG.strip())
+    reader.expect_answer(LONG.strip())
     reader.page.locator("#session-menu").click()
     expect(reader.page.get_by_role("menuitem", name="Compress now")).to_be_disabled()
     reader.page.keyboard.press("Escape")
     stack.upstream.reply({"text": "Two bulges."}, times=1)
     reader.send("And briefly?")
-    reader.sees_answer("Two bulges.", index=1)
+    reader.expect_answer("Two bulges.", index=1)
     stack.upstream.reply({"text": "They spoke of **tides**."}, stream=False)
     second = reader.second_tab()
-    reader.chooses("Compress now")
+    reader.choose_action("Compress now")
     for page in (reader.page, second):
         mark = page.locator("aside.summary")
         expect(mark).to_be_visible()
@@ -45,10 +45,10 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
         mark.get_by_text("are summarised for the model").click()
         expect(mark.locator("strong")).to_have_text("tides")
         # Above the first message that is sent word for word; all messages stay on the page.
-        expect(page.locator("aside.summary + article.user .said")).to_have_text("And briefly?")
+        expect(page.locator("aside.summary + article.user .question-text")).to_have_text("And briefly?")
         expect(page.locator("article.user:not(.pending)")).to_have_count(2)
     expect(reader.page.locator("#compression")).to_be_empty()
-    reader.chooses("Compress now")
+    reader.choose_action("Compress now")
     expect(reader.page.locator("#notice")).to_contain_text("nothing older")
     reader.send("Good")
     expect(reader.answers).to_have_count(3)
@@ -56,16 +56,16 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     assert "tides" in stack.upstream.requests[-1].messages[1]["content"]
 
 
-def test_a_summary_that_cannot_be_used_is_said_and_changes_nothing(
+def test_a_summary_that_cannot_be_used_is_reported_and_changes_nothing(
     compressing: Stack, reader: Reader, stack: Stack
 ) -> None:
     stack.upstream.reply({"text": ""}, stream=False)
     for number, text in enumerate(("One", "Two")):
         reader.send(text)
-        reader.sees_echo(text, index=number)
-    reader.chooses("Compress now")
+        reader.expect_echo(text, index=number)
+    reader.choose_action("Compress now")
     expect(reader.page.locator("#compression")).to_have_text("Could not be summarised")
     expect(reader.page.locator("aside.summary")).to_have_count(0)
     reader.page.reload()
-    reader.sees_echo("Two", index=1)
+    reader.expect_echo("Two", index=1)
     assert compressing

@@ -36,7 +36,7 @@ def with_tools(reader: Reader, *tools: str) -> Reader:
     session: dict[str, Any] = reader.page.evaluate(POST, ["sessions/", {"agent": agent["id"]}])
     reader.page.goto(f"{reader.base_url}/#{session['id']}")
     reader.page.reload()
-    reader.is_let_in()
+    reader.wait_until_ready()
     return reader
 
 
@@ -54,7 +54,7 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
     expect(steps).to_contain_text("Looked at the clock")
     expect(answer.locator(".narration")).to_have_text("A moment.")
     stack.upstream.release("the answer")
-    helped.sees_answer("It is late there.")
+    helped.expect_answer("It is late there.")
     for _ in range(2):
         steps.click()
         expect(answer.locator(".tool .hint")).to_have_text("Asia/Tokyo")
@@ -62,7 +62,7 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
         answer.locator(".round .reasoning summary").click()
         expect(answer.locator(".round .reasoning .markdown")).to_have_text("The clock knows.")
         helped.page.reload()
-        helped.sees_answer("It is late there.")
+        helped.expect_answer("It is late there.")
 
 
 def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader, stack: Stack) -> None:
@@ -70,7 +70,7 @@ def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader
     stack.upstream.reply(search_call("who pulls the sea"), after_tools=0)
     stack.upstream.reply({"text": "The Moon [1], and"}, {"text": " the Sun [2]."}, after_tools=1)
     searching.send("Who pulls the sea?")
-    searching.sees_answer("The Moon 1, and the Sun 2.")
+    searching.expect_answer("The Moon 1, and the Sun 2.")
     answer = searching.answers
     for _ in range(2):
         expect(answer.locator(".steps .line")).to_contain_text("Searched the web · 2 sources")
@@ -100,7 +100,7 @@ def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
     stack.upstream.reply({"text": "**The Moon** [1]."}, contains="Who pulls", after_tools=1)
     stack.upstream.reply({"text": "Done [1]."}, contains="Ask around", after_tools=2)
     searching.send("Ask around")
-    searching.sees_answer("Done 1.")
+    searching.expect_answer("Done 1.")
     answer = searching.answers
     for _ in range(2):
         expect(answer.locator(".steps .line")).to_contain_text("Used 2 tools · 1 source · 1 failed")
@@ -141,10 +141,10 @@ def test_a_tool_is_demanded_of_the_next_answer_alone(searching: Reader, stack: S
     searching.page.get_by_role("menuitemradio", name="Date and time").click()
     expect(tool).to_have_attribute("aria-pressed", "true")
     searching.send("What time is it in Tokyo?")
-    searching.sees_answer("It is late there.")
+    searching.expect_answer("It is late there.")
     expect(tool).to_have_attribute("aria-pressed", "false")
     searching.send("And now?")
-    searching.sees_answer("It is late there.", index=1)
+    searching.expect_answer("It is late there.", index=1)
     asked = [one.body for one in stack.upstream.requests]
     assert [body.get("tool_choice", "auto") for body in asked] == ["required", "auto", "auto"]
     assert [one["function"]["name"] for one in asked[0]["tools"]] == ["current_time"]

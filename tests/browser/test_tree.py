@@ -14,9 +14,9 @@ pytestmark = pytest.mark.browser
 def branching(reader: Reader) -> Reader:
     """ "One" has been edited to "Two"; the map is open, and the newest answer has the focus."""
     reader.send("One")
-    reader.sees_echo("One")
+    reader.expect_echo("One")
     reader.edit(0, "Two")
-    reader.sees_echo("Two")
+    reader.expect_echo("Two")
     reader.page.locator("#tree-toggle").click()
     expect(marks(reader)).to_have_count(4)
     expect(reader.page.get_by_role("treeitem", selected=True)).to_be_focused()
@@ -36,7 +36,7 @@ def test_arrow_keys_move_previews_follow_and_enter_goes_there(branching: Reader)
     keys.press("ArrowLeft")
     expect(preview).to_contain_text("One")
     keys.press("Enter")
-    branching.sees_echo("One")
+    branching.expect_echo("One")
     expect(
         branching.page.get_by_role("treeitem", name="version 1 of 2, on the current branch")
     ).to_have_count(1)
@@ -66,7 +66,7 @@ def test_of_a_thousand_messages_only_those_in_sight_are_drawn(reader: Reader) ->
 
     reader.page.route("**/tree/", tree)
     reader.send("One")
-    reader.sees_echo("One")
+    reader.expect_echo("One")
     reader.page.locator("#tree-toggle").click()
     expect(reader.page.get_by_role("treeitem", selected=True)).to_be_focused()
     assert marks(reader).count() < 100
@@ -78,10 +78,10 @@ def test_of_a_thousand_messages_only_those_in_sight_are_drawn(reader: Reader) ->
 
 def test_on_a_phone_it_is_a_dialog_that_closes_when_it_has_led_somewhere(caller: Reader) -> None:
     caller.send("One")
-    caller.sees_echo("One")
+    caller.expect_echo("One")
     caller.edit(0, "Two")
-    caller.sees_echo("Two")
+    caller.expect_echo("Two")
     caller.page.locator("#tree-toggle").click()
     caller.page.get_by_role("treeitem", name="Question, version 1 of 2").click()
     expect(caller.page.get_by_role("dialog")).to_have_count(0)
-    caller.sees_echo("One")
+    caller.expect_echo("One")

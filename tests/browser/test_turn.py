@@ -20,7 +20,7 @@ def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack:
     stack.upstream.reply({"text": "**Two** bulges."}, {"usage": usage})
     reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
     reader.send("Why two tides?")
-    reader.sees_answer("Two bulges.")
+    reader.expect_answer("Two bulges.")
     answer = reader.answers.first
     answer.get_by_role("button", name="Copy answer").click()
     expect(answer.get_by_role("button", name="Copied")).to_be_visible()
@@ -44,7 +44,7 @@ def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack:
     bad.click()
     expect(bad).to_have_attribute("aria-pressed", "false")
     reader.page.reload()
-    reader.sees_answer("Two bulges.")
+    reader.expect_answer("Two bulges.")
     expect(bad).to_have_attribute("aria-pressed", "false")
 
 
@@ -53,12 +53,12 @@ def test_another_model_is_asked_and_both_answers_are_kept(reader: Reader, stack:
     stack.upstream.reply({"text": "from beta"}, model="beta")
     reader.pick("alpha")
     reader.send("Who are you?")
-    reader.sees_answer("from alpha")
+    reader.expect_answer("from alpha")
     reader.answers.get_by_role("button", name="Regenerate").press("Enter")
     reader.page.keyboard.press("ArrowDown")
     expect(reader.page.get_by_role("menuitem", name="beta")).to_be_focused()
     reader.page.keyboard.press("Enter")
-    reader.sees_answer("from beta")
+    reader.expect_answer("from beta")
     expect(reader.answers.locator(".model")).to_have_text("beta")
     expect(reader.answers.locator(".place")).to_have_text("2/2")
 
@@ -73,23 +73,23 @@ def test_a_model_that_fails_for_good_offers_the_others(reader: Reader, stack: St
     expect(problem.get_by_role("button", name="Try again")).to_be_hidden()
     problem.get_by_role("button", name="Another model").click()
     reader.page.get_by_role("menuitem", name="beta").click()
-    reader.sees_answer("fine")
+    reader.expect_answer("fine")
 
 
 def test_an_edit_is_sent_by_enter_and_left_by_escape(reader: Reader) -> None:
     reader.send("Hallo")
-    reader.sees_echo("Hallo")
+    reader.expect_echo("Hallo")
     question = reader.questions.first
     question.get_by_role("button", name="Edit").click()
     field = question.get_by_label("Edit your message")
     expect(field).to_be_focused()
     field.press("Escape")
-    expect(question.locator(".said")).to_have_text("Hallo")
+    expect(question.locator(".question-text")).to_have_text("Hallo")
     expect(question.get_by_role("button", name="Edit")).to_be_focused()
     question.get_by_role("button", name="Edit").click()
     field.fill("Hello")
     field.press("Enter")
-    reader.sees_echo("Hello")
+    reader.expect_echo("Hello")
     expect(reader.questions.locator(".place")).to_have_text("2/2")
 
 
@@ -99,15 +99,15 @@ def test_thinking_is_counted_and_its_time_is_kept(reader: Reader, stack: Stack) 
     )
     reader.send("Why?")
     line = reader.answers.locator(".reasoning .line")
-    # Each second is shown for as long: whoever looks late sees a later one.
+    # Each second is shown for one second, so a late check sees a later one.
     expect(line).to_have_text(re.compile(r"^Thinking… \d+ s$"))
     stack.upstream.release("more")
-    reader.sees_answer("Done.")
-    said = line.text_content()
-    assert said
-    assert said.startswith("Thought for")
+    reader.expect_answer("Done.")
+    text = line.text_content()
+    assert text
+    assert text.startswith("Thought for")
     reader.page.reload()
-    expect(line).to_have_text(said)
+    expect(line).to_have_text(text)
 
 
 def test_on_a_phone_one_of_several_answers_is_seen_and_the_others_are_a_touch_away(
@@ -117,7 +117,7 @@ def test_on_a_phone_one_of_several_answers_is_seen_and_the_others_are_a_touch_aw
     stack.upstream.reply({"text": "from beta"}, model="beta")
     caller.pick("alpha", "beta")
     caller.send("Who are you?")
-    caller.sees_answer("from beta", index=1)
+    caller.expect_answer("from beta", index=1)
     beta = caller.answers.nth(1)
     expect(beta).not_to_be_in_viewport(ratio=0.5)
     tabs = caller.page.get_by_role("group", name="Answers")

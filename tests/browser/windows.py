@@ -1,5 +1,5 @@
-"""Windows that stay open from test to test: a new one costs seconds of processor, a page in one that knows our scripts
-a tenth of that. Whoever takes one finds an empty page and nothing of whoever had it before.
+"""Browser contexts that are reused between tests: a new one costs seconds of processor time, a page in a used one, whose
+cache has the scripts, a tenth of that. Each test receives an empty page without state of earlier tests.
 """
 
 from collections.abc import Iterator
@@ -21,18 +21,17 @@ class Windows:
         self._free: dict[str, list[Reader]] = {}
 
     @contextmanager
-    def taken_by(self, name: str, **look: object) -> Iterator[Reader]:
-        """Somebody at the page, let in by a cookie. Afterwards: nothing was asked of other hosts, nothing went wrong
-        unseen."""
+    def borrowed(self, name: str, **look: object) -> Iterator[Reader]:
+        """Yield a logged-in user's page. On exit, assert that it made no foreign request and logged no error."""
         free = self._free.setdefault(repr(look), [])
         reader = free.pop() if free else Reader(self._browser.new_context(**look), self._base_url)
         try:
-            reader.come_in(name)
+            reader.log_in_by_cookie(name)
             yield reader
             reader.leave()
         except BaseException:
             reader.context.close()
             raise
-        said, reader.strangers, reader.complaints = (reader.strangers, reader.complaints), [], []
+        noted, reader.foreign_requests, reader.errors = (reader.foreign_requests, reader.errors), [], []
         free.append(reader)
-        assert said == ([], [])
+        assert noted == ([], [])

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import services as test_services
-from tests.browser.launching import launched
+from tests.browser.launching import launch_chromium
 from tests.instance import ROOT
 from tests.screenshots.scenes import SCENES, World
 from tests.search_server import SearchServer
@@ -34,7 +34,7 @@ SCHEMES = ("light", "dark")
 def main(wanted: list[str]) -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     with stack() as running, sync_playwright() as playwright:
-        browser = launched(playwright)
+        browser = launch_chromium(playwright)
         with alice(browser, running, {}) as page:
             world = World(running, page)
             world.talk()

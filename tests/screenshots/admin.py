@@ -3,7 +3,7 @@
 from playwright.sync_api import sync_playwright
 
 from tests.browser import admin_scene
-from tests.browser.launching import launched
+from tests.browser.launching import launch_chromium
 from tests.screenshots.__main__ import TARGET, stack
 
 # So that a run's axis of time looks like one of a real model.
@@ -16,7 +16,7 @@ def main() -> None:
         invented = running.manage("shell", "-c", "from tests.screenshots.history import invent; invent()")
         assert "Error" not in invented, invented
         scene = admin_scene.play(running, pace_s=PACE_S)
-        browser = launched(playwright)
+        browser = launch_chromium(playwright)
         admin_scene.shoot(browser, running, scene, TARGET)
 
 

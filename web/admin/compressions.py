@@ -106,10 +106,10 @@ def compressions_per_turns(session: Session) -> float | None:
 def _request_again(compression: Compression) -> object:
     if compression.model_config is None:
         return _("its model is not configured any more")
-    asked = compression_requests.request_compression(
+    is_requested = compression_requests.request_compression(
         compression.leaf, compression.model_config, triggered_by=TriggeredBy.STAFF
     )
-    return _("queued") if asked else _("one is under way")
+    return _("queued") if is_requested else _("one is under way")
 
 
 def _delete_summary(compression: Compression) -> object:

@@ -21,7 +21,7 @@ MAX_CHARACTERS: Final = 1500
 
 @dataclass
 class CallNode:
-    """A tool call with the calls made inside it."""
+    """A tool call with its nested calls."""
 
     call: ToolCall
     inside: list["CallNode"] = field(default_factory=list)
@@ -76,7 +76,7 @@ class MessageNode:
 
     @property
     def hidden(self) -> int:
-        """The number of characters that are cut off."""
+        """The number of characters left out."""
         length: int = self.message.length  # type: ignore[attr-defined]
         return max(0, length - MAX_CHARACTERS)
 
@@ -116,8 +116,8 @@ class _NodeBuilder:
         )
         self._feedback = {one.message_id: one for one in Feedback.objects.filter(message__in=ids)}
         summaries = [pk for pk, one in self._messages.items() if one.role == "summary"]
-        made = Compression.objects.filter(summary__in=summaries) if summaries else ()
-        self._made = {one.summary_id: one for one in made}
+        compressions = Compression.objects.filter(summary__in=summaries) if summaries else ()
+        self._compressions = {one.summary_id: one for one in compressions}
 
     def node(self, shown: ShownMessage) -> MessageNode:
         message = self._messages[shown.id]
@@ -135,7 +135,7 @@ class _NodeBuilder:
         return BranchNode(folded.head, folded.size, [self.node(one) for one in folded.shown], folded.is_whole)
 
     def _summary(self, pk: UUID) -> SummaryNode:
-        return SummaryNode(self._messages[pk], self._shape.covered(pk), self._made.get(pk))
+        return SummaryNode(self._messages[pk], self._shape.covered(pk), self._compressions.get(pk))
 
 
 def _ids(shown: Iterable[ShownMessage]) -> Iterator[UUID]:
@@ -147,7 +147,7 @@ def _ids(shown: Iterable[ShownMessage]) -> Iterator[UUID]:
 
 
 def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
-    """Load the calls by message; calls made inside another call are nested in it."""
+    """Load the calls by message; nested calls are attached to their parent."""
     if not runs:
         return {}
     calls = ToolCall.objects.filter(run__in=runs).defer(

@@ -28,7 +28,7 @@ class PromptBlockInline(ReadOnlyInline):
 
 @admin.register(ToolCall)
 class ToolCallAdmin(SearchAdmin[ToolCall], ReadOnlyAdmin[ToolCall]):
-    """Lists the calls made inside an agent tool on the page of its call."""
+    """Lists the nested calls of an agent tool on the page of its call."""
 
     list_display = ("short_id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
     list_select_related = ("run__turn__session__owner",)

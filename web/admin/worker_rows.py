@@ -1,4 +1,4 @@
-"""Lists the workers: those that hold runs, and those whose advisory lock shows that they are alive."""
+"""Lists the workers: those that hold runs, and those that hold only their advisory lock (idle)."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ _BUSY: Final = Statement(
 
 @dataclass
 class WorkerRow:
-    """has_lock: it is alive. runs: how many it holds. shown: some of them. silent_s: since its latest heartbeat."""
+    """has_lock: its advisory lock is held, so it is running. runs: the number it holds. shown: some of them. silent_s: since its latest heartbeat."""
 
     owner: int | None
     has_lock: bool

@@ -4,7 +4,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page
 from django.views.i18n import JavaScriptCatalog
 
-# Asked for with every page, sent only when it changed: nobody reads yesterday's words on today's page.
+# Browsers revalidate it with every page (ETag), so that a page never runs with the texts of an earlier release.
 catalog = cache_control(private=True, no_cache=True)(
     conditional_page(JavaScriptCatalog.as_view(packages=["web"]))
 )

@@ -1,4 +1,4 @@
-"""What every page needs to look right from the first paint on: the theme, which the settings keep in a cookie."""
+"""Context processor that adds the theme, stored in a cookie, so that the first paint of every page uses it."""
 
 from typing import Final
 
@@ -8,6 +8,6 @@ THEMES: Final = ("system", "light", "dark")
 
 
 def frame(request: HttpRequest) -> dict[str, str]:
-    """The context of every template. `system` follows the device."""
+    """Return the theme for the context of every template; `system` follows the device."""
     theme = request.COOKIES.get("theme", "")
     return {"theme": theme if theme in THEMES else THEMES[0]}

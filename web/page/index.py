@@ -1,4 +1,4 @@
-"""The one page. Which session is open is in the address's fragment, so the server needs no route for it."""
+"""The view of the chat page. The URL's fragment names the open session, so the server needs no route for it."""
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -16,5 +16,5 @@ from web.page.modules import modules
 @login_required
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
-    """The shell; its modules read everything else by REST. The cookie is what they send back as X-CSRFToken."""
+    """Render the page without data: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
     return render(request, "web/page.html", {"is_named_later": settings.TITLES, "modules": modules()})

@@ -1,4 +1,4 @@
-"""In which language a page speaks: the one chosen in the settings (a cookie), else the browser's. The API is English."""
+"""Middleware that activates the language of a page: the cookie's, otherwise the browser's. The API is English."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils import translation
 
 class Languages(LocaleMiddleware):
     def __call__(self, request: HttpRequest) -> Any:
-        """Messages of the API are for programs and logs; the page has its own words for their codes."""
+        """Activate the language. API messages stay English, for programs and logs: the page translates their codes."""
         if not request.path.startswith("/api/"):
             return super().__call__(request)
         translation.activate(settings.LANGUAGE_CODE)

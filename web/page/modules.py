@@ -1,7 +1,7 @@
-"""Which modules the page needs before it can start: all that page.js imports, directly or not.
+"""Lists the modules that the page needs to start: all that page.js imports, directly or indirectly.
 
-Told in the head of the page, so that a browser asks for all of them at once instead of discovering them one import
-after the other. What is loaded later (`import()`) is not among them.
+The head of the page preloads them, so that a browser requests all of them at once instead of discovering them import
+by import. Modules loaded on demand (`import()`) are not included.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 FIRST = "page.js"
-# At the beginning of a line: imports of types stand in comments.
+# Only at the start of a line: imports of types are in comments.
 _IMPORT = re.compile(
     r'^(?:import|export)\b(?:[^;"]*\bfrom)?\s*"(?:(?P<own>\.{1,2}/[\w./-]+)|(?P<third>[\w-]+))";',
     re.MULTILINE,
@@ -20,7 +20,7 @@ _IMPORT = re.compile(
 
 @cache
 def modules() -> tuple[str, ...]:
-    """Addresses below STATIC_URL, in the order in which they are found."""
+    """Return paths below STATIC_URL, in the order in which they are found."""
     folder = Path(settings.BASE_DIR, "web", "static").resolve()
     found = dict.fromkeys([folder / "chat" / FIRST])
     third: dict[str, None] = {}
@@ -38,7 +38,7 @@ def modules() -> tuple[str, ...]:
 
 
 def _imports(file: Path) -> tuple[list[Path], list[str]]:
-    """Our own modules, and third-party ones by their names in the import map."""
+    """Return the project's modules that a file imports, and the names of third-party modules in the import map."""
     matches = list(_IMPORT.finditer(file.read_text(encoding="utf-8")))
     own = [(file.parent / m["own"]).resolve() for m in matches if m["own"]]
     return own, [m["third"] for m in matches if m["third"]]

@@ -1,4 +1,4 @@
-"""The page behind a link that shares a branch: for anybody, without login and cookies, and for no search engine."""
+"""The view of a shared branch: public, without login and cookies, not to be indexed by search engines."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,13 +12,13 @@ from chat.presenters.shares import present_shared_branch
 @require_safe
 @never_cache
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """The same answer to a token that never was and to one that was revoked."""
+    """Render the shared branch; 404 for an unknown token as for a revoked one."""
     share = Share.objects.behind(token)
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)
     else:
         response = render(request, "web/shared.html", {"shown": present_shared_branch(share)})
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
-    # The address is the secret: no link on the page may tell it.
+    # The URL is the secret: links on the page must not reveal it.
     response["Referrer-Policy"] = "no-referrer"
     return response

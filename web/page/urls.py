@@ -1,4 +1,4 @@
-"""Addresses for people: the page, login, logout, the language."""
+"""Routes of the HTML pages: the chat, login, logout, shared branches, the language."""
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path

@@ -1,6 +1,6 @@
-"""Third-party browser modules: which files of node_modules are served, and under what address.
+"""Static files finder for third-party browser modules: the served files of node_modules and their paths.
 
-Nothing else of node_modules is reachable. Adding a module: a line here, a line in the import map (import_map.html).
+Nothing else of node_modules is served. A new module needs a line here and one in the import map (import_map.html).
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage, Storage
 
-# Address below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
+# Path below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
 MODULES = {
     "vendor/d3-hierarchy.js": "d3-hierarchy/dist/d3-hierarchy.min.mjs",
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
@@ -24,23 +24,23 @@ MODULES = {
 
 
 class VendorFinder(BaseFinder):
-    """Serves MODULES while developing and hands them to collectstatic; a missing file is simply not found."""
+    """Finds MODULES for the development server and for collectstatic; a missing file is not found."""
 
     def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
         file = _file(path)
         if file is None:
-            return []  # Django's word for "not mine", whatever find_all says
+            return []  # as Django expects from a finder without a match, for either value of find_all
         return [str(file)] if find_all else str(file)
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, Storage]]:
         for address in MODULES:
             if _file(address) and not matches_patterns(address, list(ignore_patterns or ())):
-                # Served only from below this folder; by default it would be the one of uploaded files.
+                # The default location would be MEDIA_ROOT.
                 yield address, _Renamed(location=settings.BASE_DIR / "node_modules")
 
 
 class _Renamed(FileSystemStorage):
-    """Reads a module by its address. collectstatic knows sources by the address they will have."""
+    """Reads a module by its path below STATIC_URL, which is the name that collectstatic passes."""
 
     prefix = ""
 

@@ -27,7 +27,7 @@ class JsonOnlyNegotiation(DefaultContentNegotiation):
 class StrictAPIView(APIView):
     """An APIView with strict JSON bodies.
 
-    Views look up the rows that the path names before they call body(). Every method has a docstring of its own:
+    Views look up the rows that the path names before they call body(). Every method has a docstring:
     this one would be its description in the OpenAPI document.
     """
 

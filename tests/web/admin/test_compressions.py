@@ -42,15 +42,15 @@ def page(client: Client, row: Any) -> str:
     return client.get(reverse(f"admin:chat_{name}_change", args=[row.pk])).content.decode()
 
 
-def test_the_page_tells_what_is_covered_saved_and_reserved(done: Compression) -> None:
+def test_the_page_shows_what_is_covered_saved_and_reserved(done: Compression) -> None:
     shown = page(factories.staff_client("view_compression"), done)
     assert "They &lt;b&gt;greeted&lt;/b&gt;." in shown
-    for told in ("600", "25%", "user", "quick"):
-        assert told in shown
+    for text in ("600", "25%", "user", "quick"):
+        assert text in shown
     assert Compression.objects.values_list("summary__last_summarized_message", flat=True).get()
 
 
-def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_who_made_it(done: Compression) -> None:
+def test_a_summary_is_a_message_with_its_parent_its_cutoff_and_its_trigger(done: Compression) -> None:
     summary = ChatMessage.objects.get(role=Role.SUMMARY)
     client = factories.staff_client("view_chatmessage", "view_compression")
     shown = page(client, summary)

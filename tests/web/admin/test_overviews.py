@@ -41,10 +41,10 @@ class TestCharts:
         assert charts.draw_columns("Tokens", DAYS, {}).columns == []
 
     @pytest.mark.parametrize(
-        ("value", "told"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]
+        ("value", "expected"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]
     )
-    def test_the_axis_is_labelled_in_words_of_few_letters(self, value: float, told: str) -> None:
-        assert charts._format_number(value) == told
+    def test_the_axis_is_labelled_with_short_numbers(self, value: float, expected: str) -> None:
+        assert charts._format_number(value) == expected
 
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,7 +73,7 @@ def test_usage_tells_tokens_cost_failures_and_waits(run: Run) -> None:
         assert part in shown
 
 
-def test_usage_looks_back_as_far_as_it_is_asked_to(run: Run) -> None:
+def test_usage_covers_the_requested_number_of_days(run: Run) -> None:
     used(run, ended_at=timezone.now() - timedelta(days=20))
     client = factories.staff_client("view_run")
     assert "1234" in page(client, "usage", days="30")

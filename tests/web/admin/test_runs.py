@@ -26,7 +26,7 @@ def act(client: Client, action: str, run: Run) -> str:
     return response.content.decode()
 
 
-def test_the_page_tells_owner_beats_timings_and_error(run: Run) -> None:
+def test_the_page_shows_owner_beats_timings_and_error(run: Run) -> None:
     Run.objects.claim(run.pk, owner=4711)
     page = (
         factories.staff_client("view_run")
@@ -50,7 +50,7 @@ def admin_url(client: Client, run: Run) -> str:
     return client.get(reverse("admin:chat_run_change", args=[run.pk])).content.decode()
 
 
-def test_the_page_tells_what_became_of_it_attempt_by_attempt(run: Run) -> None:
+def test_the_page_shows_the_history_of_each_attempt(run: Run) -> None:
     first = Run.objects.claim(run.pk, owner=4711)
     assert first
     assert first.release("owner_dead", failures=1)
@@ -84,7 +84,7 @@ def test_packets_are_drawn_when_they_were_appended(run: Run) -> None:
     assert all(0 < bar.x <= times.timeline.width for bars in lanes.values() for bar in bars)
 
 
-def test_a_log_that_has_expired_is_said(run: Run) -> None:
+def test_an_expired_log_is_reported(run: Run) -> None:
     assert "The packet log is gone" in admin_url(factories.staff_client("view_run"), run)
 
 

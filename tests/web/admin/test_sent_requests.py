@@ -84,7 +84,7 @@ def test_what_the_server_knew_is_folded(staff: Client, run: Run) -> None:
 
 
 @pytest.mark.parametrize("action", ["change", "delete"])
-def test_nobody_changes_or_deletes_one(staff: Client, run: Run, action: str) -> None:
+def test_a_sent_request_cannot_be_changed_or_deleted(staff: Client, run: Run, action: str) -> None:
     url = reverse(f"admin:chat_sentrequest_{action}", args=[run.sent_requests.get(cycle=1).pk])
     assert staff.post(url, {"tokens": 1, "post": "yes"}).status_code == 403
 

@@ -55,7 +55,7 @@ def _letter(one: UUID) -> str:
 
 
 @pytest.mark.parametrize(
-    ("tree", "at", "told"),
+    ("tree", "at", "expected"),
     [
         pytest.param("a", None, "", id="nothing was said"),
         pytest.param("a b<a c<b d<c", None, "bcd", id="a line"),
@@ -70,8 +70,8 @@ def _letter(one: UUID) -> str:
         pytest.param("a b<a c<b", "z", "bc", id="what is not there is not looked for"),
     ],
 )
-def test_one_branch_is_open_and_the_others_are_folded(tree: str, at: str | None, told: str) -> None:
-    assert drawn(shape(tree).page(number(at) if at else None).shown) == told
+def test_one_branch_is_open_and_the_others_are_folded(tree: str, at: str | None, expected: str) -> None:
+    assert drawn(shape(tree).page(number(at) if at else None).shown) == expected
 
 
 def test_a_long_branch_is_shown_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ class TestActions:
         assert Compression.objects.filter(status="queued", triggered_by="staff").count() == 1
 
     @pytest.mark.parametrize(("action", "ending"), [("export_json", ".json"), ("export_markdown", ".md")])
-    def test_a_session_is_exported_by_whoever_may_read_it(
+    def test_a_session_is_exported_by_staff_who_may_read_it(
         self, session: Session, action: str, ending: str
     ) -> None:
         answer = self.act(factories.staff_client("view_session"), session, action)

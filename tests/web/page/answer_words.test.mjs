@@ -55,7 +55,7 @@ test("what an answer took: tokens, times, speed without the tools' time", () => 
   });
 });
 
-test("what is not known is not told", () => {
+test("unknown values are left out", () => {
   const nothing = { prompt_tokens: null, completion_tokens: null, cached_tokens: null, reasoning_tokens: null };
   assert.deepEqual(rowsOf(run({ usage: nothing, time_to_first_token_ms: null, ended_at: null })), [["Model", "m"]]);
 });

@@ -132,17 +132,17 @@ test("a pick is kept by agent, and none where it is what the agent has", () => {
 
 // The queue
 
-const said = (id, role, status) => ({ id, role, status });
+const message = (id, role, status) => ({ id, role, status });
 const branchOf = (...messages) => ({ ...emptyState("s"), branch: messages });
 
 test("a question below a running answer waits, and the newest can be withdrawn", () => {
   const state = branchOf(
-    said("q1", "user"),
-    said("a1", "assistant", "running"),
-    said("q2", "user"),
-    said("a2", "assistant", "queued"),
-    said("q3", "user"),
-    said("a3", "assistant", "queued"),
+    message("q1", "user"),
+    message("a1", "assistant", "running"),
+    message("q2", "user"),
+    message("a2", "assistant", "queued"),
+    message("q3", "user"),
+    message("a3", "assistant", "queued"),
   );
   assert.deepEqual([...waiting(state)], ["q2", "a2", "q3", "a3"]);
   assert.equal(withdrawable(state).question.id, "q3");
@@ -150,7 +150,7 @@ test("a question below a running answer waits, and the newest can be withdrawn",
 });
 
 test("nothing waits below an answer that has ended", () => {
-  const state = branchOf(said("q1", "user"), said("a1", "assistant", "completed"), said("q2", "user"), said("a2", "assistant", "queued"));
+  const state = branchOf(message("q1", "user"), message("a1", "assistant", "completed"), message("q2", "user"), message("a2", "assistant", "queued"));
   assert.equal(waiting(state).size, 0);
   assert.equal(withdrawable(state), null);
   assert.equal(withdrawable(emptyState("s")), null);

@@ -36,14 +36,14 @@ async function until(isTrue) {
 }
 
 function opened({ isConnected }) {
-  const said = [];
-  const socket = { send: (object) => isConnected && said.push(object) > 0 };
+  const frames = [];
+  const socket = { send: (object) => isConnected && frames.push(object) > 0 };
   const failures = [];
   const live = new LiveSession(SESSION, socket, { changed() {}, sessionsChanged() {}, failed: (error) => failures.push(error) });
-  return { live, said, failures };
+  return { live, frames, failures };
 }
 
-test("an answer of the server that was cut off in the middle is read again", { timeout: 60_000 }, async () => {
+test("a truncated response is read again", { timeout: 60_000 }, async () => {
   cuts.left = 1;
   const { live, failures } = opened({ isConnected: false });
   await until(() => live.state.branch !== null);
@@ -53,8 +53,8 @@ test("an answer of the server that was cut off in the middle is read again", { t
 });
 
 test("a gap is reported although another one has just been, and not for every packet", { timeout: 60_000 }, async () => {
-  const { live, said } = opened({ isConnected: true });
-  const subscriptions = () => said.filter(({ type }) => type === "subscribe").length;
+  const { live, frames } = opened({ isConnected: true });
+  const subscriptions = () => frames.filter(({ type }) => type === "subscribe").length;
   live.receive({ type: "subscribed", session: SESSION, n: 0, runs: [{ run: RUN, message: ANSWER.id, model: "m1", model_index: 0 }] });
   assert.equal(subscriptions(), 1);
   for (const packet of PACKETS.slice(3)) live.receive(packet);

@@ -1,4 +1,4 @@
-/** A recorded run in every awkward alphabet, and what the server would say about it at any moment. */
+/** A recorded run with text of many scripts, and the server's responses about it after any number of packets. */
 
 export const SESSION = "s";
 export const RUN = "r";

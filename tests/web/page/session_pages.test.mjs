@@ -7,7 +7,7 @@ const at = (id, minute, more = {}) => ({ id, updated_at: `2026-01-01T00:${String
 const ids = (pages) => pages.sessions.map(({ id }) => id).join(" ");
 const pages = (next = null) => ({ sessions: [at("c", 30), at("b", 20), at("a", 10)], next });
 
-for (const [name, news, order] of [
+for (const [name, update, order] of [
   ["a new chat comes first", at("d", 40), "d c b a"],
   ["a chat that goes on moves up", at("a", 40), "a c b"],
   ["a chat that only got a title stays where it is", at("b", 20, { title: "T" }), "c b a"],
@@ -15,21 +15,21 @@ for (const [name, news, order] of [
   ["the oldest of all comes last where everything is loaded", at("x", 1), "c b a x"],
   ["of the same moment the greater id comes first", at("bb", 20), "c bb b a"],
 ]) {
-  test(name, () => assert.equal(ids(withUpdate(pages(), news)), order));
+  test(name, () => assert.equal(ids(withUpdate(pages(), update)), order));
 }
 
 test("what is older than the loaded part is left to be read", () => {
   assert.equal(ids(withUpdate(pages("more"), at("x", 1))), "c b a");
 });
 
-test("news keeps what it does not speak of", () => {
+test("an update keeps the fields it does not contain", () => {
   const [first] = withUpdate(pages(), { ...at("c", 30), n: 2, title: "T" }).sessions;
   assert.deepEqual(first, { ...at("c", 30), n: 2, title: "T" });
   const before = { sessions: [at("c", 30, { match: "said" })], next: null };
   assert.equal(withUpdate(before, at("c", 31)).sessions[0].match, "said");
 });
 
-test("news that is older than what is known changes nothing", () => {
+test("an outdated update changes nothing", () => {
   const known = { sessions: [at("c", 30, { n: 5, title: "new" })], next: null };
   assert.equal(withUpdate(known, at("c", 31, { n: 4, title: "old" })), known);
 });

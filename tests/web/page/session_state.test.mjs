@@ -19,10 +19,10 @@ function play(frames, state = emptyState(SESSION)) {
 }
 
 const shown = ({ text, reasoning, status }) => ({ text, reasoning, status });
-const begun = [subscribed(), turnStarted()];
+const SUBSCRIBED = [subscribed(), turnStarted()];
 
 test("packets from the first to the last show the message as it is stored", () => {
-  const { answer, effects } = play([...begun, ...PACKETS]);
+  const { answer, effects } = play([...SUBSCRIBED, ...PACKETS]);
   assert.deepEqual(shown(answer), shown(FINAL));
   assert.ok(answer.ended);
   assert.ok(!effects.includes("resubscribe"));
@@ -40,7 +40,7 @@ test("a message read at any moment, plus the packets after its cursor, shows the
 test("a read at any moment between any packets changes nothing in the end", () => {
   for (let at = 0; at <= PACKETS.length; at += 1) {
     for (let read = 0; read <= PACKETS.length; read += 1) {
-      const frames = [...begun, ...PACKETS.slice(0, at), readAfter(PACKETS, read), ...PACKETS.slice(at)];
+      const frames = [...SUBSCRIBED, ...PACKETS.slice(0, at), readAfter(PACKETS, read), ...PACKETS.slice(at)];
       const { answer } = play(frames);
       // A read that is ahead of the packets makes those in between old; one that is behind is ignored.
       assert.deepEqual(shown(answer), shown(FINAL), `read of ${read} after ${at} packets`);
@@ -51,22 +51,22 @@ test("a read at any moment between any packets changes nothing in the end", () =
 
 test("merged deltas show what single deltas show", () => {
   const merged = recordedRun({ texts: [FINAL.text] });
-  assert.deepEqual(shown(play([...begun, ...merged]).answer), shown(FINAL));
+  assert.deepEqual(shown(play([...SUBSCRIBED, ...merged]).answer), shown(FINAL));
 });
 
 test("repeated packets change nothing", () => {
   const twice = PACKETS.flatMap((packet, i) => [packet, ...PACKETS.slice(0, i + 1)]);
-  assert.deepEqual(shown(play([...begun, ...twice]).answer), shown(FINAL));
+  assert.deepEqual(shown(play([...SUBSCRIBED, ...twice]).answer), shown(FINAL));
 });
 
 test("a repeated packet leaves the state the same object", () => {
-  const { state } = play([...begun, ...PACKETS.slice(0, 5)]);
+  const { state } = play([...SUBSCRIBED, ...PACKETS.slice(0, 5)]);
   assert.equal(fold(state, PACKETS[2])[0], state);
 });
 
 test("after any gap nothing is shown until the missing packets came again", () => {
   for (let lost = 0; lost < PACKETS.length - 1; lost += 1) {
-    const torn = play([...begun, ...PACKETS.slice(0, lost), ...PACKETS.slice(lost + 1)]);
+    const torn = play([...SUBSCRIBED, ...PACKETS.slice(0, lost), ...PACKETS.slice(lost + 1)]);
     assert.ok(torn.effects.includes("resubscribe"), `packet ${lost + 1} lost`);
     assert.equal(torn.answer.seq, lost);
     const cursor = subscription(torn.state).cursors[RUN];
@@ -80,7 +80,7 @@ test("a reset forgets what the run showed, at whatever point it comes", () => {
   const second = recordedRun({ attempt: 2, texts: ["another ", "answer"] });
   for (let at = 0; at < PACKETS.length; at += 1) {
     const reset = { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" };
-    const { answer, effects } = play([...begun, ...PACKETS.slice(0, at), reset, ...second]);
+    const { answer, effects } = play([...SUBSCRIBED, ...PACKETS.slice(0, at), reset, ...second]);
     assert.equal(answer.text, "another answer");
     assert.equal(answer.attempt, 2);
     assert.ok(!effects.includes("resubscribe"));
@@ -89,13 +89,13 @@ test("a reset forgets what the run showed, at whatever point it comes", () => {
 
 test("packets of an older attempt are ignored", () => {
   const second = recordedRun({ attempt: 2, texts: ["new"] });
-  const { answer } = play([...begun, ...second.slice(0, 8), ...PACKETS, ...second.slice(8)]);
+  const { answer } = play([...SUBSCRIBED, ...second.slice(0, 8), ...PACKETS, ...second.slice(8)]);
   assert.equal(answer.text, "new");
 });
 
 test("a newer attempt that does not start at its first packet is asked for again", () => {
   const second = recordedRun({ attempt: 2, texts: ["new"] });
-  const { effects, answer } = play([...begun, ...PACKETS.slice(0, 8), second[3]]);
+  const { effects, answer } = play([...SUBSCRIBED, ...PACKETS.slice(0, 8), second[3]]);
   assert.ok(effects.includes("resubscribe"));
   assert.equal(answer.attempt, 1);
 });
@@ -103,7 +103,7 @@ test("a newer attempt that does not start at its first packet is asked for again
 test("a snapshot replaces what was shown and packets go on after it", () => {
   for (let at = 0; at < PACKETS.length; at += 1) {
     const snapshot = { type: "snapshot", run: RUN, attempt: 1, seq: at, message: messageAfter(PACKETS, at) };
-    const { answer, effects } = play([...begun, snapshot, ...PACKETS.slice(at)]);
+    const { answer, effects } = play([...SUBSCRIBED, snapshot, ...PACKETS.slice(at)]);
     assert.deepEqual(shown(answer), shown(FINAL), `snapshot at ${at}`);
     assert.ok(!effects.includes("resubscribe"));
   }
@@ -113,19 +113,19 @@ test("a snapshot with seq 0 opens an attempt", () => {
   const message = { ...messageAfter(PACKETS, 3), text: "kept: " };
   const snapshot = { type: "snapshot", run: RUN, attempt: 2, seq: 0, message };
   const rest = recordedRun({ attempt: 2, texts: ["more"] });
-  assert.equal(play([...begun, ...PACKETS.slice(0, 4), snapshot, ...rest]).answer.text, "kept: more");
+  assert.equal(play([...SUBSCRIBED, ...PACKETS.slice(0, 4), snapshot, ...rest]).answer.text, "kept: more");
 });
 
 test("a finished message arrives as a snapshot and its stop", () => {
   const seq = PACKETS.length - 1;
   const snapshot = { type: "snapshot", run: RUN, attempt: 1, seq, message: FINAL };
-  const { answer } = play([...begun, snapshot, PACKETS.at(-1)]);
+  const { answer } = play([...SUBSCRIBED, snapshot, PACKETS.at(-1)]);
   assert.ok(answer.ended);
   assert.equal(answer.text, FINAL.text);
 });
 
 test("nothing changes after stop", () => {
-  const { state } = play([...begun, ...PACKETS]);
+  const { state } = play([...SUBSCRIBED, ...PACKETS]);
   const late = [
     { ...PACKETS[8], seq: PACKETS.length + 1 },
     { type: "reset", run: RUN, attempt: 2, reason: "late" },
@@ -136,30 +136,30 @@ test("nothing changes after stop", () => {
 });
 
 test("a final message read before its last packets ends the answer, and they are ignored", () => {
-  const { answer, effects } = play([...begun, ...PACKETS.slice(0, 6), readAfter(PACKETS, PACKETS.length), ...PACKETS.slice(6)]);
+  const { answer, effects } = play([...SUBSCRIBED, ...PACKETS.slice(0, 6), readAfter(PACKETS, PACKETS.length), ...PACKETS.slice(6)]);
   assert.deepEqual(shown(answer), shown(FINAL));
   assert.ok(!effects.includes("resubscribe"));
 });
 
 for (const [reason, status] of [["finished", "completed"], ["user_cancelled", "stopped"], ["error", "failed"]]) {
   test(`stop with ${reason} makes the answer ${status}`, () => {
-    assert.equal(play([...begun, ...recordedRun({ reason })]).answer.status, status);
+    assert.equal(play([...SUBSCRIBED, ...recordedRun({ reason })]).answer.status, status);
   });
 }
 
 test("an error is kept with its code and whether trying again helps", () => {
   const error = { type: "error", code: "upstream_timeout", message: "late", retryable: true };
   const packets = [PACKETS[0], { ...PACKETS[1], obj: error }];
-  assert.deepEqual(play([...begun, ...packets]).answer.error, { code: "upstream_timeout", message: "late", retryable: true });
+  assert.deepEqual(play([...SUBSCRIBED, ...packets]).answer.error, { code: "upstream_timeout", message: "late", retryable: true });
 });
 
 test("a packet of an unknown kind counts and shows nothing", () => {
   const packets = [PACKETS[0], { ...PACKETS[1], obj: { type: "of_a_later_release" } }];
-  assert.equal(play([...begun, ...packets]).answer.seq, 2);
+  assert.equal(play([...SUBSCRIBED, ...packets]).answer.seq, 2);
 });
 
 test("the place in the queue and silence are shown until the next packet", () => {
-  const waiting = play([...begun, { type: "queued", run: RUN, position: 3 }, { type: "heartbeat", run: RUN }]);
+  const waiting = play([...SUBSCRIBED, { type: "queued", run: RUN, position: 3 }, { type: "heartbeat", run: RUN }]);
   assert.equal(waiting.answer.position, 3);
   assert.ok(waiting.answer.quiet);
   const { answer } = play(PACKETS.slice(0, 1), waiting.state);
@@ -175,7 +175,7 @@ test("the first subscription is followed by a read, later ones are not", () => {
 });
 
 test("a run the server no longer knows is read again", () => {
-  const { state } = play([...begun, ...PACKETS.slice(0, 5)]);
+  const { state } = play([...SUBSCRIBED, ...PACKETS.slice(0, 5)]);
   assert.deepEqual(play([subscribed(1)], state).effects, ["read"]);
   assert.deepEqual(play([subscribed(1, [{ run: RUN, message: MESSAGE, model: "m1", model_index: 0 }])], state).effects, []);
 });
@@ -200,18 +200,18 @@ test("resync reads everything and goes on from there", () => {
 });
 
 test("frames of another session and of unknown kinds change nothing", () => {
-  const { state } = play(begun);
+  const { state } = play(SUBSCRIBED);
   for (const frame of [{ ...PACKETS[0], session: "other" }, { type: "pong" }, { type: "constructor" }]) {
     assert.deepEqual(fold(state, frame), [state, []]);
   }
 });
 
-test("a packet of a run nobody announced is asked for again", () => {
+test("a packet of an unannounced run causes a new subscription", () => {
   assert.deepEqual(play([subscribed(), PACKETS[0]]).effects, ["read", "resubscribe"]);
 });
 
 test("a message is live until its stop", () => {
-  const live = play([...begun, readAfter(PACKETS, 3), ...PACKETS.slice(3, -1)]).state;
+  const live = play([...SUBSCRIBED, readAfter(PACKETS, 3), ...PACKETS.slice(3, -1)]).state;
   assert.ok(isLive(live, live.branch.at(-1)));
   assert.ok(!isLive(live, live.branch[0]));
   const { state } = play([PACKETS.at(-1)], live);
@@ -219,7 +219,7 @@ test("a message is live until its stop", () => {
 });
 
 test("ended runs are not named in the cursors", () => {
-  assert.deepEqual(subscription(play([...begun, ...PACKETS]).state).cursors, {});
+  assert.deepEqual(subscription(play([...SUBSCRIBED, ...PACKETS]).state).cursors, {});
 });
 
 const compression = (n, status) => ({ type: "compression", session: SESSION, n, status });

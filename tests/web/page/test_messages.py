@@ -25,10 +25,10 @@ BY_PLACE = {
     "message_user": 1,
     "apply_and_log": 3,
 }
-# Removes tags and variables from a template. Names and units are the same in every language.
+# Matches tags and variables of a template. Names and units are the same in every language.
 IN_TEMPLATE = re.compile(r"{% blocktranslate.*?endblocktranslate %}|{%.*?%}|{{.*?}}|<[^>]*>|&\w+;", re.DOTALL)
 SAME = {"ms", "s", "p95", "UTC"}
-SAID_BY_TAGS = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"{]*[A-Za-z]{2}[^"{]*)')
+TEXT_ATTRIBUTES = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"{]*[A-Za-z]{2}[^"{]*)')
 
 
 def test_every_text_of_a_module_is_a_literal_that_can_be_found() -> None:
@@ -38,15 +38,15 @@ def test_every_text_of_a_module_is_a_literal_that_can_be_found() -> None:
 
 
 def test_the_admin_says_nothing_that_gettext_does_not_know() -> None:
-    said = {file.name: list(_english_in(file)) for file in messages.ADMIN}
-    assert {name: texts for name, texts in said.items() if texts} == {}
+    found = {file.name: list(_english_in(file)) for file in messages.ADMIN}
+    assert {name: texts for name, texts in found.items() if texts} == {}
 
 
 @pytest.mark.parametrize("file", sorted((messages.TEMPLATES / "admin").rglob("*.html")), ids=str)
 def test_a_template_of_the_admin_has_no_words_outside_of_translate(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     words = set(re.findall(r"[A-Za-z]\w+", IN_TEMPLATE.sub(" ", text)))
-    assert words | set(SAID_BY_TAGS.findall(text)) <= SAME
+    assert words | set(TEXT_ATTRIBUTES.findall(text)) <= SAME
 
 
 def test_every_table_and_column_of_the_admin_has_a_name_in_german() -> None:
@@ -96,7 +96,7 @@ def _english_in(file: Path) -> Iterator[str]:
         ):
             pairs = zip(node.targets[0].elts, node.value.elts, strict=True)
             shown += [value for name, value in pairs if getattr(name, "id", "") in OF_CLASS]
-        yield from (said for one in shown if set(re.findall("[A-Za-z]+", said := _words(one))) - SAME)
+        yield from (words for one in shown if set(re.findall("[A-Za-z]+", words := _words(one))) - SAME)
 
 
 def _words(text: ast.expr) -> str:

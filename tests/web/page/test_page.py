@@ -15,7 +15,7 @@ from web.page.vendor import MODULES
 
 
 @pytest.mark.django_db
-def test_a_stranger_is_asked_to_log_in() -> None:
+def test_an_anonymous_user_is_redirected_to_the_login() -> None:
     answer = Client().get("/")
     assert answer.status_code == HTTPStatus.FOUND
     assert answer["Location"].startswith("/login/")

@@ -16,13 +16,13 @@ PAGE = Path(ROOT) / "web/static/chat"
 ITS_OWN = {"unreachable", "unreadable"}
 
 
-def said(module: str, table: str) -> dict[str, str]:
+def texts_of(module: str, table: str) -> dict[str, str]:
     """Return the English texts of a module's table, by code."""
     runtime = node()
     if runtime is None:
         pytest.skip("Node is missing: the page's words were NOT compared with the codes")
-    told = "Object.fromEntries(Object.entries(words).map(([code, say]) => [code, say()]))"
-    script = f"import {{ {table} as words }} from '{PAGE / module}'; console.log(JSON.stringify({told}));"
+    entries = "Object.fromEntries(Object.entries(words).map(([code, say]) => [code, say()]))"
+    script = f"import {{ {table} as words }} from '{PAGE / module}'; console.log(JSON.stringify({entries}));"
     done = subprocess.run(
         [runtime, "--input-type=module", "-e", script], capture_output=True, text=True, check=False
     )
@@ -32,12 +32,12 @@ def said(module: str, table: str) -> dict[str, str]:
 
 
 def test_every_refusal_has_words() -> None:
-    words = said("answer/api_error_texts.js", "REFUSALS")
+    words = texts_of("answer/api_error_texts.js", "API_ERRORS")
     assert set(words) - ITS_OWN == set(REFUSALS)
     assert all(text.endswith((".", "!")) for text in words.values())
 
 
 def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
-    words = said("answer/run_error_texts.js", "RUN_ERRORS")
+    words = texts_of("answer/run_error_texts.js", "RUN_ERRORS")
     assert set(words) == set(RUN_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []

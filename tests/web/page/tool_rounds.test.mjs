@@ -9,7 +9,7 @@ const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({ turn_inde
 const source = { number: 1, document_id: "d", title: "Tides", url: "https://example.org/tides" };
 
 /** Thinks, calls two tools at once - one is an agent that calls another inside -, and answers with a citation. */
-const SAID = [
+const OBJECTS = [
   [place(0), { type: "run_start", model: "m1" }],
   [place(0), { type: "reasoning_start" }],
   [place(0), { type: "reasoning_delta", text: "Look it up." }],
@@ -44,7 +44,7 @@ const SAID = [
   [place(2), { type: "section_end" }],
   [place(3), { type: "stop", stop_reason: "finished" }],
 ];
-const PACKETS = SAID.map(([placement, obj], i) => ({ type: "packet", session: SESSION, run: RUN, attempt: 1, seq: i + 1, placement, obj }));
+const PACKETS = OBJECTS.map(([placement, obj], i) => ({ type: "packet", session: SESSION, run: RUN, attempt: 1, seq: i + 1, placement, obj }));
 
 /** As REST tells of it while its calls run and once it has ended. */
 const BEFORE = { turn_number: 0, reasoning: "Look it up.", reasoning_ms: 1200, text_before: "One moment. ", children: [] };
@@ -59,10 +59,10 @@ function play(frames) {
 
 const TEXT = "One moment. Bulges [[1]](https://example.org/tides).";
 const outcome = ({ id, status, durationMs }) => [id, status, durationMs];
-const begun = [subscribed(), turnStarted()];
+const SUBSCRIBED = [subscribed(), turnStarted()];
 
 test("calls stand in rounds with what was thought before them, and the text is the answer's alone", () => {
-  const answer = play([...begun, ...PACKETS]);
+  const answer = play([...SUBSCRIBED, ...PACKETS]);
   assert.equal(answer.text, TEXT);
   assert.deepEqual([answer.reasoning, answer.reasoningMs], ["", null]);
   const [round] = answer.rounds;
@@ -89,41 +89,41 @@ test("a message read while tools run and the packets after its cursor show each 
   }
 });
 
-test("a call that is being written is there for whoever joins, and the others of its round come to it", () => {
+test("a call being written is shown to a client that joins, and later calls are added to its round", () => {
   const { question, answer: message } = questions();
   const started = after("tool_start", "a");
   const [branching] = PACKETS.filter(({ obj }) => obj.type === "top_level_branching");
-  // As it is told where the first call was shown before the second was known.
+  // The packets of a round whose first call was shown before the second was known.
   const packets = PACKETS.filter((packet) => packet !== branching);
   packets.splice(started, 0, branching);
-  const told = packets.map((packet, i) => ({ ...packet, seq: i + 1 }));
+  const renumbered = packets.map((packet, i) => ({ ...packet, seq: i + 1 }));
   const read = { ...message, text: "One moment. ", reasoning: "Look it up.", status: "running", cursor: { attempt: 1, seq: started - 2 }, tool_calls: [] };
-  const joined = [{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...told.slice(started - 2)];
+  const joined = [{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...renumbered.slice(started - 2)];
   assert.equal(play(joined.slice(0, 4)).rounds[0].calls[0].writing, '{"query":');
-  for (const { rounds } of [play(joined), play([...begun, ...told])]) {
+  for (const { rounds } of [play(joined), play([...SUBSCRIBED, ...renumbered])]) {
     assert.deepEqual(rounds.map(({ calls }) => calls.map(outcome)), [[["a", "completed", 300], ["b", "failed", 900]]]);
   }
 });
 
 test("a reset forgets calls and citations", () => {
-  const answer = play([...begun, ...PACKETS.slice(0, 25), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
+  const answer = play([...SUBSCRIBED, ...PACKETS.slice(0, 25), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
   assert.deepEqual([answer.rounds, answer.citations, answer.message], [[], [], MESSAGE]);
 });
 
 const after = (type, id) => PACKETS.findIndex(({ obj }) => obj.type === type && obj.tool_call_id === id) + 1;
 
 test("arguments show as they come, and too long for one packet, they are what the pieces were", () => {
-  const half = play([...begun, ...PACKETS.slice(0, after("tool_arguments_delta", "a"))]);
+  const half = play([...SUBSCRIBED, ...PACKETS.slice(0, after("tool_arguments_delta", "a"))]);
   assert.deepEqual([half.rounds[0].calls[0].writing, half.rounds[0].calls[0].given], ['{"query":', {}]);
   const packets = PACKETS.slice(0, after("tool_arguments", "a"));
   packets.push({ ...packets.pop(), obj: { type: "tool_arguments", tool_call_id: "a", arguments: {}, ref: "row" } });
-  assert.deepEqual(play([...begun, ...packets]).rounds[0].calls[0].given, { query: "tides" });
+  assert.deepEqual(play([...SUBSCRIBED, ...packets]).rounds[0].calls[0].given, { query: "tides" });
 });
 
-test("what still runs when the answer ends was cut short", () => {
+test("calls that still run when the answer ends are marked unknown", () => {
   const cut = PACKETS.slice(0, after("tool_arguments", "c"));
   const stop = { ...PACKETS.at(-1), seq: cut.length + 1, obj: { type: "stop", stop_reason: "user_cancelled" } };
-  const [round] = play([...begun, ...cut, stop]).rounds;
+  const [round] = play([...SUBSCRIBED, ...cut, stop]).rounds;
   assert.deepEqual(round.calls.map(({ status }) => status), ["unknown", "unknown"]);
   assert.equal(round.calls[1].inside[0].status, "unknown");
 });

@@ -29,7 +29,7 @@ DEFAULTS = {
 }
 
 
-def made(client: APIClient, **fields: Any) -> str:
+def create_agent(client: APIClient, **fields: Any) -> str:
     body = {"name": "Tides", "prompt": "Be brief.", **fields}
     return str(client.post(AGENTS, body, format="json").json()["id"])
 
@@ -52,30 +52,30 @@ class TestKeepingAgents:
         assert client.get(AGENTS).json() == [response.json()]
 
     def test_name_and_prompt_are_enough_and_the_prompt_may_be_empty(self, client: APIClient) -> None:
-        body = read(client, made(client, prompt=""))
+        body = read(client, create_agent(client, prompt=""))
         assert {name: body[name] for name in DEFAULTS} == DEFAULTS
 
     def test_a_patch_changes_what_it_names(self, client: APIClient) -> None:
-        agent = made(client, **WHOLE)
+        agent = create_agent(client, **WHOLE)
         response = client.patch(f"{AGENTS}{agent}/", {"reminder": ""}, format="json")
         assert response.status_code == 200
         assert {name: read(client, agent)[name] for name in WHOLE} == WHOLE | {"reminder": ""}
 
     def test_a_put_restores_the_defaults_of_what_it_leaves_out(self, client: APIClient) -> None:
-        agent = made(client, **WHOLE)
+        agent = create_agent(client, **WHOLE)
         client.put(f"{AGENTS}{agent}/", {"name": "New", "prompt": ""}, format="json")
         body = read(client, agent)
         assert (body["name"], {name: body[name] for name in DEFAULTS}) == ("New", DEFAULTS)
 
     def test_a_refused_change_changes_nothing(self, client: APIClient) -> None:
-        agent = made(client, **WHOLE)
+        agent = create_agent(client, **WHOLE)
         before = read(client, agent)
         response = client.patch(f"{AGENTS}{agent}/", {"name": "New", "tools": ["hammer"]}, format="json")
         assert (response.status_code, response.json()["code"]) == (400, "tool_unknown")
         assert read(client, agent) == before
 
     def test_the_sessions_of_a_deleted_agent_go_on_without(self, client: APIClient) -> None:
-        agent = made(client)
+        agent = create_agent(client)
         session = session_of(client, agent)
         assert client.delete(f"{AGENTS}{agent}/").status_code == 204
         assert not Agent.objects.exists()
@@ -85,7 +85,7 @@ class TestKeepingAgents:
 
 class TestSessionsOfAgents:
     def test_a_session_says_its_agent(self, client: APIClient) -> None:
-        agent = made(client)
+        agent = create_agent(client)
         session = session_of(client, agent)
         assert client.get(f"/api/sessions/{session}/").json()["agent"] == agent
         assert client.get("/api/sessions/").json()["results"][0]["agent"] == agent
@@ -93,15 +93,15 @@ class TestSessionsOfAgents:
     def test_it_is_given_changed_and_taken_and_other_tabs_hear_of_it(
         self, client: APIClient, session: str
     ) -> None:
-        agent = made(client)
+        agent = create_agent(client)
         for given in (agent, None):
             response = client.patch(f"/api/sessions/{session}/", {"agent": given}, format="json")
             assert response.json()["agent"] == given
-        told = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
-        assert [event.payload["agent"] for event in told] == [agent, None]
+        events = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
+        assert [event.payload["agent"] for event in events] == [agent, None]
 
     def test_a_patch_of_the_title_leaves_the_agent(self, client: APIClient) -> None:
-        agent = made(client)
+        agent = create_agent(client)
         session = session_of(client, agent)
         response = client.patch(f"/api/sessions/{session}/", {"title": "New"}, format="json")
         assert response.json()["agent"] == agent
@@ -109,7 +109,7 @@ class TestSessionsOfAgents:
 
 class TestTurnsOfAgents:
     def test_the_agents_models_answer_unless_others_are_named(self, client: APIClient) -> None:
-        session = session_of(client, made(client, models=["deep", "quick"]))
+        session = session_of(client, create_agent(client, models=["deep", "quick"]))
         first = factories.complete_turn(client, session)
         assert [run["model"] for run in first["runs"]] == ["deep", "quick"]
         assert [
@@ -123,24 +123,24 @@ class TestTurnsOfAgents:
         self, client: APIClient, gone: list[str], left: list[str]
     ) -> None:
         factories.create_model("slow")
-        session = session_of(client, made(client, models=["deep", "slow"]))
+        session = session_of(client, create_agent(client, models=["deep", "slow"]))
         ModelConfig.objects.filter(name__in=gone).update(enabled=False)
         assert [run["model"] for run in factories.complete_turn(client, session)["runs"]] == left
 
     def test_all_models_of_an_agent_count_against_the_limit(self, client: APIClient, settings: Any) -> None:
         settings.MAX_RUNS_PER_USER = 1
-        session = session_of(client, made(client, models=["deep", "quick"]))
+        session = session_of(client, create_agent(client, models=["deep", "quick"]))
         assert factories.send_turn(client, session).json()["code"] == "too_many_runs"
 
     def test_one_of_the_agents_tools_can_be_forced(self, client: APIClient) -> None:
-        session = session_of(client, made(client, tools=["current_time"]))
+        session = session_of(client, create_agent(client, tools=["current_time"]))
         started = factories.send_turn(client, session, forced_tool="current_time")
         assert started.status_code == 202
         assert Run.objects.get().forced_tool == "current_time"
 
     @pytest.mark.parametrize("tool", ["web_search", "hammer", ""])
     def test_a_tool_the_agent_does_not_have_cannot(self, client: APIClient, tool: str) -> None:
-        session = session_of(client, made(client, tools=["current_time"]))
+        session = session_of(client, create_agent(client, tools=["current_time"]))
         error = factories.send_turn(client, session, forced_tool=tool).json()
         assert (error["code"], error["field"]) == ("tool_unknown", "forced_tool")
 
@@ -149,8 +149,8 @@ class TestTurnsOfAgents:
             factories.send_turn(client, session, forced_tool="current_time").json()["code"] == "tool_unknown"
         )
 
-    def test_the_worker_is_told_the_agent_with_the_run(self, client: APIClient) -> None:
-        agent = made(client)
+    def test_the_task_message_contains_the_agent(self, client: APIClient) -> None:
+        agent = create_agent(client)
         run = Run.objects.claim(
             factories.send_turn(client, session_of(client, agent)).json()["runs"][0]["id"], owner=1
         )
@@ -159,7 +159,7 @@ class TestTurnsOfAgents:
 
 
 def test_an_agent_goes_with_its_owner(client: APIClient, alice: Any) -> None:
-    session_of(client, made(client))
+    session_of(client, create_agent(client))
     alice.delete()
     assert not Agent.objects.exists()
     assert not Session.objects.exists()

@@ -35,9 +35,11 @@ def summarise(session: str, cutoff: str) -> ChatMessage:
     held = Compression.objects.claim(Compression.objects.under_way().get(session__id=session).pk, owner=1)
     assert held
     assert compression_requests.start(held, tokens_before=900, reserved_tokens=100, history_window=1000)
-    made = compression_requests.finish(held, NewSummary(cutoff, "They greeted.", 3, 400), CompressionUsage())
-    assert made
-    return made
+    summary = compression_requests.finish(
+        held, NewSummary(cutoff, "They greeted.", 3, 400), CompressionUsage()
+    )
+    assert summary
+    return summary
 
 
 @pytest.mark.parametrize("turns", [0, 1])
@@ -62,22 +64,22 @@ def test_two_turns_are_queued_for_the_model_that_answered(client: APIClient, ses
     assert Compression.objects.count() == 1
 
 
-def test_the_summary_in_force_is_told_and_what_it_saves(client: APIClient, session: str) -> None:
+def test_the_current_summary_and_its_savings_are_returned(client: APIClient, session: str) -> None:
     first = factories.complete_turn(client, session)
     factories.complete_turn(client, session, "And now?")
     ask(client, session)
     cutoff = first["runs"][0]["message"]
-    made = summarise(session, cutoff)
-    told = read(client, session)
-    assert not told["is_under_way"]
-    assert told["summary"] == {
-        "id": str(made.pk),
-        "parent": str(made.parent_id),
+    summary = summarise(session, cutoff)
+    body = read(client, session)
+    assert not body["is_under_way"]
+    assert body["summary"] == {
+        "id": str(summary.pk),
+        "parent": str(summary.parent_id),
         "last_summarized_message": cutoff,
         "text": "They greeted.",
         "token_count": 3,
         "saved_tokens": 500,
-        "sent_at": isoformat_utc(made.sent_at),
+        "sent_at": isoformat_utc(summary.sent_at),
     }
     # One question after the cutoff: it stays.
     assert ask(client, session) == (200, {"status": "nothing_to_compress"})

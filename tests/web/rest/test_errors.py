@@ -45,7 +45,7 @@ def test_errors_of_django_have_our_shape(
 
 
 @pytest.mark.parametrize("debug", [True, False])
-def test_what_nobody_foresaw_is_a_500_that_says_nothing(
+def test_an_unexpected_error_is_a_500_without_details(
     alice: Any, session: str, settings: Any, debug: bool
 ) -> None:
     settings.DEBUG = debug
@@ -122,5 +122,5 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
     assert (response.status_code, response.json()["redis"]) == (503, "unavailable")
 
 
-def test_alive_is_asked_of_nobody() -> None:
+def test_liveness_needs_no_other_service() -> None:
     assert Client().get("/health/live").json() == {"status": "ok"}

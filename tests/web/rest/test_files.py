@@ -56,7 +56,7 @@ class TestFilesOfATurn:
         answer = Run.objects.get(turn=factories.complete_turn(client, session)["turn"]).message
         CitedDocument.objects.create(message=answer, number=20, document_id="a", title="Tides")
         assert numbers(factories.complete_turn(client, session, files=ids(file, ready(alice)))) == [21, 22]
-        # Another branch has numbers of its own.
+        # Another branch has separate numbers.
         beside = factories.complete_turn(client, session, parent=first["runs"][0]["message"], files=ids(file))
         assert numbers(beside) == [2]
 
@@ -77,7 +77,7 @@ class TestFilesOfATurn:
         assert error["file"] == str(file.pk)
         assert not ChatMessage.objects.filter(role="user").exists()
 
-    def test_anothers_file_is_not_there(self, client: APIClient, alice: Any, session: str) -> None:
+    def test_a_file_of_another_user_is_not_found(self, client: APIClient, alice: Any, session: str) -> None:
         theirs = ready(factories.create_user("bob"))
         response = factories.send_turn(client, session, files=ids(ready(alice), theirs))
         assert (response.status_code, response.json()["code"]) == (404, "file_not_found")
@@ -103,7 +103,7 @@ class TestProjectsOfSessions:
         changed = client.patch(f"/api/sessions/{body['id']}/", {"project": None}, format="json").json()
         assert changed["project"] is None
 
-    def test_anothers_project_is_not_there(self, client: APIClient, session: str) -> None:
+    def test_a_project_of_another_user_is_not_found(self, client: APIClient, session: str) -> None:
         theirs = str(Project.objects.create(owner=factories.create_user("bob"), name="Bread").pk)
         response = client.patch(f"/api/sessions/{session}/", {"project": theirs}, format="json")
         assert (response.status_code, response.json()["code"]) == (404, "project_not_found")

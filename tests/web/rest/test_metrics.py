@@ -22,7 +22,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def told() -> dict[str, Metric]:
+def read_metrics() -> dict[str, Metric]:
     """Metric families by name, as a Prometheus server parses them."""
     response = Client().get("/metrics")
     assert response.status_code == 200
@@ -35,7 +35,7 @@ def value(families: dict[str, Metric], sample: str, **labels: str) -> float:
         for one in family.samples:
             if one.name == sample and one.labels == labels:
                 return float(one.value)
-    raise AssertionError(f"{sample}{labels} is not told")
+    raise AssertionError(f"{sample}{labels} is missing")
 
 
 @pytest.fixture(autouse=True)
@@ -57,22 +57,22 @@ def run(transactional_db: None) -> Run:
 
 
 def test_live_runs_and_the_age_of_the_queue_come_from_the_database(run: Run) -> None:
-    families = told()
+    families = read_metrics()
     assert value(families, "turnwire_runs", status="queued", model="quick") == 1
     assert 90 <= value(families, "turnwire_queue_age_seconds", queue="llm") < 1000
     assert value(families, "turnwire_postgres_up") == value(families, "turnwire_redis_up") == 1
 
 
-def test_a_turn_that_waits_for_another_makes_no_queue_old(run: Run) -> None:
+def test_a_turn_that_waits_for_another_does_not_count_as_queued(run: Run) -> None:
     before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
     Turn.objects.filter(pk=run.turn_id).update(after=before)
-    assert value(told(), "turnwire_queue_age_seconds", queue="llm") == 0
+    assert value(read_metrics(), "turnwire_queue_age_seconds", queue="llm") == 0
 
 
 def test_asking_often_asks_the_database_seldom(run: Run) -> None:
-    assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
+    assert value(read_metrics(), "turnwire_runs", status="queued", model="quick") == 1
     factories.finish_run(str(run.pk))
-    assert value(told(), "turnwire_runs", status="queued", model="quick") == 1
+    assert value(read_metrics(), "turnwire_runs", status="queued", model="quick") == 1
 
 
 def test_an_end_is_counted_with_its_tokens_and_its_first_token(db: None) -> None:
@@ -83,7 +83,7 @@ def test_an_end_is_counted_with_its_tokens_and_its_first_token(db: None) -> None
     counters.run_ended(model, end)
     counters.run_ended(model, failed)
     tally.Tally("web").push()
-    families = told()
+    families = read_metrics()
     tokens = {kind: value(families, "turnwire_tokens_total", model=model, kind=kind) for kind in ("prompt", "reasoning")}  # fmt: skip
     assert tokens == {"prompt": 10, "reasoning": 2}
     assert value(families, "turnwire_runs_ended_total", status="completed", model=model) == 1
@@ -97,14 +97,14 @@ def test_it_says_so_when_redis_is_away(db: None, monkeypatch: pytest.MonkeyPatch
 
     away: Any = Redis(host="127.0.0.1", port=1)
     monkeypatch.setattr(tally, "sync_redis", lambda: away)
-    families = told()
+    families = read_metrics()
     assert value(families, "turnwire_redis_up") == 0
     assert value(families, "turnwire_postgres_up") == 1
 
 
 def test_it_says_so_when_postgres_is_away(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gauges, "read", refuse)
-    families = told()
+    families = read_metrics()
     assert value(families, "turnwire_postgres_up") == 0
     assert value(families, "turnwire_redis_up") == 1
     assert "turnwire_runs" not in families
@@ -114,14 +114,14 @@ def refuse() -> list[Metric]:
     raise OperationalError
 
 
-def test_processes_and_sockets_are_told_by_role(db: None) -> None:
+def test_processes_and_sockets_are_counted_by_role(db: None) -> None:
     tally.Tally("web").push()
-    families = told()
+    families = read_metrics()
     assert value(families, "turnwire_processes", role="web") >= 1
     assert value(families, "turnwire_sockets") >= 0
 
 
 def test_every_metric_has_one_prefix_and_a_meaning(db: None) -> None:
-    for family in told().values():
+    for family in read_metrics().values():
         assert family.name.startswith("turnwire_")
         assert family.documentation.endswith((".", ")."))

@@ -55,7 +55,7 @@ def test_there_are_routes() -> None:
 
 
 @pytest.mark.parametrize(("method", "path", "nouns"), routes())
-def test_anothers_object_is_not_there(
+def test_an_object_of_another_user_is_not_found(
     client: APIClient, objects: dict[str, str], method: str, path: str, nouns: list[str]
 ) -> None:
     def answer(person: APIClient, ids: dict[str, str]) -> tuple[int, Any]:
@@ -63,8 +63,8 @@ def test_anothers_object_is_not_there(
         for noun in nouns:
             address = address.replace(f"<str:{noun}>", ids[noun])
         response = getattr(person, method)(address, {}, format="json")
-        said = not response.streaming and response.content
-        return response.status_code, response.json() if said else None
+        has_body = not response.streaming and response.content
+        return response.status_code, response.json() if has_body else None
 
     mallory = factories.api_client(factories.create_user("mallory"))
     status, theirs = answer(mallory, objects)
@@ -79,7 +79,9 @@ def test_anothers_object_is_not_there(
 
 
 @pytest.mark.parametrize(("method", "path", "nouns"), routes())
-def test_without_login_nothing_is_said(db: None, method: str, path: str, nouns: list[str]) -> None:
+def test_without_login_the_response_has_no_content(
+    db: None, method: str, path: str, nouns: list[str]
+) -> None:
     address = "/" + path
     for noun in nouns:
         address = address.replace(f"<str:{noun}>", "x")
@@ -94,14 +96,14 @@ def test_lists_show_only_ones_own(client: APIClient, objects: dict[str, str]) ->
     assert mallory.get("/api/agents/").json() == []
 
 
-def test_an_agent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:
+def test_an_agent_of_another_user_is_not_found(client: APIClient, objects: dict[str, str]) -> None:
     mallory = factories.api_client(factories.create_user("mallory"))
     for body in ({"agent": objects["agent"]}, {"agent": str(uuid.uuid4())}):
         response = mallory.post("/api/sessions/", body, format="json")
         assert (response.status_code, response.json()["code"]) == (404, "agent_not_found")
 
 
-def test_a_parent_of_somebody_else_is_not_there(client: APIClient, objects: dict[str, str]) -> None:
+def test_a_parent_of_another_user_is_not_found(client: APIClient, objects: dict[str, str]) -> None:
     mallory = factories.api_client(factories.create_user("mallory"))
     own = mallory.post("/api/sessions/", {}, format="json").json()["id"]
     response = factories.send_turn(mallory, own, parent=objects["message"])

@@ -38,7 +38,7 @@ class TestSessions:
         assert (body["agent"], body["project"], body["knowledge_bases"]) == (None, None, [])
         assert body["created_at"].endswith("Z")
 
-    def test_messages_wait_in_the_queue_unless_said_otherwise(self, client: APIClient) -> None:
+    def test_messages_wait_in_the_queue_by_default(self, client: APIClient) -> None:
         assert client.post("/api/sessions/", {}, format="json").json()["while_answering"] == "enqueue"
 
     def test_the_list_is_newest_first_and_every_page_is_reached(self, client: APIClient) -> None:
@@ -51,7 +51,7 @@ class TestSessions:
         assert seen == list("edcba")
         assert [one["title"] for one in client.get(page["previous"]).json()["results"]] == ["c", "b"]
 
-    def test_search_finds_titles_and_what_was_said(self, client: APIClient) -> None:
+    def test_search_finds_titles_and_message_texts(self, client: APIClient) -> None:
         tides, _ = named(client, "Tides", "Bread")
         factories.complete_turn(client, tides, "Why does the MOON pull?")
         assert results(client, search="bread") == ["Bread"]
@@ -67,9 +67,9 @@ class TestSessions:
         client.patch(f"/api/sessions/{session}/", {"title": "New"}, format="json")
         question = factories.complete_turn(client, session)["user_message"]
         client.post(f"/api/messages/{question}/selection/")
-        told = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
-        assert [event.payload["title"] for event in told] == ["New", "New"]
-        assert told[1].payload["leaf"] == str(factories.current_tip(session).pk)
+        events = SessionEvent.objects.filter(session=session, kind="session").order_by("n")
+        assert [event.payload["title"] for event in events] == ["New", "New"]
+        assert events[1].payload["leaf"] == str(factories.current_tip(session).pk)
 
     def test_an_empty_patch_changes_nothing(self, client: APIClient, session: str) -> None:
         before = client.get(f"/api/sessions/{session}/").json()

@@ -28,12 +28,12 @@ def week(client: APIClient, session: str) -> None:
     used(client, session, "quick", TUESDAY, prompt_tokens=1, cost=Decimal("0.000001"))
 
 
-def asked(client: APIClient, **query: str) -> Any:
+def read_usage(client: APIClient, **query: str) -> Any:
     return client.get("/api/usage/", query).json()
 
 
 def test_runs_are_summed_by_day_and_model(client: APIClient, week: None) -> None:
-    assert asked(client, **WEEK) == [
+    assert read_usage(client, **WEEK) == [
         {
             "day": "2026-11-16", "model": "deep", "runs": 1, "prompt_tokens": 7, "completion_tokens": 0,
             "cached_tokens": 0, "reasoning_tokens": 3, "cost": None,
@@ -63,22 +63,22 @@ def test_runs_are_summed_by_day_and_model(client: APIClient, week: None) -> None
 def test_days_and_times_bound_it(
     client: APIClient, week: None, query: dict[str, str], prompts: list[int]
 ) -> None:
-    assert [row["prompt_tokens"] for row in asked(client, **query)] == prompts
+    assert [row["prompt_tokens"] for row in read_usage(client, **query)] == prompts
 
 
 def test_without_bounds_it_is_the_last_thirty_days(client: APIClient, session: str) -> None:
     factories.complete_turn(client, session)
-    (today,) = asked(client)
+    (today,) = read_usage(client)
     assert (today["model"], today["runs"], today["cost"]) == ("quick", 1, None)
 
 
 def test_what_is_being_answered_is_not_counted_yet(client: APIClient, session: str) -> None:
     factories.send_turn(client, session)
-    assert asked(client) == []
+    assert read_usage(client) == []
 
 
 def test_others_see_nothing_of_it(client: APIClient, week: None) -> None:
-    assert asked(factories.api_client(factories.create_user("mallory")), **WEEK) == []
+    assert read_usage(factories.api_client(factories.create_user("mallory")), **WEEK) == []
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ async def test_an_error_echoes_the_id_of_its_command(address, token):
         assert (answer["code"], answer["id"]) == ("run_not_found", 7)
 
 
-async def test_foreign_and_absent_sessions_are_told_apart_by_nobody(address, token, mallory):
+async def test_foreign_and_absent_sessions_are_indistinguishable(address, token, mallory):
     foreign = await sync_to_async(Session.objects.start)(mallory)
     async with sockets.socket(address, **token) as client:
         for kind in ("subscribe", "send"):

@@ -10,9 +10,9 @@ pytestmark = pytest.mark.pure
 
 
 def overflowing() -> tuple[Outbox, list[str]]:
-    outbox, told = Outbox(), []
-    outbox.on_overflow = lambda: told.append("overflow")
-    return outbox, told
+    outbox, overflows = Outbox(), []
+    outbox.on_overflow = lambda: overflows.append("overflow")
+    return outbox, overflows
 
 
 def test_what_waits_is_one_frame_with_one_object_per_line():
@@ -30,30 +30,30 @@ def test_frames_stay_below_what_common_clients_accept():
 
 
 def test_a_burst_is_no_slow_client_while_nothing_is_being_written():
-    outbox, told = overflowing()
+    outbox, overflows = overflowing()
     for _ in range(10 * MAX_PACKETS):
         outbox.put(b"{}")
-    assert told == []
+    assert overflows == []
     assert outbox.take().count("{}") == 10 * MAX_PACKETS
 
 
-def test_too_many_packets_behind_a_stuck_write_are_told_once():
-    outbox, told = overflowing()
+def test_too_many_packets_behind_a_stuck_write_are_reported_once():
+    outbox, overflows = overflowing()
     outbox.is_writing = True
     for _ in range(MAX_PACKETS):
         outbox.put(b"{}")
-    assert told == []
+    assert overflows == []
     outbox.put(b"{}")
     outbox.put(b"{}")
-    assert told == ["overflow"]
+    assert overflows == ["overflow"]
 
 
-def test_too_many_bytes_behind_a_stuck_write_are_told():
-    outbox, told = overflowing()
+def test_too_many_bytes_behind_a_stuck_write_are_reported():
+    outbox, overflows = overflowing()
     outbox.is_writing = True
     outbox.put(b"x" * MAX_BYTES)
     outbox.put(b"x")
-    assert told == ["overflow"]
+    assert overflows == ["overflow"]
 
 
 async def test_replay_waits_for_room():

@@ -54,7 +54,7 @@ def row(api, session: str) -> dict:
     return next(one for one in api.get("/api/sessions/").json()["results"] if one["id"] == session)
 
 
-async def test_every_tab_hears_what_the_list_would_show(address, alice):
+async def test_every_tab_receives_what_the_list_would_show(address, alice):
     api = await sync_to_async(factories.api_client)(alice)
     do = sync_to_async
     async with tab(address, alice) as one, tab(address, alice) as other:
@@ -62,8 +62,8 @@ async def test_every_tab_hears_what_the_list_would_show(address, alice):
         await do(factories.complete_turn)(api, session)
         await do(api.patch)(f"/api/sessions/{session}/", {"title": "Moons"}, format="json")
         await do(api.put)(f"/api/sessions/{session}/seen/", {}, format="json")
-        told = [await one.next() for _ in range(5)]
-        assert [(line["title"], line["n"], line["is_answering"], line["is_unread"]) for line in told] == [
+        lines = [await one.next() for _ in range(5)]
+        assert [(line["title"], line["n"], line["is_answering"], line["is_unread"]) for line in lines] == [
             ("Tides", 0, False, False),
             ("Tides", 1, True, False),
             ("Tides", 2, False, True),
@@ -72,21 +72,21 @@ async def test_every_tab_hears_what_the_list_would_show(address, alice):
         ]
         shown = await do(row)(api, session)
         named = {"type": "session_changed", "session": session}
-        assert told[-1] == named | {name: shown[name] for name in told[-1] if name not in named}
+        assert lines[-1] == named | {name: shown[name] for name in lines[-1] if name not in named}
         await do(api.delete)(f"/api/sessions/{session}/")
         assert await one.next() == {"type": "session_deleted", "session": session}
         assert [await other.next() for _ in range(6)] == one.seen[1:]
 
 
-async def test_nobody_else_hears_of_it(address, alice):
+async def test_other_users_receive_nothing(address, alice):
     mallory = await sync_to_async(factories.create_user)("mallory")
     async with tab(address, mallory) as client:
         api = await sync_to_async(factories.api_client)(alice)
         await sync_to_async(api.post)("/api/sessions/", {}, format="json")
-        # What is published before is heard before.
+        # Messages arrive in the order of their publication.
         own = await sync_to_async(factories.api_client)(mallory)
-        made = (await sync_to_async(own.post)("/api/sessions/", {}, format="json")).json()["id"]
-        assert (await client.next())["session"] == made
+        created = (await sync_to_async(own.post)("/api/sessions/", {}, format="json")).json()["id"]
+        assert (await client.next())["session"] == created
 
 
 async def test_a_session_is_answering_until_the_last_turn_that_waits_has_ended(address, alice):
@@ -102,7 +102,7 @@ async def test_a_session_is_answering_until_the_last_turn_that_waits_has_ended(a
         ]  # fmt: skip
 
 
-async def test_a_lost_connection_to_redis_is_said(address, alice):
+async def test_a_lost_connection_to_redis_is_reported(address, alice):
     async with tab(address, alice) as client:
         await sync_to_async(sync_redis().execute_command)("CLIENT", "KILL", "TYPE", "pubsub")
         assert await client.next() == {"type": "sessions_resync"}
@@ -116,7 +116,7 @@ async def test_a_watch_that_redis_does_not_confirm_is_refused(address, alice, mo
         assert (await client.ask(type="watch_sessions"))["code"] == "stream_unavailable"
 
 
-def test_a_title_that_a_model_gives_is_told_and_moves_nothing(alice):
+def test_a_title_that_a_model_gives_is_pushed_and_moves_nothing(alice):
     session = Session.objects.start(alice)
     with sync_redis().pubsub() as ear:
         ear.subscribe(f"turnwire:user:{alice.pk}:sessions")

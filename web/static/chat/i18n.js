@@ -15,7 +15,7 @@ export const language = globalThis.document?.documentElement.lang || "en";
  * @returns {string}
  */
 export function t(text, values) {
-  return filled(catalog?.gettext(text) ?? text, values);
+  return fillIn(catalog?.gettext(text) ?? text, values);
 }
 
 /**
@@ -26,11 +26,11 @@ export function t(text, values) {
  */
 export function tn(one, many, count, values) {
   const text = catalog?.ngettext(one, many, count) ?? (count === 1 ? one : many);
-  return filled(text, { count: count.toLocaleString(language), ...values });
+  return fillIn(text, { count: count.toLocaleString(language), ...values });
 }
 
 /** @param {string} text @param {Record<string, string|number>} [values] */
-function filled(text, values) {
+function fillIn(text, values) {
   if (!values) return text;
   return text.replace(/%\((\w+)\)s/g, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
 }

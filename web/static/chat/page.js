@@ -69,7 +69,7 @@ class Page {
           this.#drawFrame();
           this.#draw();
         },
-        gone: (id) => this.#gone(id),
+        gone: (id) => this.#onDeleted(id),
         failed: (error) => this.#failed(error),
       },
     );
@@ -96,8 +96,8 @@ class Page {
       answering: this.answerSettings,
       turn: this.turn,
       isNamedLater: "namedLater" in part("title").dataset,
-      begun: (session, beginning) => {
-        this.sessions.store.begun(session, beginning);
+      created: (session, beginning) => {
+        this.sessions.store.add(session, beginning);
         this.composer.becomes(session.id);
         this.#goTo(session.id);
       },
@@ -129,7 +129,7 @@ class Page {
         this.live?.subscribe();
         this.sessions.watch(this.socket);
       },
-      received: (object) => this.#received(object),
+      received: (object) => this.#onFrame(object),
       changed: (state) => this.#connectionChanged(state),
     });
   }
@@ -151,13 +151,13 @@ class Page {
       changed: () => this.sessions.store.refresh(),
       removed: (id) => {
         this.sessions.store.remove(id);
-        this.#gone(id);
+        this.#onDeleted(id);
       },
     });
   }
 
   /** Forgets a session that was deleted, here or elsewhere. @param {string} id */
-  #gone(id) {
+  #onDeleted(id) {
     this.composer.forget(id);
     if (this.live?.state.session === id) this.#goTo("");
   }
@@ -225,7 +225,7 @@ class Page {
   }
 
   /** @param {any} object */
-  #received(object) {
+  #onFrame(object) {
     if (object.type === "error") {
       // Background commands are retried; a rejected stop must be shown.
       this.stopper.forget();

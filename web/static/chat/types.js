@@ -33,7 +33,7 @@
  * @property {number} model_index
  * @property {Status} [status]
  *
- * @typedef {object} Answer  what one run shows; made by answer.js only
+ * @typedef {object} Answer  what one run shows; created by answer.js only
  * @property {string} run
  * @property {string|null} turn
  * @property {string} message
@@ -44,8 +44,8 @@
  * @property {number} seq  the newest packet applied
  * @property {string} text
  * @property {string} reasoning
- * @property {number|null} reasoningMs  how long that took; null while it is not known
- * @property {Round[]} rounds  of tools; what was thought before one stands there
+ * @property {number|null} reasoningMs  duration of the reasoning; null while unknown
+ * @property {Round[]} rounds  of tools; each contains the reasoning before it
  * @property {Source[]} citations
  * @property {RunError|null} error
  * @property {boolean} ended
@@ -59,40 +59,40 @@
  * @property {string} [url]
  * @property {string} [snippet]  its beginning, of what a tool found
  *
- * @typedef {"running"|"completed"|"failed"|"refused"|"unknown"} CallStatus  unknown: cut short
+ * @typedef {"running"|"completed"|"failed"|"refused"|"unknown"} CallStatus  unknown: the run ended before the call
  *
- * @typedef {object} Round  made by tool_rounds.js only
- * @property {number} turn_index  its block; -1 where it was read from a message
- * @property {string} textBefore  what was said since the round before
+ * @typedef {object} Round  created by tool_rounds.js only
+ * @property {number} turn_index  its index in the run; -1 if it was read from a message
+ * @property {string} textBefore  the text since the round before
  * @property {string} reasoning
- * @property {number|null} reasoningMs  how long that took
+ * @property {number|null} reasoningMs  duration of the reasoning
  * @property {ToolCall[]} calls
  *
  * @typedef {object} ToolCall
- * @property {string} id  the one the model gave it
+ * @property {string} id  given by the model
  * @property {number} tab  which of the round's calls; -1 inside agent tools
  * @property {string} name
  * @property {Record<string, any>} given  its arguments
- * @property {string} writing  the arguments as text, as far as they have come
+ * @property {string} writing  the arguments as text, as far as received
  * @property {string} output
- * @property {string|null} ref  the id under which the message has what was too long to be shown
+ * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full
  * @property {Source[]} documents
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *
- * @typedef {object} SessionState  made by session_state.js only
+ * @typedef {object} SessionState  created by session_state.js only
  * @property {string} session
  * @property {number|null} n  the newest session event applied; null before the first subscription
  * @property {Message[]|null} branch  the current branch, oldest first, as far up as it was read; null before that
  * @property {boolean} hasOlder  the server has messages above the first
  * @property {Message[]} alongside  the other models' answers to the branch's newest question
  * @property {Record<string, Answer>} answers  by run
- * @property {Summary|null} summary  what stands for the older part of the branch
+ * @property {Summary|null} summary  replaces the older part of the branch in the model's context
  * @property {"under_way"|"failed"|null} compressing
  *
- * @typedef {"resubscribe"|"read"|"sessions"|"summary"} Effect  what the shell has to do next
+ * @typedef {"resubscribe"|"read"|"sessions"|"summary"} Effect  what LiveSession does next
  *
  * @typedef {object} TreeNode  a line of a session's tree
  * @property {string} id
@@ -106,7 +106,7 @@
  *
  * @typedef {object} Summary
  * @property {string} id
- * @property {string} last_summarized_message  the last one it stands for
+ * @property {string} last_summarized_message  the last message it covers
  * @property {string} text
  * @property {number|null} saved_tokens
  *

@@ -1,6 +1,6 @@
 /** The view of an answer: model and status, content, error, actions. */
 
-import { emptyAnswer, isTerminal, shownBy } from "../state/answer.js";
+import { emptyAnswer, isTerminal, contentOf } from "../state/answer.js";
 import { AnswerFooter } from "./answer_footer.js";
 import { AnswerParts } from "./answer_parts.js";
 import { h } from "../elements/element.js";
@@ -25,7 +25,7 @@ import { runErrorText, statusText } from "./status_texts.js";
  * @property {(run: string) => void} stopRun
  * @property {(text: string) => void} announce
  * @property {() => string[]} models  those that may be asked
- * @property {(run: string) => Promise<import("./usage.js").RunRead>} readRun
+ * @property {(run: string) => Promise<import("./usage.js").RunUsage>} readRun
  * @property {(message: string, call: string) => Promise<string>} readToolOutput  all of it; empty: it was refused
  * @property {(message: string, feedback: import("./feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
  */
@@ -65,7 +65,7 @@ export class AnswerView {
     this.parts.show(this.now, this.isLive);
     this.footer.show(shown, this.now, this.isLive);
     this.problem.show(this.now.error, this.now.ended);
-    if (wasLive && !this.isLive) this.actions.announce(this.#spoken());
+    if (wasLive && !this.isLive) this.actions.announce(this.#announcement());
   }
 
   #showHead() {
@@ -78,7 +78,7 @@ export class AnswerView {
     this.element.classList.toggle("current", this.shown.isInColumns && this.shown.isCurrent);
   }
 
-  #spoken() {
+  #announcement() {
     const { error, model } = this.now;
     return `${model}: ${this.parts.body.textContent} ${error ? runErrorText(error) : statusText(this.now)}`;
   }
@@ -93,5 +93,5 @@ function isSame(one, other) {
 function fromMessage(message) {
   const { model = "", run = "", status = "completed" } = message;
   const { id } = message;
-  return { ...emptyAnswer({ id: run, message: id, model, model_index: 0 }), ...shownBy(message), model, status, ended: isTerminal(status) };
+  return { ...emptyAnswer({ id: run, message: id, model, model_index: 0 }), ...contentOf(message), model, status, ended: isTerminal(status) };
 }

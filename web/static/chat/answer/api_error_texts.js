@@ -2,21 +2,21 @@
 
 import { t } from "../i18n.js";
 
-/** What the page itself got wrong: nothing a reader could do differently. */
-const OURS = () => t("The page sent something the server does not take. Reload the page and try again.");
+/** For requests that the page built wrongly: the user can only reload. */
+const INVALID_REQUEST = () => t("The page sent something the server does not take. Reload the page and try again.");
 
 /** @type {Record<string, () => string>} */
-export const REFUSALS = {
-  invalid_json: OURS,
-  json_too_deep: OURS,
-  invalid_encoding: OURS,
-  invalid_type: OURS,
-  invalid_id: OURS,
-  invalid_pagination: OURS,
-  invalid_cursor: OURS,
-  unknown_type: OURS,
-  unsupported_frame: OURS,
-  unknown_field: OURS,
+export const API_ERRORS = {
+  invalid_json: INVALID_REQUEST,
+  json_too_deep: INVALID_REQUEST,
+  invalid_encoding: INVALID_REQUEST,
+  invalid_type: INVALID_REQUEST,
+  invalid_id: INVALID_REQUEST,
+  invalid_pagination: INVALID_REQUEST,
+  invalid_cursor: INVALID_REQUEST,
+  unknown_type: INVALID_REQUEST,
+  unsupported_frame: INVALID_REQUEST,
+  unknown_field: INVALID_REQUEST,
   invalid_value: () => t("The server does not accept this value. Change it and try again."),
   invalid_characters: () => t("The text holds characters that cannot be stored. Remove them and send it again."),
   field_required: () => t("Something is missing. Fill it in and try again."),
@@ -57,7 +57,7 @@ export const REFUSALS = {
   queue_full: () => t("Too many answers are waiting for a model. Try again in a moment."),
   stream_unavailable: () => t("Answers cannot be delivered right now. Try again in a moment."),
 
-  // The page's own
+  // Codes of the page: no response arrived, or one that is not of the API.
   unreachable: () => t("The server cannot be reached. Check your connection and try again."),
   unreadable: () => t("The server sent something unexpected. Try again in a moment."),
 };

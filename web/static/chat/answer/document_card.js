@@ -10,32 +10,32 @@ const WEB = /^https?:\/\//i;
 
 /** @param {Source} source @returns {HTMLElement} */
 export function documentCard(source) {
-  return linked(source, "document-card", ...cardParts(source));
+  return linkTo(source, "document-card", ...cardParts(source));
 }
 
-/** What a card says, for cards and for what shows over a citation. @param {Source} source */
+/** The content of a card, in a list or over a citation. @param {Source} source */
 export function cardParts(source) {
   return [
-    h("span", { class: "document-head" }, h("span", { class: "number" }, String(source.number)), h("span", { class: "document-host" }, placeOf(source)), leads(source) && icon("external")),
+    h("span", { class: "document-head" }, h("span", { class: "number" }, String(source.number)), h("span", { class: "document-host" }, hostOf(source)), isLinkable(source) && icon("external")),
     h("span", { class: "document-title" }, titleOf(source)),
     source.snippet && h("span", { class: "document-snippet" }, source.snippet),
   ].filter((part) => part instanceof Node);
 }
 
-/** A link that opens the document in a tab of its own, or what stands for one. @param {Source} source @param {string} look @param {...Node} parts */
-export function linked(source, look, ...parts) {
-  if (!leads(source)) return h("span", { class: look }, ...parts);
+/** A link that opens the document in a new tab; a span if it has no web address. @param {Source} source @param {string} look @param {...Node} parts */
+export function linkTo(source, look, ...parts) {
+  if (!isLinkable(source)) return h("span", { class: look }, ...parts);
   return h("a", { class: look, href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, ...parts);
 }
 
 /** @param {Source} source */
-export const leads = ({ url }) => WEB.test(url ?? "");
+export const isLinkable = ({ url }) => WEB.test(url ?? "");
 
 /** @param {Source} source */
 export const titleOf = ({ title, url, document_id }) => title || url || document_id;
 
-/** Where it lies. @param {Source} source */
-function placeOf({ url }) {
+/** The host of its address. @param {Source} source */
+function hostOf({ url }) {
   try {
     return new URL(url ?? "").host.replace(/^www\./, "") || t("Document");
   } catch {

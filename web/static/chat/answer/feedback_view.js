@@ -10,28 +10,28 @@ import { icon } from "../elements/icons.js";
 const LONGEST_TEXT = 2_000;
 
 export class FeedbackView {
-  /** @param {(message: string, feedback: Feedback) => Promise<boolean>} give null: taken back; resolves to: was it accepted */
+  /** @param {(message: string, feedback: Feedback) => Promise<boolean>} give sends feedback, null removes it; resolves to whether it was accepted */
   constructor(give) {
     this.give = give;
     this.good = this.#thumb("thumbUp", t("Good answer"), true);
     this.bad = this.#thumb("thumbDown", t("Bad answer"), false);
     this.element = h("span", { class: "feedback", role: "group", "aria-label": t("Your opinion") }, this.good, this.bad);
     this.comment = h("div", { class: "comment", hidden: true });
-    /** @type {HTMLTextAreaElement|undefined} made when it is first wanted */
+    /** @type {HTMLTextAreaElement|undefined} created with the first press */
     this.field = undefined;
     /** @type {Message|undefined} */
     this.message = undefined;
     /** @type {Feedback} */
     this.feedback = null;
-    this.isGivenHere = false;
+    this.isChangedHere = false;
   }
 
   /** @param {Message} message */
   show(message) {
     if (message === this.message) return;
-    if (message.id !== this.message?.id) this.isGivenHere = false;
-    // A read that began before it was given here is older than what the reader sees.
-    if (!this.isGivenHere) this.feedback = message.feedback ?? null;
+    if (message.id !== this.message?.id) this.isChangedHere = false;
+    // A read that started before the change here is older than what is shown.
+    if (!this.isChangedHere) this.feedback = message.feedback ?? null;
     this.message = message;
     this.#showPressed();
   }
@@ -43,17 +43,17 @@ export class FeedbackView {
 
   /** @param {boolean} isPositive */
   async #press(isPositive) {
-    const isTakenBack = this.feedback?.is_positive === isPositive;
-    const isAccepted = await this.#say(isTakenBack ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" });
-    if (!isAccepted || isTakenBack) return this.#close();
-    this.field ??= this.#made();
+    const isRemoved = this.feedback?.is_positive === isPositive;
+    const isAccepted = await this.#send(isRemoved ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" });
+    if (!isAccepted || isRemoved) return this.#close();
+    this.field ??= this.#createForm();
     this.field.value = this.feedback?.text ?? "";
     this.comment.hidden = false;
     this.field.focus();
     this.comment.scrollIntoView({ block: "nearest" });
   }
 
-  #made() {
+  #createForm() {
     const field = h("textarea", { rows: 2, maxLength: LONGEST_TEXT, placeholder: t("What was good, what was wrong? (optional)"), "aria-label": t("Your comment") });
     const close = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Close"));
     const save = h("button", { type: "submit", class: "small primary" }, t("Save comment"));
@@ -70,13 +70,13 @@ export class FeedbackView {
   /** @param {Event} event */
   async #save(event) {
     event.preventDefault();
-    if (await this.#say({ is_positive: this.feedback?.is_positive ?? null, text: this.field.value.trim() })) this.#close();
+    if (await this.#send({ is_positive: this.feedback?.is_positive ?? null, text: this.field.value.trim() })) this.#close();
   }
 
   /** @param {Feedback} feedback */
-  async #say(feedback) {
+  async #send(feedback) {
     const before = this.feedback;
-    this.isGivenHere = true;
+    this.isChangedHere = true;
     this.feedback = feedback;
     this.#showPressed();
     const isAccepted = await this.give(this.message.id, feedback);

@@ -45,11 +45,11 @@ export class ReasoningView {
 
   #showLine() {
     const { ms, isThinking } = this.shown;
-    const line = isThinking ? this.#counted() : thought(ms);
+    const line = isThinking ? this.#elapsedText() : thought(ms);
     if (this.summary.textContent !== line) this.summary.textContent = line;
   }
 
-  #counted() {
+  #elapsedText() {
     const seconds = Math.floor((performance.now() - this.since) / SECOND_MS);
     return seconds < 1 ? t("Thinking…") : t("Thinking… %(time)s", { time: t("%(seconds)s s", { seconds }) });
   }

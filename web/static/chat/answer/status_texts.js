@@ -1,20 +1,20 @@
 /** Translated texts for errors and states. */
 
 import { t } from "../i18n.js";
-import { REFUSALS } from "./api_error_texts.js";
+import { API_ERRORS } from "./api_error_texts.js";
 import { RUN_ERRORS } from "./run_error_texts.js";
 
 /**
- * A refused request.
+ * The text for a rejected request.
  * @param {{code?: string, message?: string}} error
  */
 export function apiErrorText(error) {
-  const words = REFUSALS[error.code ?? ""] ?? RUN_ERRORS[error.code ?? ""];
+  const words = API_ERRORS[error.code ?? ""] ?? RUN_ERRORS[error.code ?? ""];
   return words?.() ?? (error.message || t("Something went wrong. Try again in a moment."));
 }
 
 /**
- * A failed answer.
+ * The text for a failed answer.
  * @param {{code?: string, message?: string}} error
  */
 export function runErrorText(error) {

@@ -9,7 +9,7 @@ import { apiErrorText } from "./status_texts.js";
 const GAP_PX = 6;
 
 export class TimingView {
-  /** @param {(run: string) => Promise<import("./usage.js").RunRead>} readRun */
+  /** @param {(run: string) => Promise<import("./usage.js").RunUsage>} readRun */
   constructor(readRun) {
     this.readRun = readRun;
     this.run = "";
@@ -18,18 +18,18 @@ export class TimingView {
     const label = t("Usage and timing");
     this.button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "aria-expanded": "false", onclick: () => this.#toggle() }, icon("info"));
     this.element = h("span", { class: "timing" }, this.button);
-    /** @type {HTMLElement|undefined} made when it is first wanted */
+    /** @type {HTMLElement|undefined} created when it is first opened */
     this.card = undefined;
   }
 
-  /** @param {string} run empty: there is nothing to tell yet @param {number} toolsMs of its time, spent in tools */
+  /** @param {string} run empty: nothing is known yet @param {number} toolsMs of its time, spent in tools */
   show(run, toolsMs) {
     [this.run, this.toolsMs] = [run, toolsMs];
     this.button.hidden = !run;
   }
 
   async #toggle() {
-    this.card ??= this.#made();
+    this.card ??= this.#createCard();
     // A click on the button has closed it already: it is a light-dismissed popover.
     if (this.wasOpen) return;
     this.card.replaceChildren(h("p", { class: "hint" }, t("Reading…")));
@@ -39,7 +39,7 @@ export class TimingView {
     this.#place(this.card);
   }
 
-  #made() {
+  #createCard() {
     const card = h("div", { class: "timing-card", popover: "auto", role: "region", "aria-label": t("Usage and timing") });
     card.addEventListener("toggle", (event) => this.button.setAttribute("aria-expanded", String(event.newState === "open")));
     this.button.addEventListener("pointerdown", () => (this.wasOpen = card.matches(":popover-open")));

@@ -4,7 +4,7 @@ import { duration, tenths, whole } from "../elements/durations.js";
 import { language, t, tn } from "../i18n.js";
 
 /**
- * @typedef {object} RunRead  a run as REST tells of it, as far as it is shown
+ * @typedef {object} RunUsage  what is shown of a run as REST returns it
  * @property {string} model
  * @property {{prompt_tokens: number|null, completion_tokens: number|null, cached_tokens: number|null, reasoning_tokens: number|null}} usage
  * @property {number|null} [cost]
@@ -15,16 +15,16 @@ import { language, t, tn } from "../i18n.js";
  * @property {string|null} [ended_at]
  */
 
-/** Below that, a rate says nothing. */
+/** Below this, a rate is meaningless. */
 const SHORTEST_MS = 50;
 const COST_DIGITS = 2;
 
-/** @param {RunRead} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
+/** @param {RunUsage} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
 export function rowsOf(run, toolsMs = 0) {
   const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens } = run.usage;
-  const writing = writingMs(run, toolsMs);
+  const writing = generationMs(run, toolsMs);
   const rate = completion_tokens && writing !== null && writing >= SHORTEST_MS ? completion_tokens / (writing / 1000) : null;
-  return given([
+  return withoutMissing([
     [t("Model"), run.model],
     [t("Tokens read"), tokens(prompt_tokens, cached_tokens, t("cached"))],
     [t("Tokens written"), tokens(completion_tokens, reasoning_tokens, t("reasoning"))],
@@ -38,7 +38,7 @@ export function rowsOf(run, toolsMs = 0) {
 }
 
 /** @param {[string, string|null][]} rows */
-const given = (rows) => /** @type {[string, string][]} */ (rows.filter(([, value]) => value !== null));
+const withoutMissing = (rows) => /** @type {[string, string][]} */ (rows.filter(([, value]) => value !== null));
 
 /** @param {number|null} count @param {number|null} part @param {string} name of the part */
 function tokens(count, part, name) {
@@ -46,13 +46,13 @@ function tokens(count, part, name) {
   return part ? t("%(count)s (%(part)s %(name)s)", { count: whole(count), part: whole(part), name }) : whole(count);
 }
 
-/** @param {RunRead} run */
+/** @param {RunUsage} run */
 function workedMs({ claimed_at, ended_at }) {
   return claimed_at && ended_at ? Math.max(0, Date.parse(ended_at) - Date.parse(claimed_at)) : null;
 }
 
-/** From the first token to the end, tools left out. @param {RunRead} run @param {number} toolsMs */
-function writingMs(run, toolsMs) {
+/** From the first token to the end, tools left out. @param {RunUsage} run @param {number} toolsMs */
+function generationMs(run, toolsMs) {
   const worked = workedMs(run);
   return worked === null || run.time_to_first_token_ms === null ? null : worked - run.time_to_first_token_ms - toolsMs;
 }

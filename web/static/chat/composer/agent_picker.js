@@ -13,8 +13,8 @@ export class AgentPicker {
    * @param {HTMLDetailsElement} details
    * @param {object} page
    * @param {(agent: Agent|null) => void} page.choose
-   * @param {() => void} page.changed  the agents themselves are others now
-   * @param {() => void} page.manage  opens where agents are made
+   * @param {() => void} page.changed  the list of agents was read again
+   * @param {() => void} page.manage  opens the dialog that manages agents
    * @param {(error: Error) => void} page.failed
    */
   constructor(details, page) {

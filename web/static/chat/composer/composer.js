@@ -38,7 +38,7 @@ export class Composer {
     this.hint = form.querySelector(".hint");
     this.sendButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-send]"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
-    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#edited(), unfold: (text) => this.#unfold(text) });
+    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text) });
     this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
     this.drafts = drafts;
     this.actions = actions;
@@ -64,7 +64,7 @@ export class Composer {
     const early = this.session === undefined && this.field.value !== draft.text ? this.field.value : "";
     this.session = session;
     this.#show(joinDrafts(draft, { text: early, pasted: [] }));
-    if (early) this.#edited();
+    if (early) this.#onEdit();
   }
 
   /** Takes over from early.js: sends what was entered before this module was loaded. */
@@ -110,7 +110,7 @@ export class Composer {
   giveBack(session, draft) {
     if (session === this.session) this.#show(joinDrafts(draft, this.#draft));
     else this.drafts.write(session, joinDrafts(draft, this.drafts.read(session)));
-    this.#edited();
+    this.#onEdit();
   }
 
   /** Sends the draft, if it can be sent now. */
@@ -123,14 +123,14 @@ export class Composer {
     this.#show(EMPTY);
     const isAccepted = await this.actions.send(fullText(draft));
     this.isSending = false;
-    this.#settle(isAccepted ? EMPTY : draft);
+    this.#restoreUnsent(isAccepted ? EMPTY : draft);
   }
 
   /** Restores a message that was not accepted, before what was written since. @param {Draft} back */
-  #settle(back) {
+  #restoreUnsent(back) {
     if (this.sentFrom !== this.session) this.drafts.write(this.sentFrom, joinDrafts(back, this.leftBehind));
     else if (!isEmpty(back)) this.#show(joinDrafts(back, this.#draft));
-    this.#edited();
+    this.#onEdit();
   }
 
   /** @returns {Draft} */
@@ -150,7 +150,7 @@ export class Composer {
       this.submit();
     });
     this.field.addEventListener("keydown", (event) => this.#key(event));
-    this.field.addEventListener("input", () => this.#edited());
+    this.field.addEventListener("input", () => this.#onEdit());
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.stopButton.addEventListener("click", () => this.actions.stop());
     addEventListener("storage", () => this.#showHint());
@@ -179,7 +179,7 @@ export class Composer {
   #unfold(text) {
     this.field.setRangeText(text, this.field.selectionStart, this.field.selectionEnd, "end");
     this.focus();
-    this.#edited();
+    this.#onEdit();
   }
 
   /** @param {Draft} draft */
@@ -190,7 +190,7 @@ export class Composer {
     this.resize();
   }
 
-  #edited() {
+  #onEdit() {
     // The draft is kept while the message is being sent: it may still be rejected.
     if (this.session !== undefined && !this.isSending) this.drafts.write(this.session, this.#draft);
     this.#showSend();

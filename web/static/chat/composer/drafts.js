@@ -7,7 +7,7 @@ import { EMPTY, isEmpty } from "./pasted_texts.js";
 
 /** @import {Draft} from "./pasted_texts.js" */
 
-const MOST_KEPT = 50;
+const MAX_DRAFTS = 50;
 
 export class Drafts {
   /**
@@ -23,7 +23,7 @@ export class Drafts {
 
   /** @param {string|null} session null: the next new chat @returns {Draft} */
   read(session) {
-    return this.#kept(this.#key(session)) ?? EMPTY;
+    return this.#readStored(this.#key(session)) ?? EMPTY;
   }
 
   /** Stores a draft; deletes an empty one. @param {string|null} session @param {Draft} draft */
@@ -39,7 +39,7 @@ export class Drafts {
   }
 
   /**
-   * Another tab changed one.
+   * Calls `changed` when another tab changed a draft.
    * @param {(session: string|null) => void} changed
    */
   listen(changed) {
@@ -56,7 +56,7 @@ export class Drafts {
   }
 
   /** @param {string} key @returns {(Draft & {at: number})|null} */
-  #kept(key) {
+  #readStored(key) {
     try {
       const { text, pasted, at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
       const isSound = typeof text === "string" && Array.isArray(pasted) && pasted.every((one) => typeof one === "string");
@@ -70,9 +70,9 @@ export class Drafts {
     const keys = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i)).filter(
       (key) => key?.startsWith(this.prefix),
     );
-    if (keys.length <= MOST_KEPT) return;
-    const age = (/** @type {string} */ key) => this.#kept(key)?.at ?? 0;
+    if (keys.length <= MAX_DRAFTS) return;
+    const age = (/** @type {string} */ key) => this.#readStored(key)?.at ?? 0;
     keys.sort((one, other) => age(one) - age(other));
-    keys.slice(0, keys.length - MOST_KEPT).forEach((key) => this.storage.removeItem(key));
+    keys.slice(0, keys.length - MAX_DRAFTS).forEach((key) => this.storage.removeItem(key));
   }
 }

@@ -1,7 +1,7 @@
 /** Sends messages from the composer to the server, and withdraws queued questions. */
 
 import { withdrawable } from "../conversation/queue.js";
-import { beginSession, withdraw } from "../server/sessions_api.js";
+import { createSession, withdraw } from "../server/sessions_api.js";
 
 /** @import {Message, Session, SessionState} from "../types.js" */
 
@@ -14,14 +14,14 @@ export class MessageSender {
    * @param {import("./answer_settings.js").AnswerSettings} page.answering
    * @param {import("../conversation/turn_actions.js").TurnActions} page.turn
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
-   * @param {(session: Session, beginning: string) => void} page.begun
+   * @param {(session: Session, beginning: string) => void} page.created
    * @param {(session: string|null, text: string) => void} page.giveBack
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {() => void} page.changed
    */
   constructor(page) {
     this.page = page;
-    /** Until the server has it: the text, and the chat and the end of the branch it was sent to. */
+    /** The message being sent: the text, the chat, and the end of the branch before it. */
     this.pending = /** @type {{text: string, session: string|null, after: string|undefined}|null} */ (null);
   }
 
@@ -32,7 +32,7 @@ export class MessageSender {
     return isSeen ? null : this.pending.text;
   }
 
-  /** @param {string} text @returns {Promise<boolean>} was it accepted */
+  /** @param {string} text @returns {Promise<boolean>} whether it was accepted */
   async send(text) {
     const state = this.page.live()?.state;
     this.pending = { text, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
@@ -71,9 +71,9 @@ export class MessageSender {
     return this.page.attempt(async () => {
       const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
       const title = this.page.isNamedLater ? "" : beginning;
-      const session = await beginSession({ title, ...(forNew ? { agent: forNew } : {}) });
+      const session = await createSession({ title, ...(forNew ? { agent: forNew } : {}) });
       this.pending.session = session.id;
-      this.page.begun(session, beginning);
+      this.page.created(session, beginning);
     });
   }
 }

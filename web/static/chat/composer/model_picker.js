@@ -9,7 +9,7 @@ import { MOST, chooseModels, isSame, withPick } from "./model_choice.js";
 /** @import {Agent, Model} from "../types.js" */
 /** @import {Picks} from "./model_choice.js" */
 
-const KEPT_AS = "turnwire.models";
+const STORAGE_KEY = "turnwire.models";
 /** The number of models from which a filter is shown. */
 const MANY = 8;
 
@@ -27,17 +27,17 @@ export class ModelPicker {
     this.agent = null;
     /** @type {HTMLInputElement[]} */
     this.boxes = [];
-    this.picks = kept();
+    this.picks = storedPicks();
     this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#filter() });
-    closeOnLeave(details, () => this.#opened());
-    addEventListener("storage", ({ key }) => key === KEPT_AS && this.#reread());
+    closeOnLeave(details, () => this.#resetFilter());
+    addEventListener("storage", ({ key }) => key === STORAGE_KEY && this.#reloadPicks());
   }
 
   /** @param {Model[]} models */
   offer(models) {
     this.models = models;
     this.details.hidden = models.length === 0;
-    this.boxes = models.map(({ name }) => h("input", { type: "checkbox", value: name, onchange: () => this.#picked() }));
+    this.boxes = models.map(({ name }) => h("input", { type: "checkbox", value: name, onchange: () => this.#storePicks() }));
     const rows = this.boxes.map((box) => h("label", {}, box, h("span", {}, box.value)));
     this.own = h("p", { class: "own" });
     const legend = h("legend", {}, t("Up to %(count)s answer side by side", { count: MOST }));
@@ -57,15 +57,15 @@ export class ModelPicker {
     return chooseModels(this.models, this.agent, this.picks);
   }
 
-  #picked() {
+  #storePicks() {
     const names = this.boxes.filter((box) => box.checked).map((box) => box.value);
     this.picks = withPick(this.picks, this.agent, names);
-    localStorage.setItem(KEPT_AS, JSON.stringify(this.picks));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(this.picks));
     this.#show();
   }
 
-  #reread() {
-    this.picks = kept();
+  #reloadPicks() {
+    this.picks = storedPicks();
     this.#show();
   }
 
@@ -82,7 +82,7 @@ export class ModelPicker {
     if (this.own) this.#showOwn();
   }
 
-  /** Whose choice it is, where an agent has its own. */
+  /** Shows whether the agent's models or the user's picks apply, if the agent has models. */
   #showOwn() {
     const own = this.agent?.models ?? [];
     this.own.hidden = own.length === 0;
@@ -95,12 +95,12 @@ export class ModelPicker {
 
   #backToOwn() {
     this.picks = withPick(this.picks, this.agent, this.agent.models);
-    localStorage.setItem(KEPT_AS, JSON.stringify(this.picks));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(this.picks));
     this.#show();
     this.summary.focus();
   }
 
-  #opened() {
+  #resetFilter() {
     this.filter.value = "";
     this.#filter();
     if (this.models.length >= MANY) this.filter.focus();
@@ -113,10 +113,10 @@ export class ModelPicker {
 }
 
 /** @returns {Picks} */
-function kept() {
+function storedPicks() {
   try {
-    const picks = JSON.parse(localStorage.getItem(KEPT_AS) ?? "{}");
-    if (Array.isArray(picks)) return { "": picks }; // as it was kept before there were agents
+    const picks = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
+    if (Array.isArray(picks)) return { "": picks }; // the format of earlier releases, without agents
     return picks && typeof picks === "object" ? picks : {};
   } catch {
     return {};

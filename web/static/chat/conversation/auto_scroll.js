@@ -24,8 +24,8 @@ export class AutoScroll {
       icon("arrowDown"),
     );
     scroller.append(h("div", { class: "to-end-place" }, this.button));
-    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    const sizes = new ResizeObserver(() => this.#keep());
+    scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    const sizes = new ResizeObserver(() => this.#followEnd());
     sizes.observe(list);
     sizes.observe(scroller);
   }
@@ -33,7 +33,7 @@ export class AutoScroll {
   /** Scrolls to the end and keeps it visible. */
   start() {
     this.isOn = true;
-    this.#keep();
+    this.#followEnd();
   }
 
   /** Stops auto-scrolling. */
@@ -46,12 +46,12 @@ export class AutoScroll {
     this.scroller.focus({ preventScroll: true });
   }
 
-  #keep() {
+  #followEnd() {
     if (this.isOn) this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#showButton();
   }
 
-  #scrolled() {
+  #onScroll() {
     const { scrollTop, scrollHeight } = this.scroller;
     // Shrinking content also changes the scroll position; that is not scrolling by the user.
     const wentUp = scrollTop < this.top - 1 && scrollHeight >= this.height;

@@ -34,7 +34,7 @@ export class Conversation {
     this.summary = new SummaryView();
     this.queue = new QueueView(actions.withdraw);
     this.columns = new ColumnsView();
-    this.pendingText = h("div", { class: "said" });
+    this.pendingText = h("div", { class: "question-text" });
     this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
     this.following = new AutoScroll(scroller, list);
     this.older = new OlderMessages(scroller, () => actions.readOlder());
@@ -112,7 +112,7 @@ export class Conversation {
     const isInColumns = state.alongside.length > 0;
     const shownIds = new Set([...known, ...state.alongside].map(({ id }) => id));
     for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
-    const elements = this.#newestShown(known, (message) => this.#shown(state, message, message === tip && isInColumns, true));
+    const elements = this.#showNewestFirst(known, (message) => this.#elementOf(state, message, message === tip && isInColumns, true));
     this.queue.show(state, (id) => this.views.get(id)?.element);
     if (tip && isInColumns) {
       this.columns.show(this.#columns(state, tip, elements.pop()));
@@ -126,7 +126,7 @@ export class Conversation {
    * From the newest upwards, as far as there is time for those that were never shown.
    * @param {Message[]} known @param {(message: Message) => Element} show
    */
-  #newestShown(known, show) {
+  #showNewestFirst(known, show) {
     const until = performance.now() + NEW_VIEWS_MS;
     /** @type {Element[]} */
     const newestFirst = [];
@@ -158,12 +158,12 @@ export class Conversation {
       model: message.model ?? "",
       isCurrent,
     });
-    const mates = state.alongside.map((mate) => column(mate, this.#shown(state, mate, true, false), false));
+    const mates = state.alongside.map((mate) => column(mate, this.#elementOf(state, mate, true, false), false));
     return [column(tip, tipElement, true), ...mates].sort((a, b) => a.at - b.at);
   }
 
   /** @param {SessionState} state @param {Message} message @param {boolean} isInColumns @param {boolean} isCurrent */
-  #shown(state, message, isInColumns, isCurrent) {
+  #elementOf(state, message, isInColumns, isCurrent) {
     let view = this.views.get(message.id);
     if (!view) {
       view = message.role === "user" ? new UserMessage(this.actions) : new AnswerView(this.actions);

@@ -15,8 +15,8 @@ export class UserMessage {
     this.actions = actions;
     /** @type {Message|undefined} */
     this.message = undefined;
-    this.text = h("div", { class: "said" });
-    this.files = h("ul", { class: "said-files", hidden: true, "aria-label": t("Files") });
+    this.text = h("div", { class: "question-text" });
+    this.files = h("ul", { class: "question-files", hidden: true, "aria-label": t("Files") });
     this.switch = new SiblingSwitch(actions.select);
     const label = t("Edit");
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
@@ -40,7 +40,7 @@ export class UserMessage {
   edit() {
     this.editor ??= new QuestionEditor(this.message.text, {
       send: (text) => this.actions.edit(this.message, text),
-      closed: () => this.#closed(),
+      closed: () => this.#leaveEditing(),
     });
     this.text.hidden = this.footer.hidden = true;
     this.element.append(this.editor.element);
@@ -48,7 +48,7 @@ export class UserMessage {
     this.editor.focus();
   }
 
-  #closed() {
+  #leaveEditing() {
     this.editor = undefined;
     this.element.classList.remove("editing");
     this.text.hidden = this.footer.hidden = false;

@@ -8,12 +8,12 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copiedBySelection(text);
+    return copyBySelection(text);
   }
 }
 
 /** @param {string} text */
-function copiedBySelection(text) {
+function copyBySelection(text) {
   const focused = document.activeElement;
   const field = h("textarea", { class: "unseen", value: text, "aria-hidden": "true" });
   (focused?.closest("dialog") ?? document.body).append(field);

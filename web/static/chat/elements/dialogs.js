@@ -12,7 +12,7 @@ import { t } from "../i18n.js";
  */
 export function dialog(heading, options = {}, ...content) {
   const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.requestClose() }, icon("close"));
-  const title = h("h2", { id: `dialog-${(made += 1)}` }, heading);
+  const title = h("h2", { id: `dialog-${(dialogCount += 1)}` }, heading);
   /** @type {HTMLDialogElement} */
   const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("div", { class: "dialog-head" }, title, away), ...content);
   element.setAttribute("closedby", options.isKept ? "closerequest" : "any");
@@ -23,7 +23,7 @@ export function dialog(heading, options = {}, ...content) {
   return element;
 }
 
-let made = 0;
+let dialogCount = 0;
 
 /** @template {HTMLDialogElement} T @param {T} element */
 export function open(element) {

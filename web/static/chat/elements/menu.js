@@ -64,7 +64,7 @@ export function openMenu(anchor, items) {
   const menu = h("div", { class: "menu", role: "menu", popover: "auto", "aria-label": nameOf(anchor) });
   menu.append(...items.map((item) => entry(item, () => menu.hidePopover())));
   menu.addEventListener("keydown", (event) => onKey(event, menu));
-  menu.addEventListener("toggle", (event) => event.newState === "closed" && closed(anchor, menu));
+  menu.addEventListener("toggle", (event) => event.newState === "closed" && removeMenu(anchor, menu));
   // Inside an open dialog, because everything outside it is inert; else inside the landmark of the button.
   (anchor.closest("dialog[open], main, aside") ?? document.body).append(menu);
   menus.set(anchor, menu);
@@ -75,7 +75,7 @@ export function openMenu(anchor, items) {
 }
 
 /** @param {HTMLElement} anchor @param {HTMLElement} menu */
-function closed(anchor, menu) {
+function removeMenu(anchor, menu) {
   const hadFocus = menu.contains(document.activeElement) || document.activeElement === document.body;
   menu.remove();
   anchor.setAttribute("aria-expanded", "false");

@@ -4,43 +4,43 @@
  */
 
 /**
- * @typedef {object} Places  elements that draw themselves, see embedded_views.js
- * @property {(node: ChildNode) => ChildNode} adopted  a fresh node, ready for the page
- * @property {(old: ChildNode, fresh: ChildNode) => boolean} take  whether `old` shows now what `fresh` asks for
- * @property {(node: ChildNode) => boolean} isOne
+ * @typedef {object} EmbeddedNodes  elements that draw themselves, see embedded_views.js
+ * @property {(node: ChildNode) => ChildNode} adopt  prepares a newly rendered node for the page
+ * @property {(old: ChildNode, fresh: ChildNode) => boolean} tryUpdate  shows in `old` what `fresh` contains; false if it cannot
+ * @property {(node: ChildNode) => boolean} isEmbedded
  */
 
 /**
  * @param {{parent: Element, nodes: ChildNode[], before: ChildNode|null}} where siblings in the parent, in order; new
  *   nodes are inserted before `before`
  * @param {ChildNode[]} fresh
- * @param {Places} places
+ * @param {EmbeddedNodes} embedded
  * @returns {ChildNode[]} the nodes that are there now
  */
-export function patchNodes({ parent, nodes, before }, fresh, places) {
+export function patchNodes({ parent, nodes, before }, fresh, embedded) {
   for (const node of nodes.slice(fresh.length)) node.remove();
   return fresh.map((node, i) => {
-    if (i < nodes.length) return patchedNode(nodes[i], node, places);
-    return parent.insertBefore(places.adopted(node), before);
+    if (i < nodes.length) return patchNode(nodes[i], node, embedded);
+    return parent.insertBefore(embedded.adopt(node), before);
   });
 }
 
-/** @param {ChildNode} old @param {ChildNode} fresh @param {Places} places @returns {ChildNode} */
-function patchedNode(old, fresh, places) {
-  if (places.take(old, fresh)) return old;
-  if (old instanceof Text && fresh instanceof Text) return patchedText(old, fresh.data);
-  if (old instanceof Element && fresh instanceof Element && old.nodeName === fresh.nodeName && ![old, fresh].some(places.isOne)) {
+/** @param {ChildNode} old @param {ChildNode} fresh @param {EmbeddedNodes} embedded @returns {ChildNode} */
+function patchNode(old, fresh, embedded) {
+  if (embedded.tryUpdate(old, fresh)) return old;
+  if (old instanceof Text && fresh instanceof Text) return patchText(old, fresh.data);
+  if (old instanceof Element && fresh instanceof Element && old.nodeName === fresh.nodeName && ![old, fresh].some(embedded.isEmbedded)) {
     patchAttributes(old, fresh);
-    patchNodes({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], places);
+    patchNodes({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], embedded);
     return old;
   }
-  const adopted = places.adopted(fresh);
+  const adopted = embedded.adopt(fresh);
   old.replaceWith(adopted);
   return adopted;
 }
 
 /** Appending keeps a selection that ends in the text. @param {Text} old @param {string} data */
-function patchedText(old, data) {
+function patchText(old, data) {
   if (data.startsWith(old.data)) {
     if (data.length > old.data.length) old.appendData(data.slice(old.data.length));
   } else {

@@ -4,7 +4,7 @@ import { h } from "./element.js";
 
 /** @import {IconName} from "./icons.js" */
 
-let made = 0;
+let groupCount = 0;
 
 /**
  * @template {string} T
@@ -14,7 +14,7 @@ let made = 0;
  * @param {(value: T) => void} choose
  */
 export function radioGroup(label, options, chosen, choose) {
-  const name = `choice-${(made += 1)}`;
+  const name = `choice-${(groupCount += 1)}`;
   const rows = options.map(({ value, label: text, icon }) => {
     const button = h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) });
     return h("label", {}, button, icon, h("span", {}, text));

@@ -3,8 +3,8 @@
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 
-const QUIET_MS = 1_000;
-const BACK_MS = 2_500;
+const GRACE_MS = 1_000;
+const RESTORED_MS = 2_500;
 
 export class Connection {
   /** @param {HTMLElement} element a live region */
@@ -13,30 +13,30 @@ export class Connection {
     this.isConnected = true;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.timer = undefined;
-    addEventListener("offline", () => this.#away());
-    addEventListener("online", () => (this.isConnected ? this.#back() : this.#away()));
+    addEventListener("offline", () => this.#showLost());
+    addEventListener("online", () => (this.isConnected ? this.#showRestored() : this.#showLost()));
   }
 
   /** @param {boolean} isConnected */
   changed(isConnected) {
-    const was = this.isConnected;
+    const wasConnected = this.isConnected;
     this.isConnected = isConnected;
-    if (isConnected) this.#back();
+    if (isConnected) this.#showRestored();
     // Every failed attempt reports again; only the first is counted.
-    else if (was) this.#later(QUIET_MS, () => this.#away());
+    else if (wasConnected) this.#later(GRACE_MS, () => this.#showLost());
   }
 
-  #away() {
+  #showLost() {
     clearTimeout(this.timer);
     this.#show(navigator.onLine ? t("Reconnecting…") : t("Offline"), "away");
     this.element.prepend(icon("offline"));
   }
 
-  #back() {
+  #showRestored() {
     clearTimeout(this.timer);
     if (!this.element.textContent) return;
     this.#show(t("Connected again"), "back");
-    this.#later(BACK_MS, () => this.#show("", ""));
+    this.#later(RESTORED_MS, () => this.#show("", ""));
   }
 
   /** @param {string} text @param {""|"away"|"back"} state */

@@ -8,8 +8,8 @@ export class SeenMarker {
   /** @param {{session: () => Session|undefined, state: () => SessionState|null}} page what is open */
   constructor(page) {
     this.page = page;
-    /** What was told last, so that it is told once. */
-    this.told = "";
+    /** The session and event sent last, so that each is sent once. */
+    this.lastSent = "";
     document.addEventListener("visibilitychange", () => this.check());
   }
 
@@ -18,12 +18,12 @@ export class SeenMarker {
     const session = this.page.session();
     const n = this.page.state()?.n ?? null;
     if (!session?.is_unread || n === null || document.visibilityState !== "visible") return;
-    // The end that makes the session unread is not shown here yet.
+    // The event that makes the session unread is not shown here yet.
     if (n < (session.n ?? 0)) return;
-    const telling = `${session.id} ${n}`;
-    if (this.told === telling) return;
-    this.told = telling;
+    const state = `${session.id} ${n}`;
+    if (this.lastSent === state) return;
+    this.lastSent = state;
     // After a failure the session stays unread until the next answer or visit.
-    markSeen(session.id, n).catch(() => (this.told = ""));
+    markSeen(session.id, n).catch(() => (this.lastSent = ""));
   }
 }

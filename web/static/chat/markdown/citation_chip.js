@@ -1,6 +1,6 @@
 /** The numbered chips of citations: a click opens the source, hovering shows its card. */
 
-import { cardParts, linked, titleOf } from "../answer/document_card.js";
+import { cardParts, linkTo, titleOf } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
@@ -13,8 +13,8 @@ const GAP_PX = 6;
 /** The card's popover, shared by all chips: at most one is open. @type {HTMLElement|undefined} */
 let card;
 /** The chip that the card describes. @type {HTMLElement|undefined} */
-let about;
-let leaving = 0;
+let describedChip;
+let hideTimer = 0;
 
 /**
  * @param {Source} source
@@ -22,51 +22,51 @@ let leaving = 0;
  * @returns {HTMLElement}
  */
 export function citationChip(source, known) {
-  const chip = linked(source, "citation-chip", document.createTextNode(String(source.number)));
+  const chip = linkTo(source, "citation-chip", document.createTextNode(String(source.number)));
   chip.setAttribute("aria-label", t("Source %(number)s: %(title)s", { number: source.number, title: titleOf(source) }));
   if (chip.tagName !== "A") Object.assign(chip, { tabIndex: 0, role: "note" });
   const open = () => show(chip, known());
   chip.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && open());
-  chip.addEventListener("pointerleave", leave);
+  chip.addEventListener("pointerleave", hideSoon);
   chip.addEventListener("focus", open);
-  chip.addEventListener("blur", leave);
+  chip.addEventListener("blur", hideSoon);
   chip.addEventListener("keydown", (event) => event.key === "Escape" && hide());
   return chip;
 }
 
 /** @param {HTMLElement} chip @param {Source} source */
 function show(chip, source) {
-  clearTimeout(leaving);
-  about = chip;
-  card ??= made();
+  clearTimeout(hideTimer);
+  describedChip = chip;
+  card ??= createCard();
   card.replaceChildren(...cardParts(source));
   if (!card.isConnected) document.body.append(card);
   if (!card.matches(":popover-open")) card.showPopover();
   place(card, chip.getBoundingClientRect());
 }
 
-function made() {
+function createCard() {
   // Hidden from screen readers: it repeats the chip's name and the list of sources.
   const popover = h("div", { class: "source-card", popover: "manual", "aria-hidden": "true" });
-  popover.addEventListener("pointerenter", () => clearTimeout(leaving));
-  popover.addEventListener("pointerleave", leave);
-  addEventListener("scroll", follow, { capture: true, passive: true });
+  popover.addEventListener("pointerenter", () => clearTimeout(hideTimer));
+  popover.addEventListener("pointerleave", hideSoon);
+  addEventListener("scroll", followFocusedChip, { capture: true, passive: true });
   return popover;
 }
 
 /** Moves with a chip that keyboard focus has scrolled into view. */
-function follow() {
-  if (about && about === document.activeElement) place(card, about.getBoundingClientRect());
+function followFocusedChip() {
+  if (describedChip && describedChip === document.activeElement) place(card, describedChip.getBoundingClientRect());
   else hide();
 }
 
-function leave() {
-  clearTimeout(leaving);
-  leaving = setTimeout(hide, LINGER_MS);
+function hideSoon() {
+  clearTimeout(hideTimer);
+  hideTimer = setTimeout(hide, LINGER_MS);
 }
 
 function hide() {
-  clearTimeout(leaving);
+  clearTimeout(hideTimer);
   if (card?.matches(":popover-open")) card.hidePopover();
 }
 

@@ -6,7 +6,7 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
-const CONFIRMED_MS = 1_500;
+const CONFIRMATION_MS = 1_500;
 
 export class CodeBlock {
   /** @param {Element} pre fresh from the sanitiser, holds the code */
@@ -22,12 +22,12 @@ export class CodeBlock {
       h("pre", { tabIndex: 0 }, this.code),
     );
     this.lines = new CodeLines(this.code);
-    this.#offer("copy", t("Copy code"));
-    this.take(pre);
+    this.#showButton("copy", t("Copy code"));
+    this.tryUpdate(pre);
   }
 
   /** @param {Element} fresh */
-  take(fresh) {
+  tryUpdate(fresh) {
     if (fresh.nodeName !== "PRE") return false;
     const language = /language-(\S+)/.exec(fresh.firstElementChild?.className ?? "")?.[1] ?? "";
     this.text = fresh.textContent.replace(/\n$/, "");
@@ -39,12 +39,12 @@ export class CodeBlock {
 
   async #copy() {
     const isDone = await copyText(this.text);
-    this.#offer(isDone ? "check" : "copy", isDone ? t("Copied") : t("Could not copy"));
-    setTimeout(() => this.#offer("copy", t("Copy code")), CONFIRMED_MS);
+    this.#showButton(isDone ? "check" : "copy", isDone ? t("Copied") : t("Could not copy"));
+    setTimeout(() => this.#showButton("copy", t("Copy code")), CONFIRMATION_MS);
   }
 
   /** @param {Parameters<typeof icon>[0]} name @param {string} label */
-  #offer(name, label) {
+  #showButton(name, label) {
     this.button.replaceChildren(icon(name));
     this.button.setAttribute("aria-label", label);
     this.button.title = label;

@@ -1,6 +1,6 @@
 /**
- * Shows code as coloured lines. While it grows, only its newest part is highlighted again: the lines before one on
- * which no string or comment is open are final. A part is small enough to be highlighted within one frame.
+ * Shows code as coloured lines. While it grows, only its newest part is highlighted again: the lines before a line that
+ * starts outside any string or comment are final. A part is small enough to be highlighted within one frame.
  */
 
 import { h } from "../elements/element.js";
@@ -30,7 +30,7 @@ export class CodeLines {
     if (language !== this.language || !text.startsWith(this.text)) this.#startOver();
     [this.text, this.language] = [text, language];
     if (text.length - this.finished > AT_ONCE || (language && !isHighlighterLoaded())) {
-      this.#drawn(plainLines(text.slice(this.finished)));
+      this.#drawRest(plainLines(text.slice(this.finished)));
       this.#paintLater();
     } else {
       while (this.#paintPart());
@@ -38,10 +38,10 @@ export class CodeLines {
   }
 
   #startOver() {
-    /** How many characters, and lines, are as they will stay. */
+    /** The number of characters and of lines that are final. */
     this.finished = 0;
     this.finishedLines = 0;
-    /** What the lines after them show. @type {string[]} */
+    /** The content of the lines after them, as JSON. @type {string[]} */
     this.shown = [];
   }
 
@@ -57,18 +57,18 @@ export class CodeLines {
   /** @returns {boolean} whether there is more to paint */
   #paintPart() {
     for (let size = PART; ; size *= 2) {
-      const part = this.#part(size);
+      const part = this.#nextPart(size);
       const isLast = this.finished + part.length === this.text.length;
       const lines = (size <= LONGEST_PART && highlight(part, this.language)) || plainLines(part);
-      if (isLast && part.length <= PART) return this.#drawn(lines);
+      if (isLast && part.length <= PART) return this.#drawRest(lines);
       const whole = lines.slice(0, -1).findLastIndex((line) => line.isWhole) + 1;
       if (whole > 0) return this.#finish(lines.slice(0, whole));
-      if (isLast || size > LONGEST_PART) return this.#drawn(lines);
+      if (isLast || size > LONGEST_PART) return this.#drawRest(lines);
     }
   }
 
   /** The next characters, to the end of a line. @param {number} size */
-  #part(size) {
+  #nextPart(size) {
     const end = this.text.indexOf("\n", this.finished + size);
     return this.text.slice(this.finished, end === -1 ? undefined : end + 1);
   }
@@ -82,8 +82,8 @@ export class CodeLines {
     return this.finished < this.text.length;
   }
 
-  /** These are all that follow the finished ones. @param {Line[]} lines */
-  #drawn(lines) {
+  /** Draws all lines after the finished ones; returns false, as nothing is left to paint. @param {Line[]} lines */
+  #drawRest(lines) {
     const wanted = lines.at(-1)?.runs.length ? lines : lines.slice(0, -1);
     wanted.forEach((line, i) => this.#drawLine(i, line));
     this.shown.length = wanted.length;

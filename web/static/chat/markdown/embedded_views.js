@@ -1,10 +1,10 @@
-/** The elements of a rendered text that have views of their own: code, formulas, wide tables, citation chips. */
+/** The views of the elements of a rendered text that draw themselves: code, formulas, wide tables, citation chips. */
 
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
 
 /** @import {Source} from "../types.js" */
-/** @typedef {{element: HTMLElement, take: (fresh: Element) => boolean}} Place  take: show what this asks for, if it can */
+/** @typedef {{element: HTMLElement, tryUpdate: (fresh: Element) => boolean}} EmbeddedView  tryUpdate: shows a newly rendered element; false if it is of another kind */
 
 export class EmbeddedViews {
   /** @param {((source: Source) => HTMLElement)|undefined} makeChip */
@@ -12,52 +12,52 @@ export class EmbeddedViews {
     this.makeChip = makeChip;
     /** @type {Source[]} */
     this.citations = [];
-    /** @type {WeakMap<Node, Place>} */
-    this.places = new WeakMap();
-    this.isOne = this.isOne.bind(this);
+    /** @type {WeakMap<Node, EmbeddedView>} */
+    this.views = new WeakMap();
+    this.isEmbedded = this.isEmbedded.bind(this);
   }
 
   /** @param {ChildNode} node fresh from the sanitiser @returns {ChildNode} */
-  adopted(node) {
+  adopt(node) {
     if (!(node instanceof Element)) return node;
-    const made = this.#made(node);
-    if (made) return made.element;
+    const view = this.#createView(node);
+    if (view) return view.element;
     for (const inner of node.querySelectorAll("pre, .math, .citation")) {
-      const place = this.#made(inner);
-      if (place) inner.replaceWith(place.element);
+      const view = this.#createView(inner);
+      if (view) inner.replaceWith(view.element);
     }
     return node;
   }
 
   /** @param {ChildNode} old @param {ChildNode} fresh */
-  take(old, fresh) {
-    const place = this.places.get(old);
-    return place !== undefined && fresh instanceof Element && place.take(fresh);
+  tryUpdate(old, fresh) {
+    const view = this.views.get(old);
+    return view !== undefined && fresh instanceof Element && view.tryUpdate(fresh);
   }
 
-  /** Whether the node has such a view, on the page or newly rendered. @param {ChildNode} node */
-  isOne(node) {
-    return this.places.has(node) || (node instanceof Element && (node.matches("pre, .math") || this.#cited(node) !== undefined));
+  /** Returns whether the node has such a view, on the page or newly rendered. @param {ChildNode} node */
+  isEmbedded(node) {
+    return this.views.has(node) || (node instanceof Element && (node.matches("pre, .math") || this.#citedSource(node) !== undefined));
   }
 
-  /** @param {Element} fresh @returns {Place|null} */
-  #made(fresh) {
-    const place = this.#make(fresh);
-    if (place) this.places.set(place.element, place);
-    return place;
+  /** @param {Element} fresh @returns {EmbeddedView|null} */
+  #createView(fresh) {
+    const view = this.#buildView(fresh);
+    if (view) this.views.set(view.element, view);
+    return view;
   }
 
-  /** @param {Element} fresh @returns {Place|null} */
-  #make(fresh) {
+  /** @param {Element} fresh @returns {EmbeddedView|null} */
+  #buildView(fresh) {
     if (fresh.matches("pre")) return new CodeBlock(fresh);
     if (fresh.matches(".math")) return new Formula(fresh);
-    const source = this.#cited(fresh);
+    const source = this.#citedSource(fresh);
     if (!source) return null;
-    return { element: this.makeChip(source), take: (other) => isSame(source, this.#cited(other)) };
+    return { element: this.makeChip(source), tryUpdate: (other) => isSame(source, this.#citedSource(other)) };
   }
 
   /** @param {Element} element @returns {Source|undefined} */
-  #cited(element) {
+  #citedSource(element) {
     if (!this.makeChip || !element.classList.contains("citation")) return undefined;
     const number = Number(element.textContent.replace(/\D/g, ""));
     return this.citations.find((source) => source.number === number);

@@ -31,7 +31,7 @@ function load() {
 }
 
 export class Formula {
-  /** @param {Element} fresh has the TeX as its text; `display`: on a line of its own; `open`: more will follow */
+  /** @param {Element} fresh has the TeX as its text; `display`: shown as a separate line; `open`: more will follow */
   constructor(fresh) {
     this.isBlock = fresh.nodeName === "DIV";
     this.element = this.isBlock ? h("div", { tabIndex: 0 }) : h("span");
@@ -39,11 +39,11 @@ export class Formula {
     this.tex = undefined;
     this.isOpen = false;
     this.isDisplayed = false;
-    this.take(fresh);
+    this.tryUpdate(fresh);
   }
 
   /** @param {Element} fresh */
-  take(fresh) {
+  tryUpdate(fresh) {
     if (!fresh.classList.contains("math") || (fresh.nodeName === "DIV") !== this.isBlock) return false;
     const isOpen = fresh.classList.contains("open");
     if (fresh.textContent === this.tex && isOpen === this.isOpen) return true;
@@ -55,19 +55,19 @@ export class Formula {
 
   async #showLater() {
     // The element is in place, but TeX that is about to change is not shown.
-    this.#look("math loading", this.tex);
+    this.#setContent("math loading", this.tex);
     await load();
     this.#show();
   }
 
   #show() {
     const math = temml && typeset(this.isOpen ? completeTex(this.tex) : this.tex, this.isDisplayed);
-    if (math) this.#look(this.isDisplayed ? "math display" : "math", math);
-    else if (!this.isOpen || !temml) this.#look("math source", this.tex);
+    if (math) this.#setContent(this.isDisplayed ? "math display" : "math", math);
+    else if (!this.isOpen || !temml) this.#setContent("math source", this.tex);
   }
 
   /** @param {string} name @param {Element|string} content */
-  #look(name, content) {
+  #setContent(name, content) {
     this.element.className = name;
     this.element.replaceChildren(content);
   }

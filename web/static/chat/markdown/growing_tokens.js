@@ -10,29 +10,29 @@ import { completeMarkdown } from "./unfinished_markdown.js";
 
 export class GrowingTokens {
   constructor() {
-    /** All definitions of the newest reading; another object whenever they changed. @type {Links} */
+    /** All definitions of the newest reading; replaced whenever they change. @type {Links} */
     this.links = {};
-    this.#forget();
+    this.#startOver();
   }
 
   /**
    * @param {string} text the whole text so far
    * @param {boolean} isLive whether more will follow
-   * @returns {{from: number, tokens: Token[]}} the first `from` blocks are those of before; these follow
+   * @returns {{from: number, tokens: Token[]}} the first `from` blocks are unchanged; `tokens` follow them
    */
   read(text, isLive) {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-    if (!source.startsWith(this.settled)) this.#forget();
-    const { tokens, links } = this.#lexed(source, isLive);
-    if (JSON.stringify(links) === JSON.stringify(this.links)) return this.#settled(tokens, source);
+    if (!source.startsWith(this.settled)) this.#startOver();
+    const { tokens, links } = this.#lex(source, isLive);
+    if (JSON.stringify(links) === JSON.stringify(this.links)) return this.#settle(tokens, source);
     this.links = links;
-    if (this.count === 0) return this.#settled(tokens, source);
-    this.#forget();
-    return this.#settled(this.#lexed(source, isLive).tokens, source);
+    if (this.count === 0) return this.#settle(tokens, source);
+    this.#startOver();
+    return this.#settle(this.#lex(source, isLive).tokens, source);
   }
 
   /** @param {string} source @param {boolean} isLive */
-  #lexed(source, isLive) {
+  #lex(source, isLive) {
     const tail = source.slice(this.settled.length);
     const lexer = new marked.Lexer(marked.defaults);
     Object.assign(lexer.tokens.links, this.settledLinks);
@@ -41,7 +41,7 @@ export class GrowingTokens {
   }
 
   /** Drops the source of blocks that are final. @param {Token[]} tokens @param {string} source */
-  #settled(tokens, source) {
+  #settle(tokens, source) {
     const from = this.count;
     const solid = tokens.map(({ type }, i) => (type === "space" ? -1 : i)).filter((i) => i !== -1);
     const done = tokens.slice(0, solid.at(-2) ?? 0);
@@ -54,7 +54,7 @@ export class GrowingTokens {
     return { from, tokens };
   }
 
-  #forget() {
+  #startOver() {
     this.settled = "";
     this.count = 0;
     /** @type {Links} */

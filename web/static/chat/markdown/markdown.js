@@ -23,7 +23,7 @@ export class MarkdownView {
    */
   constructor(element, { citation } = {}) {
     this.element = element;
-    this.places = new EmbeddedViews(citation);
+    this.views = new EmbeddedViews(citation);
     this.growing = new GrowingTokens();
     /** @type {Block[]} */
     this.blocks = [];
@@ -35,35 +35,35 @@ export class MarkdownView {
 
   /**
    * @param {string} text the whole text so far
-   * @param {{isLive?: boolean, citations?: Source[]}} [more] isLive: it goes on, so nothing shows that may become
-   *   something else; citations: what `[1]` stands for
+   * @param {{isLive?: boolean, citations?: Source[]}} [more] isLive: more text will follow, so markup whose kind is
+   *   undecided is held back; citations: what `[1]` stands for
    */
   show(text, { isLive = false, citations = NONE } = {}) {
-    const areOthers = !isSame(citations, this.places.citations);
-    if (text === this.text && isLive === this.isLive && !areOthers) return;
-    [this.text, this.isLive, this.places.citations] = [text, isLive, citations];
+    const areNewCitations = !isSame(citations, this.views.citations);
+    if (text === this.text && isLive === this.isLive && !areNewCitations) return;
+    [this.text, this.isLive, this.views.citations] = [text, isLive, citations];
     const { from, tokens } = this.growing.read(text, isLive);
-    const isAnew = this.growing.links !== this.links;
+    const mustRedraw = this.growing.links !== this.links;
     this.links = this.growing.links;
-    if (areOthers) this.#citeAnew(from);
-    tokens.forEach((token, i) => this.#showBlock(from + i, token, isAnew || areOthers));
+    if (areNewCitations) this.#redrawCitations(from);
+    tokens.forEach((token, i) => this.#showBlock(from + i, token, mustRedraw || areNewCitations));
     for (const block of this.blocks.splice(from + tokens.length)) block.nodes.forEach((node) => node.remove());
   }
 
   /** @param {number} until */
-  #citeAnew(until) {
+  #redrawCitations(until) {
     for (const [i, { html }] of this.blocks.slice(0, until).entries()) if (html.includes('class="citation"')) this.#draw(i, html);
   }
 
-  /** @param {number} i @param {{type: string, raw: string}} token @param {boolean} isAnew the same text may look different */
-  #showBlock(i, token, isAnew) {
+  /** @param {number} i @param {{type: string, raw: string}} token @param {boolean} mustRedraw draw even if the text is unchanged */
+  #showBlock(i, token, mustRedraw) {
     const raw = token.type + token.raw;
     this.blocks[i] ??= { raw: "", html: "", nodes: [] };
     const block = this.blocks[i];
-    if (raw === block.raw && !isAnew) return;
+    if (raw === block.raw && !mustRedraw) return;
     block.raw = raw;
     const html = marked.parser([/** @type {any} */ (token)]);
-    if (html !== block.html || isAnew) this.#draw(i, html);
+    if (html !== block.html || mustRedraw) this.#draw(i, html);
   }
 
   /** @param {number} i @param {string} html */
@@ -71,7 +71,7 @@ export class MarkdownView {
     const block = this.blocks[i];
     const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
     block.html = html;
-    block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, [...sanitize(html).childNodes], this.places);
+    block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, [...sanitize(html).childNodes], this.views);
   }
 }
 

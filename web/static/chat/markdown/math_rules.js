@@ -28,7 +28,7 @@ export const blockFormula = {
     const found = BLOCK.exec(src);
     return found ? { ...formula(found.slice(0, 4), true), type: "block_formula" } : undefined;
   },
-  renderer: ({ tex }) => `<div class="math display${openness(tex)}">${source(tex)}</div>`,
+  renderer: ({ tex }) => `<div class="math display${openClass(tex)}">${escapedTex(tex)}</div>`,
 };
 
 /** @type {import("marked").TokenizerAndRendererExtension} */
@@ -42,11 +42,11 @@ export const inlineFormula = {
     const found = INLINE.exec(src);
     return found && !MONEY.test(found[1] ?? "") ? formula(found, false) : undefined;
   },
-  renderer: ({ tex, isDisplayed }) => `<span class="math${isDisplayed ? " display" : ""}${openness(tex)}">${source(tex)}</span>`,
+  renderer: ({ tex, isDisplayed }) => `<span class="math${isDisplayed ? " display" : ""}${openClass(tex)}">${escapedTex(tex)}</span>`,
 };
 
 /** @param {string} tex */
-const openness = (tex) => (tex.includes(OPEN) ? " open" : "");
+const openClass = (tex) => (tex.includes(OPEN) ? " open" : "");
 
 /** @param {string} tex */
-const source = (tex) => tex.replace(OPEN, "").trim().replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapedTex = (tex) => tex.replace(OPEN, "").trim().replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);

@@ -9,27 +9,27 @@ export const OPEN = "\uE0A5";
 
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
 // A line that could still become a rule, a heading's underline, a list item, a fence, a definition, …
-const UNDECIDED =
+const UNDECIDED_LINE =
   /^[ \t>]*(?:[-*+=_~`|\\$]+|#{1,6}|\d{1,9}[.)]?|[-*+] \[[ xX]?\]?|\[[^\]\n]{0,80}\]:.*|\\[a-z]+(?:\{[a-z]*\*?)?)[ \t]*$/;
-const LINE_OF_ITS_OWN = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+|\|)/;
+const SINGLE_LINE_BLOCK = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+|\|)/;
 /** A bracket or dollar sign that stays open for longer is plain text. */
 const HELD_CHARACTERS = 100;
 
 /** @param {string} text @returns {string} */
 export function completeMarkdown(text) {
-  const { fenceAt, blockAt } = scanned(text);
+  const { fenceAt, blockAt } = scanBlocks(text);
   const lineAt = text.lastIndexOf("\n") + 1;
   const line = text.slice(lineAt);
-  if (fenceAt === lineAt) return text.slice(0, lineAt); // whose language is not complete
+  if (fenceAt === lineAt) return text.slice(0, lineAt); // its language may be incomplete
   if (fenceAt !== -1) return /^[ \t>]*[`~]+$/.test(line) ? text.slice(0, lineAt) : text;
-  const formula = withOpenFormula(text, blockAt);
+  const formula = closeOpenFormula(text, blockAt);
   if (formula !== null) return formula;
-  if (UNDECIDED.test(line)) return withoutTableHead(text.slice(0, lineAt), blockAt);
-  return withoutTableHead(withInline(text, lineAt, blockAt), blockAt);
+  if (UNDECIDED_LINE.test(line)) return withoutTableHead(text.slice(0, lineAt), blockAt);
+  return withoutTableHead(completeLastLine(text, lineAt, blockAt), blockAt);
 }
 
 /** Finds the start of an open fence and of the last block. @param {string} text */
-function scanned(text) {
+function scanBlocks(text) {
   let fence = "";
   let fenceAt = -1;
   let blockAt = 0;
@@ -50,14 +50,14 @@ function scanned(text) {
 }
 
 /** Closes an open display formula at the end; null if there is no formula at the end. @param {string} text @param {number} blockAt */
-function withOpenFormula(text, blockAt) {
+function closeOpenFormula(text, blockAt) {
   const begins = /(?:^|\n)[ \t]*(\$\$|\\\[|\\begin\{([a-z]+\*?)\})/g;
   const block = text.slice(blockAt);
   for (let found = begins.exec(block); found; found = begins.exec(block)) {
     const [, opener, environment] = found;
     const closer = environment ? `\\end{${environment}}` : opener === "$$" ? "$$" : "\\]";
     const end = block.indexOf(closer, begins.lastIndex);
-    if (end === -1) return formulaClosed(text, blockAt + begins.lastIndex, opener, closer);
+    if (end === -1) return closeFormula(text, blockAt + begins.lastIndex, opener, closer);
     begins.lastIndex = end + closer.length;
     if (!block.slice(begins.lastIndex).trim()) return text;
   }
@@ -65,51 +65,51 @@ function withOpenFormula(text, blockAt) {
 }
 
 /** @param {string} text @param {number} bodyAt @param {string} opener @param {string} closer */
-function formulaClosed(text, bodyAt, opener, closer) {
+function closeFormula(text, bodyAt, opener, closer) {
   const body = text.slice(bodyAt).replace(/(?:\$|\\(?:e(?:n(?:d(?:\{[a-z]*\*?)?)?)?)?)$/, "");
   if (body.trim()) return `${text.slice(0, bodyAt)}${body}${OPEN}${closer}`;
   return text.slice(0, bodyAt - opener.length);
 }
 
-/** The first row of a table would be a paragraph until its second is there. @param {string} text @param {number} blockAt */
+/** Holds back the first row of a table, which would render as a paragraph until the second row arrives. @param {string} text @param {number} blockAt */
 function withoutTableHead(text, blockAt) {
   const lines = text.slice(blockAt).split("\n");
   const head = lines.findIndex((line) => /^[ \t]*\|/.test(line));
-  if (head === -1 || (head > 0 && LINE_OF_ITS_OWN.test(lines[head - 1]))) return text;
+  if (head === -1 || (head > 0 && SINGLE_LINE_BLOCK.test(lines[head - 1]))) return text;
   const [, delimiters, ...rows] = lines.slice(head);
   const isDecided = rows.length > 0 || (delimiters && !/^[ \t|:-]*$/.test(delimiters));
   return isDecided ? text : text.slice(0, blockAt) + lines.slice(0, head).join("\n");
 }
 
 /** @param {string} text @param {number} lineAt @param {number} blockAt */
-function withInline(text, lineAt, blockAt) {
+function completeLastLine(text, lineAt, blockAt) {
   const lines = text.slice(blockAt, lineAt).split("\n");
-  const own = LINE_OF_ITS_OWN.exec(text.slice(lineAt));
+  const own = SINGLE_LINE_BLOCK.exec(text.slice(lineAt));
   let from = own ? lineAt + own[0].length : blockAt;
   if (!own) {
     // The paragraph may be a list item's, or follow a row of a table.
     let at = blockAt;
     for (const line of lines) {
-      const marker = LINE_OF_ITS_OWN.exec(line);
+      const marker = SINGLE_LINE_BLOCK.exec(line);
       if (marker) from = at + marker[0].length;
       at += line.length + 1;
     }
   }
-  return text.slice(0, from) + inline(text.slice(from));
+  return text.slice(0, from) + completeInline(text.slice(from));
 }
 
-/** @param {string} text of one paragraph, heading, item or row */
-function inline(text) {
+/** Closes or holds back open inline markup. @param {string} text of one paragraph, heading, item or row */
+function completeInline(text) {
   const withoutStump = text.replace(/(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?[a-z]{0,3}\s?\/?|!)$/i, "");
-  const { masked, tick } = withoutCode(withoutStump);
-  if (tick !== -1) return closed(withCodeClosed(withoutStump, tick), masked);
-  const cut = heldFrom(masked);
-  const kept = withoutStump.slice(0, cut.at) + cut.instead;
-  return closed(kept, masked.slice(0, cut.at));
+  const { masked, tick } = maskCode(withoutStump);
+  if (tick !== -1) return closeEmphasis(closeCode(withoutStump, tick), masked);
+  const held = findHeldBack(masked);
+  const kept = withoutStump.slice(0, held.at) + held.instead;
+  return closeEmphasis(kept, masked.slice(0, held.at));
 }
 
 /** Code, escapes and whole formulas are blanks in `masked`; tick: where open code begins, or -1. @param {string} text */
-function withoutCode(text) {
+function maskCode(text) {
   /** @param {string} part */
   const blank = (part) => " ".repeat(part.length);
   const masked = text
@@ -123,14 +123,14 @@ function withoutCode(text) {
 }
 
 /** @param {string} text @param {number} tick */
-function withCodeClosed(text, tick) {
+function closeCode(text, tick) {
   const ticks = /^`+/.exec(text.slice(tick))[0];
   const body = text.slice(tick + ticks.length);
   return body.trim() && !body.endsWith("`") ? text + ticks : text.slice(0, tick) + (body.trim() ? ticks + body.replace(/`+$/, "") + ticks : "");
 }
 
 /** Finds the start of what may become a link or a formula, and what to show until then. @param {string} masked */
-function heldFrom(masked) {
+function findHeldBack(masked) {
   const target = /(!?)\[((?:[^[\]\n]|\[[^[\]\n]*\])*)\]\([^)\n]*$/.exec(masked);
   if (target && /^\[\d+\]$/.test(target[2])) return { at: target.index, instead: "" }; // a citation
   if (target) return { at: target.index + target[1].length + 1 + target[2].length, instead: "]()" };
@@ -140,8 +140,8 @@ function heldFrom(masked) {
   return { at: Math.min(masked.length, ...starts), instead: "" };
 }
 
-/** @param {string} text @param {string} masked emphasis is looked for here */
-function closed(text, masked) {
+/** Closes open emphasis. @param {string} text @param {string} masked the text to search for emphasis */
+function closeEmphasis(text, masked) {
   /** @type {string[]} */
   const open = [];
   let stump = 0;

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A request on a dead network never ends by itself; callers that read retry. */
+/** Without a limit, a request never ends when the network is gone; callers that read retry. */
 const LONGEST_READ_MS = 30_000;
 
 /** @returns {Promise<Model[]>} */
@@ -21,8 +21,6 @@ export const readModels = () => call("GET", "models/");
 export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
 /** @param {string} id */
 export const readSession = (id) => call("GET", `sessions/${id}/`);
-/** @param {string} title @returns {Promise<Session>} */
-export const createSession = (title) => call("POST", "sessions/", { title });
 /** @param {string} id @param {string} title */
 export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });
 /** @param {string} id */
@@ -69,7 +67,7 @@ export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
 
 /** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
 export async function call(method, path, body) {
-  const response = await attempted(() =>
+  const response = await sendRequest(() =>
     fetch(`/api/${path}`, {
       method,
       credentials: "same-origin",
@@ -90,7 +88,7 @@ export async function call(method, path, body) {
 }
 
 /** @param {() => Promise<Response>} request */
-async function attempted(request) {
+async function sendRequest(request) {
   try {
     return await request();
   } catch {
@@ -101,7 +99,7 @@ async function attempted(request) {
 /** Posts outside /api/: the language belongs to the page. @param {string} language */
 export async function chooseLanguage(language) {
   const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
-  const response = await attempted(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
+  const response = await sendRequest(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
   if (!response.ok) throw new ApiError(response.status, "unreadable", response.statusText);
 }
 

@@ -12,7 +12,7 @@ const READ_RETRY_MS = 2_000;
 /** The largest page of the API. */
 const LONGEST_READ = 1_000;
 // The messages of one turn: there is nothing older to summarise.
-const SHORTEST = 2;
+const ONE_TURN = 2;
 
 export class LiveSession {
   /**
@@ -28,13 +28,13 @@ export class LiveSession {
     /** @type {Promise<void>|null} */
     this.reading = null;
     this.mustRead = false;
-    this.readingOlder = false;
+    this.isReadingOlder = false;
     this.hasLookedForSummary = false;
     /** The number of compression events received. */
-    this.compressionNews = 0;
+    this.compressionEvents = 0;
     /** @type {Set<ReturnType<typeof setTimeout>>} */
     this.timers = new Set();
-    this.pausing = false;
+    this.isPausing = false;
     this.mustResubscribe = false;
     this.isClosed = false;
     // If connected, subscribe before reading, so that nothing is missed in between. Otherwise show what
@@ -55,7 +55,7 @@ export class LiveSession {
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
-    if (frame.type === "compression") this.compressionNews += 1;
+    if (frame.type === "compression") this.compressionEvents += 1;
     this.#fold(frame);
   }
 
@@ -81,7 +81,7 @@ export class LiveSession {
       const alongside = await readParallelAnswers(session, branch.at(-1));
       this.#fold({ type: "read", session, branch, alongside, isWhole });
       // Later changes of the summary are pushed by the socket.
-      if (!this.hasLookedForSummary && branch.length > SHORTEST) this.readSummary();
+      if (!this.hasLookedForSummary && branch.length > ONE_TURN) this.readSummary();
     } catch (error) {
       if (this.isClosed) return;
       this.listener.failed(error);
@@ -102,25 +102,25 @@ export class LiveSession {
   /** Reads the page above the known messages, if there is one. */
   async readOlder() {
     const { session, branch, hasOlder } = this.state;
-    if (!hasOlder || this.readingOlder) return;
-    this.readingOlder = true;
+    if (!hasOlder || this.isReadingOlder) return;
+    this.isReadingOlder = true;
     try {
       const first = branch[0].id;
       this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
     } catch (error) {
       if (!this.isClosed) this.listener.failed(error);
     }
-    this.readingOlder = false;
+    this.isReadingOlder = false;
   }
 
   /** Reads the summary of the current branch, and whether a compression is in progress. @returns {Promise<void>} */
   async readSummary() {
     const { session } = this.state;
-    const heard = this.compressionNews;
+    const eventsBefore = this.compressionEvents;
     try {
       const found = await api.readCompression(session);
       // An event that arrived meanwhile is newer than what was read.
-      if (heard !== this.compressionNews) return await this.readSummary();
+      if (eventsBefore !== this.compressionEvents) return await this.readSummary();
       this.#fold({ type: "summary", session, ...found });
       this.hasLookedForSummary = true;
     } catch (error) {
@@ -134,12 +134,12 @@ export class LiveSession {
     const before = this.state;
     const [after, effects] = fold(before, frame);
     this.state = after;
-    effects.forEach((effect) => this.#carryOut(effect));
+    effects.forEach((effect) => this.#runEffect(effect));
     if (after !== before) this.listener.changed();
   }
 
   /** @param {Effect} effect */
-  #carryOut(effect) {
+  #runEffect(effect) {
     if (effect === "read") this.read();
     if (effect === "sessions") this.listener.sessionsChanged();
     if (effect === "summary") this.readSummary();
@@ -148,16 +148,16 @@ export class LiveSession {
 
   /** At most once per pause: until the reply arrives, every further packet of the run reports the same gap. */
   #resubscribe() {
-    this.mustResubscribe = this.pausing;
-    if (this.pausing) return;
-    this.pausing = true;
+    this.mustResubscribe = this.isPausing;
+    if (this.isPausing) return;
+    this.isPausing = true;
     this.subscribe();
-    this.#later(RESUBSCRIBE_PAUSE_MS, () => this.#pauseOver());
+    this.#later(RESUBSCRIBE_PAUSE_MS, () => this.#endPause());
   }
 
   /** A gap reported during the pause may be a new one, and possibly no later packet reports it again. */
-  #pauseOver() {
-    this.pausing = false;
+  #endPause() {
+    this.isPausing = false;
     if (this.mustResubscribe) this.#resubscribe();
   }
 

@@ -20,7 +20,7 @@ export function readNewest({ limit, search = "" }) {
 export const readOlder = (next) => readSessions(next);
 
 /** @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
-export const beginSession = (fields) => call("POST", "sessions/", fields);
+export const createSession = (fields) => call("POST", "sessions/", fields);
 
 /** @param {string} id @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
@@ -28,7 +28,7 @@ export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fi
 /** @param {string} id @param {number} n the newest event that was shown */
 export const markSeen = (id, n) => call("PUT", `sessions/${id}/seen/`, { n });
 
-/** @param {string} question that waits @returns {Promise<Session>} */
+/** @param {string} question a queued one @returns {Promise<Session>} */
 export const withdraw = (question) => call("POST", `messages/${question}/withdrawal/`);
 
 /** @returns {Promise<Agent[]>} */

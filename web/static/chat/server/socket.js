@@ -26,9 +26,9 @@ export class Socket {
     this.retry = 0;
     /** @type {WebSocket|null} */
     this.ws = null;
-    addEventListener("online", () => this.#hurry());
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#hurry());
-    setInterval(() => this.#watch(), PING_EVERY_MS);
+    addEventListener("online", () => this.#reconnectNow());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#reconnectNow());
+    setInterval(() => this.#checkConnection(), PING_EVERY_MS);
     this.#connect();
   }
 
@@ -47,54 +47,54 @@ export class Socket {
     this.retry = 0;
     const ws = new WebSocket(this.address);
     this.ws = ws;
-    this.heardAt = performance.now();
-    ws.onopen = () => this.ws === ws && this.#opened();
-    ws.onmessage = ({ data }) => this.ws === ws && this.#received(data);
-    ws.onclose = ({ code, reason }) => this.ws === ws && this.#closed(code, reason);
+    this.lastActivity = performance.now();
+    ws.onopen = () => this.ws === ws && this.#onOpen();
+    ws.onmessage = ({ data }) => this.ws === ws && this.#onFrame(data);
+    ws.onclose = ({ code, reason }) => this.ws === ws && this.#onClose(code, reason);
   }
 
-  #opened() {
-    this.heardAt = performance.now();
+  #onOpen() {
+    this.lastActivity = performance.now();
     this.listener.changed("connected");
     this.listener.opened();
   }
 
   /** @param {string} frame lines */
-  #received(frame) {
+  #onFrame(frame) {
     this.failures = 0;
-    this.heardAt = performance.now();
+    this.lastActivity = performance.now();
     for (const line of frame.split("\n")) {
       if (line.trim()) this.listener.received(JSON.parse(line));
     }
   }
 
   /** @param {number} code @param {string} [reason] */
-  #closed(code, reason = "") {
+  #onClose(code, reason = "") {
     this.ws = null;
     if (code === SIGNED_OUT) return this.listener.changed("signed_out");
     this.listener.changed("connecting");
-    const pause = (code === RESTART && askedPause(reason)) || ownPause(this.failures, Math.random());
+    const pause = (code === RESTART && requestedPause(reason)) || backOff(this.failures, Math.random());
     this.failures += 1;
     this.retry = setTimeout(() => this.#connect(), pause);
   }
 
   /** After sleep or offline time: reconnects at once instead of after the pause, and checks an open connection. */
-  #hurry() {
+  #reconnectNow() {
     if (this.retry) {
       this.failures = 0;
       this.#connect();
     } else {
-      this.#watch();
+      this.#checkConnection();
     }
   }
 
-  #watch() {
+  #checkConnection() {
     if (!this.ws) return;
-    if (isGivenUp(this.isOpen, performance.now() - this.heardAt)) {
-      // Not waiting for the close event, which a dead network never delivers.
-      const dead = this.ws;
-      this.#closed(ABANDONED);
-      dead.close(ABANDONED);
+    if (isUnresponsive(this.isOpen, performance.now() - this.lastActivity)) {
+      // Does not wait for the close event, which never arrives when the network is gone.
+      const silent = this.ws;
+      this.#onClose(ABANDONED);
+      silent.close(ABANDONED);
       return;
     }
     this.send({ type: "ping" });
@@ -102,18 +102,18 @@ export class Socket {
 }
 
 /** @param {boolean} isOpen @param {number} silentMs since the latest frame, or the start of the handshake */
-export function isGivenUp(isOpen, silentMs) {
+export function isUnresponsive(isOpen, silentMs) {
   return silentMs > (isOpen ? SILENCE_LIMIT_MS : CONNECT_LIMIT_MS);
 }
 
 /** @param {string} reason @returns {number|null} the pause in ms that a restarting server asks this socket for */
-export function askedPause(reason) {
-  const asked = /retry_after_s=(\d+(\.\d+)?)/.exec(reason);
-  return asked && Math.min(Number(asked[1]) * 1000, LONGEST_RETRY_MS);
+export function requestedPause(reason) {
+  const match = /retry_after_s=(\d+(\.\d+)?)/.exec(reason);
+  return match && Math.min(Number(match[1]) * 1000, LONGEST_RETRY_MS);
 }
 
 /** Exponential back-off, half of it random, so that clients do not reconnect at the same time. @param {number} failures @param {number} chance from 0 to 1 */
-export function ownPause(failures, chance) {
+export function backOff(failures, chance) {
   const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
   return longest / 2 + (chance * longest) / 2;
 }

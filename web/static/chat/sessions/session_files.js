@@ -16,7 +16,7 @@ export function importSession(failed) {
   field.addEventListener("change", async () => {
     field.remove();
     try {
-      location.hash = await imported(field.files[0]);
+      location.hash = await importFrom(field.files[0]);
     } catch (error) {
       failed(error);
     }
@@ -28,8 +28,8 @@ export function importSession(failed) {
 }
 
 /** @param {File} file @returns {Promise<string>} the new chat */
-async function imported(file) {
-  const given = parsed(await file.text());
+async function importFrom(file) {
+  const given = parseExport(await file.text());
   try {
     return (await importFile(given)).id;
   } catch (error) {
@@ -39,7 +39,7 @@ async function imported(file) {
 }
 
 /** @param {string} text */
-function parsed(text) {
+function parseExport(text) {
   try {
     return JSON.parse(text);
   } catch {

@@ -35,14 +35,14 @@ export class SessionList {
     this.rows = new Map();
     /** @type {Map<string, {heading: HTMLElement, list: HTMLElement, element: HTMLElement}>} */
     this.groups = new Map();
-    /** Where the Tab key comes in. @type {string|null} */
+    /** The row that the Tab key focuses. @type {string|null} */
     this.tabStop = null;
     this.list = h("div", { class: "sessions" });
     this.empty = h("p", { class: "empty" });
     this.more = h("button", { type: "button", class: "quiet", onclick: () => store.extend() }, t("Show older chats"));
     nav.append(this.list, this.empty, this.more);
     onListKeys(this.list, { rename: (id) => this.rename(id), remove: (id) => this.#remove(id) });
-    this.list.addEventListener("focusin", (event) => this.#entered(event));
+    this.list.addEventListener("focusin", (event) => this.#moveTabStop(event));
     this.list.addEventListener("dblclick", (event) => this.rename(idOf(event.target)));
     this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), { root: nav, rootMargin: AHEAD });
   }
@@ -57,8 +57,8 @@ export class SessionList {
     this.#draw(groupSessions(sessions, new Date()), open);
     // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
-    this.empty.textContent = this.#emptiness(sessions);
-    this.#continue(next !== null);
+    this.empty.textContent = this.#emptyText(sessions);
+    this.#observeEnd(next !== null);
   }
 
   /** Edits the title in place. @param {string|null} id */
@@ -115,7 +115,7 @@ export class SessionList {
   }
 
   /** @param {FocusEvent} event */
-  #entered(event) {
+  #moveTabStop(event) {
     const id = idOf(event.target);
     if (!id || id === this.tabStop) return;
     const before = this.rows.get(this.tabStop);
@@ -126,13 +126,13 @@ export class SessionList {
   }
 
   /** @param {Session[]} sessions */
-  #emptiness(sessions) {
+  #emptyText(sessions) {
     if (sessions.length > 0) return "";
     return this.store.found ? t("No chat has this in its title or messages.") : "";
   }
 
   /** Observes the end again each time: an observer reports only changes. @param {boolean} hasMore */
-  #continue(hasMore) {
+  #observeEnd(hasMore) {
     this.more.hidden = !hasMore;
     this.observer.disconnect();
     if (hasMore) this.observer.observe(this.more);

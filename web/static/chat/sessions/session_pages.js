@@ -21,14 +21,14 @@ export function withOlder(pages, older) {
  * Applies an update of a session. An outdated one changes nothing; a session that belongs below the loaded
  * part is left out until that part is read.
  * @param {Pages} pages
- * @param {Session} news
+ * @param {Session} update
  * @returns {Pages}
  */
-export function withUpdate(pages, news) {
-  const before = pages.sessions.find(({ id }) => id === news.id);
-  if (before && (before.n ?? 0) > (news.n ?? 0)) return pages;
-  const session = { ...before, ...news };
-  const others = pages.sessions.filter(({ id }) => id !== news.id);
+export function withUpdate(pages, update) {
+  const before = pages.sessions.find(({ id }) => id === update.id);
+  if (before && (before.n ?? 0) > (update.n ?? 0)) return pages;
+  const session = { ...before, ...update };
+  const others = pages.sessions.filter(({ id }) => id !== update.id);
   const found = others.findIndex((other) => isNewer(session, other));
   const at = found === -1 ? others.length : found;
   const isBelow = at === others.length && pages.next !== null;

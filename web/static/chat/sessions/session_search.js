@@ -6,7 +6,7 @@ const PAUSE_MS = 200;
 
 export class SessionSearch {
   /**
-   * @param {{field: HTMLInputElement, status: HTMLElement}} parts status: where screen readers hear what was found
+   * @param {{field: HTMLInputElement, status: HTMLElement}} parts status: a live region that announces the results
    * @param {import("./session_store.js").SessionStore} store
    * @param {() => void} toList
    */
@@ -15,12 +15,12 @@ export class SessionSearch {
     this.status = status;
     this.store = store;
     this.timer = 0;
-    field.addEventListener("input", () => this.#typed());
+    field.addEventListener("input", () => this.#onInput());
     field.addEventListener("keydown", (event) => this.#key(event, toList));
     addEventListener("keydown", (event) => this.#shortcut(event));
   }
 
-  #typed() {
+  #onInput() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.#search(), this.field.value.trim() ? PAUSE_MS : 0);
   }
@@ -43,7 +43,7 @@ export class SessionSearch {
     if (event.key === "Escape" && this.field.value) {
       event.stopPropagation(); // it would close the drawer
       this.field.value = "";
-      this.#typed();
+      this.#onInput();
     }
   }
 

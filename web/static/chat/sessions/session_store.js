@@ -21,12 +21,12 @@ export class SessionStore {
     /** What a search found; null: nothing is searched. @type {Pages|null} */
     this.found = null;
     this.searched = "";
-    /** Opened by their address, and not in the loaded part. @type {Map<string, Session>} */
+    /** Sessions opened by their URL that are not in the loaded part. @type {Map<string, Session>} */
     this.others = new Map();
-    /** What chats begun on this page are called until they have a title: id → text. @type {Map<string, string>} */
+    /** The names of chats created on this page until they have a title: id → text. @type {Map<string, string>} */
     this.beginnings = new Map();
-    /** News that arrived while pages were read: they may be newer than what is read. @type {any[]} */
-    this.newsWhileReading = [];
+    /** Updates received during a read: they may be newer than its result. @type {any[]} */
+    this.updatesWhileReading = [];
     this.isReading = false;
     this.mustRead = false;
     this.isExtending = false;
@@ -35,13 +35,13 @@ export class SessionStore {
   /** The sessions that the list shows. @returns {Pages} */
   get shown() {
     const { sessions, next } = this.found ?? this.pages;
-    return { sessions: sessions.map((session) => this.#called(session)), next };
+    return { sessions: sessions.map((session) => this.#withName(session)), next };
   }
 
   /** @param {string|null} id @returns {Session|undefined} */
   get(id) {
     const session = this.pages.sessions.find((one) => one.id === id) ?? this.others.get(id);
-    return session && this.#called(session);
+    return session && this.#withName(session);
   }
 
   /** Reads the loaded part again; once more if called meanwhile. */
@@ -75,7 +75,7 @@ export class SessionStore {
   async search(text) {
     this.searched = text;
     const page = text ? await this.#attempt(() => readNewest({ limit: PAGE, search: text })) : null;
-    if (this.searched !== text) return; // typed on meanwhile
+    if (this.searched !== text) return; // a newer search has started
     this.found = page && { sessions: page.results, next: page.next };
     this.listener.changed();
   }
@@ -93,13 +93,13 @@ export class SessionStore {
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
     if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
-    if (this.isReading) this.newsWhileReading.push(frame);
+    if (this.isReading) this.updatesWhileReading.push(frame);
     this.#fold(frame);
     this.listener.changed();
   }
 
   /** Adds a session created on this page. @param {Session} session @param {string} beginning its name until it has a title */
-  begun(session, beginning) {
+  add(session, beginning) {
     this.beginnings.set(session.id, beginning);
     this.#put(session);
     this.listener.changed();
@@ -121,12 +121,12 @@ export class SessionStore {
   }
 
   async #read() {
-    this.newsWhileReading = [];
+    this.updatesWhileReading = [];
     const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
     const page = await this.#attempt(() => readNewest({ limit }));
     if (!page) return;
     this.pages = { sessions: page.results, next: page.next };
-    this.newsWhileReading.forEach((frame) => this.#fold(frame));
+    this.updatesWhileReading.forEach((frame) => this.#fold(frame));
     this.listener.changed();
   }
 
@@ -147,7 +147,7 @@ export class SessionStore {
   }
 
   /** @param {Session} session */
-  #called(session) {
+  #withName(session) {
     return session.title ? session : { ...session, title: this.beginnings.get(session.id) ?? "" };
   }
 

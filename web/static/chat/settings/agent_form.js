@@ -95,11 +95,11 @@ function boxes(names, picked) {
 /** @param {HTMLInputElement[]} inputs */
 const checked = (inputs) => inputs.filter((input) => input.checked).map(({ value }) => value);
 
-let made = 0;
+let fieldCount = 0;
 
 /** @param {string} label @param {HTMLElement} control @param {string} [hint] */
 function field(label, control, hint) {
-  control.id = `field-${(made += 1)}`;
+  control.id = `field-${(fieldCount += 1)}`;
   const about = hint && h("small", { class: "hint", id: `${control.id}-hint` }, hint);
   if (about) control.setAttribute("aria-describedby", about.id);
   return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);

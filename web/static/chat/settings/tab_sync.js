@@ -8,33 +8,33 @@
 /** @typedef {{theme?: Theme, language?: string}} Choice */
 
 const CHANNEL = "turnwire.settings";
-const UNKEPT = "dialog[open], article textarea";
-const AGAIN_MS = 1000;
+const UNSAVED_FORMS = "dialog[open], article textarea";
+const RETRY_MS = 1000;
 
-/** @type {BroadcastChannel|null} opened when it is needed first */
+/** @type {BroadcastChannel|null} opened on first use */
 let channel = null;
 
 /** @param {Choice} choice */
 export function notifyOtherTabs(choice) {
-  opened().postMessage(choice);
+  openChannel().postMessage(choice);
 }
 
 export function followOtherTabs() {
-  opened().addEventListener("message", ({ data }) => follow(data));
+  openChannel().addEventListener("message", ({ data }) => applyChoice(data));
 }
 
 /** @param {Choice} choice */
-function follow({ theme, language }) {
+function applyChoice({ theme, language }) {
   if (theme) document.documentElement.dataset.theme = theme;
-  if (language && language !== document.documentElement.lang) reload();
+  if (language && language !== document.documentElement.lang) reloadWhenSaved();
 }
 
-function reload() {
-  if (document.querySelector(UNKEPT)) setTimeout(reload, AGAIN_MS);
+function reloadWhenSaved() {
+  if (document.querySelector(UNSAVED_FORMS)) setTimeout(reloadWhenSaved, RETRY_MS);
   else location.reload();
 }
 
-function opened() {
+function openChannel() {
   channel ??= new BroadcastChannel(CHANNEL);
   return channel;
 }

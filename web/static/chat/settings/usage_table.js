@@ -5,7 +5,7 @@ import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 
 /**
- * @typedef {object} Used  a day of a model
+ * @typedef {object} ModelUsage  the usage of one model, on one day or summed
  * @property {string} model
  * @property {number} runs
  * @property {number} prompt_tokens
@@ -20,19 +20,19 @@ export function usageTable(failed) {
   return h("section", {}, h("h3", {}, t("Usage of the last 30 days")), place);
 }
 
-/** @param {Used[]} days @returns {Used[]} most used first */
+/** @param {ModelUsage[]} days @returns {ModelUsage[]} most used first */
 export function byModel(days) {
-  /** @type {Map<string, Used>} */
+  /** @type {Map<string, ModelUsage>} */
   const sums = new Map();
   for (const day of days) {
     const sum = sums.get(day.model);
-    sums.set(day.model, sum ? added(sum, day) : day);
+    sums.set(day.model, sum ? addUsage(sum, day) : day);
   }
   return [...sums.values()].sort((a, b) => b.runs - a.runs);
 }
 
-/** @param {Used} sum @param {Used} day @returns {Used} */
-function added(sum, day) {
+/** @param {ModelUsage} sum @param {ModelUsage} day @returns {ModelUsage} */
+function addUsage(sum, day) {
   return {
     model: sum.model,
     runs: sum.runs + day.runs,
@@ -42,7 +42,7 @@ function added(sum, day) {
   };
 }
 
-/** @param {Used[]} rows */
+/** @param {ModelUsage[]} rows */
 function table(rows) {
   if (rows.length === 0) return h("p", { class: "hint" }, t("Nothing yet."));
   const priced = rows.some(({ cost }) => cost !== null);
@@ -51,7 +51,7 @@ function table(rows) {
   return h("table", {}, head, h("tbody", {}, ...rows.map((row) => line(row, priced))));
 }
 
-/** @param {Used} row @param {boolean} priced */
+/** @param {ModelUsage} row @param {boolean} priced */
 function line(row, priced) {
   const numbers = [row.runs, row.prompt_tokens, row.completion_tokens].map((number) => number.toLocaleString(language));
   const cost = row.cost === null ? "–" : row.cost.toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 4 });

@@ -25,8 +25,8 @@ const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle:
 
 /** @param {SharedMessage} message */
 function question(message) {
-  const files = message.files.length > 0 && h("ul", { class: "said-files", "aria-label": t("Files") }, ...message.files.map((name) => h("li", {}, name)));
-  return h("article", { class: "message user", "aria-label": t("Question") }, files, h("div", { class: "said" }, message.text));
+  const files = message.files.length > 0 && h("ul", { class: "question-files", "aria-label": t("Files") }, ...message.files.map((name) => h("li", {}, name)));
+  return h("article", { class: "message user", "aria-label": t("Question") }, files, h("div", { class: "question-text" }, message.text));
 }
 
 /** @param {SharedMessage} message */

@@ -1,6 +1,6 @@
 /** Reduces a run's packets to its answer. Pure: every function returns a new value or its argument. */
 
-import { cutShort, isOfTools, roundsOf, withToolPacket } from "./tool_rounds.js";
+import { endRunningCalls, isToolPacket, roundsOf, withToolPacket } from "./tool_rounds.js";
 
 /** @import {Answer, Message, RunInfo} from "../types.js" */
 
@@ -9,14 +9,14 @@ const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: 
 /** @type {Pick<Answer, "position"|"quiet">} */
 const NOT_WAITING = { position: null, quiet: false };
 /** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"ended">} */
-const NOTHING = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, ended: false };
+const EMPTY = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, ended: false };
 const TERMINAL = new Set(["completed", "failed", "stopped"]);
 
 /** @param {string|undefined} status */
 export const isTerminal = (status) => TERMINAL.has(status ?? "completed");
 
 /**
- * An answer nothing has been received for: the next packet must be the first of any attempt.
+ * An answer of which nothing has been received: the next packet must be the first of any attempt.
  * @param {RunInfo & {turn?: string}} info
  * @returns {Answer}
  */
@@ -28,7 +28,7 @@ export function emptyAnswer(info) {
     model: info.model,
     model_index: info.model_index ?? 0,
     status: "queued",
-    ...nothingShown(0),
+    ...emptyContent(0),
   };
 }
 
@@ -42,11 +42,11 @@ export function withPacket(answer, packet) {
   const { attempt, seq } = packet;
   if (answer.ended || attempt < answer.attempt) return answer;
   if (attempt > answer.attempt) {
-    // Only the first packet can open an attempt: what came before it has been forgotten by the server too.
-    return seq === 1 ? applied({ ...answer, ...nothingShown(attempt) }, packet) : null;
+    // Only the first packet can open an attempt: the server has dropped what came before it, too.
+    return seq === 1 ? applyPacket({ ...answer, ...emptyContent(attempt) }, packet) : null;
   }
   if (seq <= answer.seq) return answer;
-  return seq === answer.seq + 1 ? applied(answer, packet) : null;
+  return seq === answer.seq + 1 ? applyPacket(answer, packet) : null;
 }
 
 /**
@@ -56,7 +56,7 @@ export function withPacket(answer, packet) {
  */
 export function withReset(answer, { attempt }) {
   if (answer.ended || attempt < answer.attempt) return answer;
-  return { ...answer, ...nothingShown(attempt), status: "running" };
+  return { ...answer, ...emptyContent(attempt), status: "running" };
 }
 
 /**
@@ -66,33 +66,33 @@ export function withReset(answer, { attempt }) {
  */
 export function withSnapshot(answer, { attempt, seq, message }) {
   const isOld = attempt < answer.attempt || (attempt === answer.attempt && seq < answer.seq);
-  // Not ended by it, even if the message is final: `stop` still follows, and ends it.
-  return answer.ended || isOld ? answer : { ...answer, ...nothingShown(attempt), seq, ...shownBy(message) };
+  // A snapshot never ends the answer, even if the message is final: `stop` follows.
+  return answer.ended || isOld ? answer : { ...answer, ...emptyContent(attempt), seq, ...contentOf(message) };
 }
 
 /**
  * The answer after its message was read by REST: the message wins if it is final or further along.
  * @param {Answer|undefined} answer
  * @param {Message} message
- * @returns {Answer|undefined} undefined: a message that was final before we heard of its run
+ * @returns {Answer|undefined} undefined: a message that was final before the page knew its run
  */
 export function withRead(answer, message) {
   if (isTerminal(message.status)) {
-    return answer && { ...answer, ...shownBy(message), ...NOT_WAITING, ended: true };
+    return answer && { ...answer, ...contentOf(message), ...NOT_WAITING, ended: true };
   }
   const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
   const known = answer ?? emptyAnswer({ model: "", model_index: 0, ...message, message: message.id });
   const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
   if (known.ended || (answer && !isFurther)) return known;
-  return { ...known, ...nothingShown(attempt), seq, ...shownBy(message) };
+  return { ...known, ...emptyContent(attempt), seq, ...contentOf(message) };
 }
 
 /** @param {Answer} answer @param {any} packet @returns {Answer} */
-function applied(answer, packet) {
+function applyPacket(answer, packet) {
   const { seq, obj } = packet;
   const next = { ...answer, seq, ...NOT_WAITING };
-  if (isOfTools(packet)) {
-    // What was thought before a round belongs to it.
+  if (isToolPacket(packet)) {
+    // The reasoning before a round belongs to the round.
     return { ...next, reasoning: "", reasoningMs: null, rounds: withToolPacket(answer.rounds, packet, answer) };
   }
   switch (obj.type) {
@@ -109,19 +109,19 @@ function applied(answer, packet) {
     case "error":
       return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
     case "stop":
-      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: cutShort(answer.rounds), ended: true };
+      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: endRunningCalls(answer.rounds), ended: true };
     default:
-      return next; // a packet of a later release: it counts, and shows nothing
+      return next; // a packet of a later release: counted, not shown
   }
 }
 
 /** @param {number} attempt */
-function nothingShown(attempt) {
-  return { attempt, seq: 0, ...NOTHING, ...NOT_WAITING };
+function emptyContent(attempt) {
+  return { attempt, seq: 0, ...EMPTY, ...NOT_WAITING };
 }
 
-/** What a message shows by itself. @param {Message} message */
-export function shownBy(message) {
+/** What an answer shows of its message. @param {Message} message */
+export function contentOf(message) {
   return {
     status: message.status ?? "running",
     text: message.text,

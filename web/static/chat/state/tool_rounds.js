@@ -1,8 +1,8 @@
 /**
  * The tool rounds of an answer, reduced from packets or read from a message. Pure.
  *
- * A round is what one inference asked for: the reasoning and the text before it, and its calls side by side. What an
- * agent tool does inside is a list of its own calls, with the report it writes.
+ * A round is what one inference requested: the reasoning and text before it, and its parallel calls. An agent tool's
+ * call contains a list of nested calls and the report it writes.
  */
 
 /** @import {Round, ToolCall} from "../types.js" */
@@ -12,10 +12,10 @@ const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_argume
 /** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs">} */
 const NOTHING_YET = { given: {}, writing: "", output: "", report: "", ref: null, durationMs: null };
 
-/** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} Said  by the answer so far; text: all of it */
+/** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
 /** Whether a packet belongs to a round: a tool's, or anything from inside an agent tool. @param {{placement?: any, obj: any}} packet */
-export function isOfTools({ placement, obj }) {
+export function isToolPacket({ placement, obj }) {
   if (isInside(placement)) return true;
   return CALL_PACKETS.has(obj.type) && (obj.type !== "section_end" || obj.tool_call_id !== undefined);
 }
@@ -29,7 +29,7 @@ export function textAfter(text, rounds) {
 }
 
 /**
- * Rounds with nothing said between them, which show as one timeline.
+ * Groups rounds with no text between them, which show as one timeline.
  * @param {Round[]} rounds
  * @returns {{textBefore: string, rounds: Round[]}[]}
  */
@@ -45,28 +45,28 @@ export function groupsOf(rounds) {
 
 /**
  * @param {Round[]} rounds
- * @param {{placement: any, obj: any}} packet of which isOfTools is true
- * @param {Said} said reasoning: since the round before
+ * @param {{placement: any, obj: any}} packet of which isToolPacket is true
+ * @param {AnswerText} answer reasoning: since the round before
  * @returns {Round[]}
  */
-export function withToolPacket(rounds, { placement, obj }, said) {
-  if (isInside(placement)) return withLastRound(rounds, (round) => inTab(round, placement, (call) => within(call, obj)));
+export function withToolPacket(rounds, { placement, obj }, answer) {
+  if (isInside(placement)) return withLastRound(rounds, (round) => changeCall(round, placement, (call) => withNestedPacket(call, obj)));
   const { turn_index, tab_index } = placement;
   // A message that was read may be ahead of its packets, and knows its calls by their ids alone.
   const isKnown = rounds.at(-1)?.calls.some(({ id }) => id === obj.tool_call_id);
   const isNew = !isKnown && rounds.at(-1)?.turn_index !== turn_index;
-  const known = isNew ? [...rounds, begun(turn_index, rounds, said)] : rounds;
+  const known = isNew ? [...rounds, newRound(turn_index, rounds, answer)] : rounds;
   return withLastRound(known, (round) => ({ ...round, turn_index, calls: withCall(round.calls, obj, tab_index) }));
 }
 
-/** The run has ended: nobody will learn what came of the calls that go on. @param {Round[]} rounds @returns {Round[]} */
-export function cutShort(rounds) {
-  return rounds.map((round) => ({ ...round, calls: round.calls.map(cut) }));
+/** Marks the calls still running when the run ends as `unknown`: their results will not arrive. @param {Round[]} rounds @returns {Round[]} */
+export function endRunningCalls(rounds) {
+  return rounds.map((round) => ({ ...round, calls: round.calls.map(endIfRunning) }));
 }
 
 /** @param {ToolCall} call @returns {ToolCall} */
-function cut(call) {
-  return { ...call, inside: call.inside.map(cut), status: call.status === "running" ? "unknown" : call.status };
+function endIfRunning(call) {
+  return { ...call, inside: call.inside.map(endIfRunning), status: call.status === "running" ? "unknown" : call.status };
 }
 
 /**
@@ -100,8 +100,8 @@ function readCall({ tool_call_id, name, arguments: given, response, documents = 
   };
 }
 
-/** @param {number} turn_index @param {Round[]} rounds @param {Said} said @returns {Round} */
-function begun(turn_index, rounds, { text, reasoning, reasoningMs }) {
+/** @param {number} turn_index @param {Round[]} rounds @param {AnswerText} answer @returns {Round} */
+function newRound(turn_index, rounds, { text, reasoning, reasoningMs }) {
   return { turn_index, textBefore: textAfter(text, rounds), reasoning, reasoningMs, calls: [] };
 }
 
@@ -112,12 +112,12 @@ function withLastRound(rounds, change) {
 }
 
 /** @param {Round} round @param {{tab_index: number}} placement @param {(call: ToolCall) => ToolCall} change */
-function inTab(round, { tab_index }, change) {
+function changeCall(round, { tab_index }, change) {
   return { ...round, calls: round.calls.map((call) => (call.tab === tab_index ? change(call) : call)) };
 }
 
-/** What happens inside an agent's call. @param {ToolCall} call @param {any} obj @returns {ToolCall} */
-function within(call, obj) {
+/** Applies a packet from inside an agent's call. @param {ToolCall} call @param {any} obj @returns {ToolCall} */
+function withNestedPacket(call, obj) {
   if (obj.type === "report_delta") return { ...call, report: call.report + obj.text };
   return CALL_PACKETS.has(obj.type) ? { ...call, inside: withCall(call.inside, obj, -1) } : call;
 }
@@ -128,17 +128,17 @@ function withCall(calls, obj, tab) {
     const call = newCall(obj.tool_call_id, tab, obj.name);
     return [...calls.filter(({ id }) => id !== call.id), call];
   }
-  return calls.map((call) => (call.id === obj.tool_call_id ? { ...call, ...told(call, obj) } : call));
+  return calls.map((call) => (call.id === obj.tool_call_id ? { ...call, ...packetChanges(call, obj) } : call));
 }
 
-/** What one packet says of a call. @param {ToolCall} call @param {any} obj @returns {Partial<ToolCall>} */
-function told(call, obj) {
+/** Returns what one packet changes of a call. @param {ToolCall} call @param {any} obj @returns {Partial<ToolCall>} */
+function packetChanges(call, obj) {
   switch (obj.type) {
     case "tool_arguments_delta":
       return { writing: call.writing + obj.text };
     case "tool_arguments":
-      // Too long for one packet, they are what the pieces were.
-      return { given: obj.ref ? parsed(call.writing) : obj.arguments };
+      // Arguments too long for one packet are those of the deltas.
+      return { given: obj.ref ? parseArguments(call.writing) : obj.arguments };
     case "tool_output":
       return { output: obj.output ?? "", documents: obj.documents ?? [], ref: obj.ref ?? null };
     case "section_end":
@@ -149,11 +149,11 @@ function told(call, obj) {
 }
 
 /** @param {string} text @returns {Record<string, any>} */
-function parsed(text) {
+function parseArguments(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return {}; // its beginning was missed: a read of the message tells
+    return {}; // the beginning was missed; the message contains them when it is read
   }
 }
 

@@ -26,12 +26,12 @@ export class CallOutcome {
   show(call) {
     if (call === this.call) return;
     const { documents, status, ref } = call;
-    const said = reportOf(call);
-    const output = said || documents.length ? "" : call.output;
-    this.report.hidden = !said;
-    if (said) this.text.show(said, { isLive: status === "running" });
+    const report = reportOf(call);
+    const output = report || documents.length ? "" : call.output;
+    this.report.hidden = !report;
+    if (report) this.text.show(report, { isLive: status === "running" });
     this.output.hidden = !output;
-    if (output !== this.call?.output && !this.isWhole) this.output.textContent = laidOut(output);
+    if (output !== this.call?.output && !this.isWhole) this.output.textContent = indentJson(output);
     this.more.hidden = !ref || !output || this.isWhole;
     if (documents !== this.call?.documents) this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
     this.cards.hidden = documents.length === 0;
@@ -42,9 +42,9 @@ export class CallOutcome {
     this.more.disabled = true;
     const text = await this.readWhole(this.call.ref ?? "");
     this.more.disabled = false;
-    if (!text) return; // the reader has been told why
+    if (!text) return; // the failure has been reported
     this.isWhole = this.more.hidden = true;
-    this.output.textContent = laidOut(text);
+    this.output.textContent = indentJson(text);
     this.output.focus();
   }
 }
@@ -56,7 +56,7 @@ function reportOf({ report, inside, output, status, name }) {
 }
 
 /** @param {string} text */
-function laidOut(text) {
+function indentJson(text) {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -10,7 +10,7 @@ import { about, outcomeText, title, wordsOf } from "./tool_texts.js";
 /** Longer arguments may not fit in the summary line. */
 const LONG = 32;
 
-/** @typedef {(ref: string) => Promise<string>} ReadWhole  what a call gave in full, of which only the beginning is shown */
+/** @typedef {(ref: string) => Promise<string>} ReadWhole  reads the whole output of a call whose shown output is truncated */
 
 export class CallView {
   /** @param {ToolCall} call @param {ReadWhole} readWhole @param {boolean} isOpen */
@@ -43,7 +43,7 @@ export class CallView {
 
   #showBody() {
     if (!this.element.open || !this.call) return;
-    const text = asked(this.call);
+    const text = argumentsText(this.call);
     this.given.hidden = !text;
     if (this.given.textContent !== text) this.given.textContent = text;
     this.inside.hidden = this.call.inside.length === 0;
@@ -77,7 +77,7 @@ export class Calls {
 }
 
 /** The arguments of a call, or the part of them received so far. @param {ToolCall} call */
-function asked(call) {
+function argumentsText(call) {
   const { given, writing, status } = call;
   const values = Object.values(given);
   if (values.length === 0) return status === "running" ? writing : "";

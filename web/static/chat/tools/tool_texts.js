@@ -13,7 +13,7 @@ const LONGEST_ABOUT = 120;
  * @property {IconName} icon
  * @property {() => string} doing
  * @property {() => string} done
- * @property {(given: Record<string, any>) => string} about  what it was called for
+ * @property {(given: Record<string, any>) => string} about  its most informative arguments
  */
 
 /** @type {Record<string, ToolWords>} */
@@ -41,7 +41,7 @@ const TOOLS = {
 /** @param {string} name @returns {ToolWords} */
 export function wordsOf(name) {
   if (Object.hasOwn(TOOLS, name)) return TOOLS[name];
-  return { icon: "tool", doing: () => t("Using %(name)s", { name }), done: () => t("Used %(name)s", { name }), about: anything };
+  return { icon: "tool", doing: () => t("Using %(name)s", { name }), done: () => t("Used %(name)s", { name }), about: joinTexts };
 }
 
 /** @param {ToolCall} call */
@@ -67,13 +67,13 @@ export function outcomeText({ status, durationMs }) {
 export function stepsText(rounds) {
   const calls = rounds.flatMap((round) => round.calls);
   const running = calls.filter(({ status }) => status === "running");
-  if (running.length) return doing(running);
-  const ended = [done(calls), ...found(calls), ...trouble(calls), ...time(rounds)];
+  if (running.length) return runningText(running);
+  const ended = [doneText(calls), ...sourcesText(calls), ...problemTexts(calls), ...durationText(rounds)];
   return ended.join(" · ");
 }
 
 /** @param {ToolCall[]} running */
-function doing(running) {
+function runningText(running) {
   const call = running.at(-1);
   const names = new Set(running.map(({ name }) => name));
   if (names.size > 1) return tn("Using one tool", "Using %(count)s tools", running.length) + "…";
@@ -81,26 +81,26 @@ function doing(running) {
 }
 
 /** @param {ToolCall[]} calls */
-function done(calls) {
+function doneText(calls) {
   const names = new Set(calls.map(({ name }) => name));
   return names.size === 1 ? title(calls[0]) : t("Used %(count)s tools", { count: names.size });
 }
 
 /** @param {ToolCall[]} calls */
-function found(calls) {
+function sourcesText(calls) {
   const ids = new Set(documentsOf(calls).map(({ document_id }) => document_id));
   return ids.size ? [tn("%(count)s source", "%(count)s sources", ids.size)] : [];
 }
 
 /** @param {ToolCall[]} calls */
-function trouble(calls) {
+function problemTexts(calls) {
   const failed = calls.filter(({ status }) => status === "failed" || status === "refused").length;
   const stopped = calls.filter(({ status }) => status === "unknown").length;
   return [failed && tn("%(count)s failed", "%(count)s failed", failed), stopped && t("stopped")].filter(Boolean);
 }
 
 /** Parallel calls take as long as the slowest. @param {Round[]} rounds */
-function time(rounds) {
+function durationText(rounds) {
   const slowest = rounds.map(({ calls }) => Math.max(...calls.map(({ durationMs }) => durationMs ?? NaN)));
   const ms = slowest.reduce((sum, one) => sum + one, 0);
   return Number.isNaN(ms) ? [] : [duration(ms)];
@@ -112,6 +112,6 @@ export function documentsOf(calls) {
 }
 
 /** @param {Record<string, any>} given */
-function anything(given) {
+function joinTexts(given) {
   return Object.values(given).flat().filter((value) => typeof value === "string").join(", ");
 }

@@ -39,12 +39,12 @@ export function layOut(nodes) {
   const left = points.reduce((least, { x }) => Math.min(least, x), 0) - STEP_X;
   const right = points.reduce((most, { x }) => Math.max(most, x), 0) + STEP_X;
   const height = points.reduce((most, { y }) => Math.max(most, y), 0) + 2 * STEP_Y;
-  const places = connected(points, left, current);
+  const places = connectPlaces(points, left, current);
   return { places, leaf: places.find(({ node }) => node.id === current.leaf) ?? null, width: right - left, height };
 }
 
 /** @param {import("d3-hierarchy").HierarchyPointNode<TreeNode>[]} points @param {number} left @param {{ids: Set<string>}} current */
-function connected(points, left, { ids }) {
+function connectPlaces(points, left, { ids }) {
   /** @type {Map<string, Place>} */
   const places = new Map();
   for (const { data, x, y, parent } of points) {

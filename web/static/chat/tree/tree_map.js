@@ -113,7 +113,7 @@ export class TreeMap {
       type: "button",
       role: "treeitem",
       onclick: () => this.actions.chosen(this.#place(id)),
-      onfocus: () => this.#focused(id),
+      onfocus: () => this.#onFocus(id),
       onpointerenter: () => this.actions.looked(this.#place(id)),
       onpointerleave: () => this.actions.looked(this.#place(this.items.contains(document.activeElement) ? this.at : null)),
     });
@@ -122,7 +122,7 @@ export class TreeMap {
   }
 
   /** @param {string} id */
-  #focused(id) {
+  #onFocus(id) {
     const before = this.marks.get(this.at);
     if (before) before.tabIndex = -1;
     this.at = id;

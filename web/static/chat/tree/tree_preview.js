@@ -44,9 +44,9 @@ export class TreePreview {
   /** @param {Place} place @returns {string|undefined} */
   #known({ node }) {
     const { branch, summary } = this.state();
-    if (node.role === "summary") return shortened(summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."));
+    if (node.role === "summary") return shorten(summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."));
     const message = branch?.find(({ id }) => id === node.id);
-    return this.texts.get(node.id) ?? (message && said(message));
+    return this.texts.get(node.id) ?? (message && textOf(message));
   }
 
   /** @param {Place} place */
@@ -56,7 +56,7 @@ export class TreePreview {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     if (this.place !== place) return "";
     try {
-      const text = said(await api.readMessage(this.state().session, place.node.id));
+      const text = textOf(await api.readMessage(this.state().session, place.node.id));
       this.texts.set(place.node.id, text);
       return text;
     } catch {
@@ -66,11 +66,11 @@ export class TreePreview {
 }
 
 /** @param {Message} message */
-function said({ text, error }) {
-  return shortened(text || error?.message || t("(no text)"));
+function textOf({ text, error }) {
+  return shorten(text || error?.message || t("(no text)"));
 }
 
 /** @param {string} text */
-function shortened(text) {
+function shorten(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

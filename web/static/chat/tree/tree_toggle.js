@@ -25,7 +25,7 @@ export class TreeToggle {
     if (this.panel?.isOpen) return this.panel.close();
     try {
       const { TreePanel } = await import("./tree_panel.js");
-      this.panel ??= new TreePanel({ ...this.page, toggled: (isOpen) => this.#toggled(isOpen) });
+      this.panel ??= new TreePanel({ ...this.page, toggled: (isOpen) => this.#onToggled(isOpen) });
       this.panel.open();
     } catch (error) {
       this.page.failed(error);
@@ -33,7 +33,7 @@ export class TreeToggle {
   }
 
   /** @param {boolean} isOpen */
-  #toggled(isOpen) {
+  #onToggled(isOpen) {
     this.button.setAttribute("aria-expanded", String(isOpen));
     if (!isOpen) this.button.focus();
   }
