@@ -1,7 +1,6 @@
 """The Celery tasks and worker signals: a task message starts a run, a signal drains the process."""
 
 import signal
-from typing import Any
 
 from celery import shared_task
 from celery.signals import task_rejected, task_unknown, worker_ready, worker_shutdown, worker_shutting_down
@@ -28,7 +27,7 @@ def title_session(*, run_id: str, **_later: object) -> None:
 
 
 @worker_ready.connect
-def start_runtime(**_: Any) -> None:
+def start_runtime(**_: object) -> None:
     signal.signal(signal.SIGQUIT, hand_over_now)
     runtime.current()
     keep_pushing("llm")
@@ -37,13 +36,13 @@ def start_runtime(**_: Any) -> None:
 
 @task_unknown.connect
 @task_rejected.connect
-def count_dropped(**_: Any) -> None:
+def count_dropped(**_: object) -> None:
     """Celery logs the message and drops it."""
     TASKS_DROPPED.inc()
 
 
 @worker_shutting_down.connect
-def drain_runtime(**_: Any) -> None:
+def drain_runtime(**_: object) -> None:
     """SIGTERM or the first Ctrl-C. Celery's second Ctrl-C would kill threads, which its thread pool cannot do."""
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, hand_over_now)
@@ -57,5 +56,5 @@ def hand_over_now(*_: object) -> None:
 
 
 @worker_shutdown.connect
-def stop_runtime(**_: Any) -> None:
+def stop_runtime(**_: object) -> None:
     runtime.stop_current()
