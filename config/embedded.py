@@ -286,6 +286,6 @@ def _socket_dir(directory: Path, account: Account | None) -> Path:
     if account and chosen.lstat().st_uid == os.geteuid():
         os.chown(chosen, owner, -1)
     if chosen.is_symlink() or chosen.lstat().st_uid != owner:
-        raise RuntimeError(f"{chosen} belongs to another user")
+        raise RuntimeError(f"{chosen} belongs to somebody else")
     chosen.chmod(0o700)
     return chosen
