@@ -1,8 +1,8 @@
 """Starts a turn: stores a user message with one queued run per model, and enqueues the runs.
 
 Every send takes the same steps: read a TipSnapshot, plan (raises ApiError), store. The ordinary send takes them without
-a lock, in two round trips to the database; it stores nothing if the session has changed since the snapshot. Then,
-and when storing takes more than one statement, the steps are taken again under the session's lock.
+a lock, in two round trips to the database; it stores nothing if the session has changed since the snapshot. Then the
+steps are repeated under the session's lock. A send whose request or agent always needs the lock takes them only there.
 
 The caller checks who may access the session.
 """
@@ -34,11 +34,23 @@ def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
     A repeat of client_message_id returns the turn that was started first. Raises ApiError; then nothing was stored.
     """
     request.check(settings.MAX_MESSAGE_CHARACTERS)
+    if _always_needs_lock(session, request):
+        repeated = _find_repeated(session, request)  # before the content: its files may be deleted meanwhile
+        return repeated or _start_with_lock(session, request, _load_content(session, request))
     plan = _plan(session, request)
     if isinstance(plan, StartedTurn):
         return plan
     content = _load_content(session, request)
     return _store_without_lock(plan, content) or _start_with_lock(session, request, content)
+
+
+def _always_needs_lock(session: Session, request: TurnRequest) -> bool:
+    """Whether the message may not reply to the tip, or is stored by more than one statement."""
+    return (
+        request.parent is not DefaultParent.TIP
+        or bool(request.files)
+        or prompt_blocks.stores_prompt_blocks(session.agent)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,20 +65,17 @@ class _Plan:
 
     @property
     def needs_lock(self) -> bool:
-        """Whether the message waits, stands elsewhere than at the tip, or is stored by more than one statement."""
-        session, request, snapshot = self.session, self.request, self.snapshot
+        """Whether the message waits for a turn, has no tip to reply to, or the session's agent has changed."""
+        snapshot = self.snapshot
         return (
-            request.parent is not DefaultParent.TIP
-            or bool(request.files)
-            or prompt_blocks.stores_prompt_blocks(session.agent)
-            or snapshot.blocker_id is not None
+            snapshot.blocker_id is not None
             or snapshot.tip is None
-            or snapshot.agent_id != session.agent_id
+            or snapshot.agent_id != self.session.agent_id
         )
 
 
 class _Content(NamedTuple):
-    """What a message brings along that does not depend on its branch; loaded once, outside of any transaction."""
+    """The parts of a message that do not depend on its branch; loaded once, outside of any transaction."""
 
     files: list[File]
     token_count: int
@@ -80,8 +89,8 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     )
     if snapshot is None:
         raise ApiError("session_not_found")
-    if snapshot.is_repeat:
-        return _repeated(session, request)
+    if snapshot.is_repeat and (repeated := _find_repeated(session, request)):
+        return repeated
     forced_tool = selection.choose_forced_tool(request.forced_tool, session.agent)
     models = selection.choose_models(snapshot.models, request.models, session.agent)
     admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
@@ -161,9 +170,13 @@ def _turn_insert(
     return insert.with_new_question()
 
 
-def _repeated(session: Session, request: TurnRequest) -> StartedTurn:
-    """The turn that an earlier request with the same client_message_id started; refuses a different request."""
-    message = session.messages.get(client_message_id=request.client_message_id)
+def _find_repeated(session: Session, request: TurnRequest) -> StartedTurn | None:
+    """The turn that an earlier request with the same client_message_id started. Raises ApiError if that one differs."""
+    if request.client_message_id is None:
+        return None
+    message = session.messages.filter(client_message_id=request.client_message_id).first()
+    if message is None:
+        return None
     if message.request_digest != request.digest():
         raise ApiError("idempotency_mismatch", field="client_message_id")
     # Regenerations are later turns of the same message.
