@@ -152,7 +152,7 @@ def start_job(held: Compression) -> CompressionJob | None:
         return None
     params, reserved = job.params, job.reserved_tokens
     if job.is_ahead:  # not published: nothing changes for readers yet
-        is_held = held.measured(params.history_tokens, reserved, params.history_window)
+        is_held = held.record_measurement(params.history_tokens, reserved, params.history_window)
     else:
         is_held = compression_requests.start(
             held,

@@ -1,1 +1,4 @@
-"""What is kept for answers to rest on: files and projects. Knows nothing of chats."""
+"""Files and projects that users upload as sources for answers.
+
+Does not know sessions or messages: chat attaches files to messages.
+"""

@@ -184,7 +184,7 @@ class Attempt:
         return Status.FAILED, run_error("internal_error")
 
     def _measure_stop(self) -> None:
-        counters.stop_said(self._cancel_reason, self._loop.time() - self._cancelled_at)
+        counters.stop_appended(self._cancel_reason, self._loop.time() - self._cancelled_at)
 
     def _address(self) -> RunAddress:
         return RunAddress(

@@ -139,7 +139,7 @@ def enqueue(compression_id: UUID) -> None:
 def start(held: Compression, *, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
     """Store the measurement and publish `started`, once. Returns False if this attempt no longer holds the row."""
     with transaction.atomic():
-        is_held = held.measured(tokens_before, reserved_tokens, history_window)
+        is_held = held.record_measurement(tokens_before, reserved_tokens, history_window)
         if is_held and held.tokens_before is None:
             _publish(held, "started", tokens_before=tokens_before)
     held.tokens_before = tokens_before if is_held else held.tokens_before

@@ -1,4 +1,4 @@
-"""Places where a test may end or freeze a real process: before and after each step that others can see.
+"""Points at which a test can kill or freeze a real process: before and after each step visible to other processes.
 
 Off unless FAULT_POINTS names a place: `after_claim=kill` or `before_append=stop`, comma-separated. `kill` is kill -9
 of this process, `stop` is SIGSTOP (a frozen host); the test continues it from outside.
@@ -11,7 +11,7 @@ from typing import Final, Literal
 from django.conf import settings
 
 Point = Literal[
-    "after_claim",  # the run is ours, nothing has been said
+    "after_claim",  # the run is claimed, nothing is sent
     "before_append",  # packets are about to go to the log
     "after_append",  # they are in the log
     "before_checkpoint",
@@ -20,12 +20,12 @@ Point = Literal[
     "after_finish",  # the end is committed, `stop` is not in the log
     "before_announce",  # `stop` is in the log
     "after_announce",  # the task is not acknowledged
-    "before_round",  # the model has made its calls, nothing of them is stored
+    "before_round",  # the model has requested tool calls, none is stored
     "after_round_began",  # they are stored as running, none has run
     "before_call_ended",  # a tool has run, its outcome is not stored
     "after_call_ended",
-    "after_compression_claim",  # the compression is ours
-    "before_summary_asked",  # it is measured, its sockets have heard of it
+    "after_compression_claim",  # the compression is claimed
+    "before_summary_asked",  # it is measured, its event is published
     "before_summary_stored",  # the model has written it
     "after_summary_stored",  # it is stored, the task is not acknowledged
 ]
@@ -36,7 +36,7 @@ _ARMED: Final[dict[str, signal.Signals]] = {
 
 
 def reach(point: Point) -> None:
-    """Do what FAULT_POINTS arms for this point; nothing in production."""
+    """Send the configured signal for this point; does nothing in production."""
     if _ARMED and point in _ARMED:
         # To this very thread: a signal to the process may be taken by another thread, and this one would go on
         # beyond the point until that one is scheduled.

@@ -3,13 +3,13 @@
 import gc
 from typing import Final
 
-# The objects of a token are freed by their reference counts: a collection every 700 allocations finds no cycles among
-# them. A few megabytes may wait for the next collection.
+# Objects created per token are freed by their reference counts, so a collection every 700 allocations finds no cycles.
+# A few megabytes of cyclic garbage may accumulate between collections.
 ALLOCATIONS: Final = 50_000
 
 
 def tune_gc() -> None:
-    """Call once after startup: objects that exist by then (modules, settings, models) are never collected again."""
+    """Call once at the end of startup: objects loaded until then are excluded from collections."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(ALLOCATIONS, 20, 50)

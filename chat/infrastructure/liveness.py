@@ -1,8 +1,8 @@
-"""Liveness of worker processes, by advisory locks in Postgres.
+"""Liveness of worker processes by Postgres advisory locks: a free lock means that its owner is dead.
 
-Each worker process holds a session-level advisory lock under its owner number, on a connection of its own. kill -9,
-OOM and crashes close that connection and free the lock within a second, with no clock involved. The lease
-(chat/models/lease.py) covers what locks cannot: poolers that share sessions, and hosts that vanish without closing.
+Each worker process holds a session-level advisory lock under its owner number, on a separate connection. kill -9, OOM
+and crashes close the connection and free the lock within a second, without a clock. If locks cannot be used (a pooler
+that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py).
 """
 
 import secrets
@@ -11,8 +11,8 @@ from typing import Any, Final
 import psycopg
 from django.db import connection
 
-# An SQL condition: the lock of the owner in `{owner}` is held. pg_locks shows a one-key advisory lock as two halves, with
-# objsubid 1.
+# True in SQL while a session holds the lock of the owner in `{owner}`. A one-key advisory lock is shown as two
+# halves, with objsubid 1.
 LOCK_IS_HELD: Final = """EXISTS (
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted
@@ -21,7 +21,7 @@ LOCK_IS_HELD: Final = """EXISTS (
 
 
 def new_owner() -> int:
-    """An owner number for this process: 62 random bits, odd, so that it is unique and fits a bigint."""
+    """A number for this process: 62 random bits, never 0, which fit a bigint and are unique in practice."""
     return secrets.randbits(62) | 1
 
 
@@ -41,16 +41,16 @@ def connect() -> psycopg.Connection[Any]:
 
 
 class Lock:
-    """One advisory lock, held for as long as its connection lives. Not thread-safe: one thread keeps it."""
+    """One advisory lock, held for as long as its connection lives. Not thread-safe."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self._connection: psycopg.Connection[Any] | None = None
 
     def hold(self) -> bool:
-        """Take the lock, or check that it is still held; False: another connection holds it.
+        """Acquire the lock, or check that it is still held. Returns False if another session holds it.
 
-        Raises psycopg.OperationalError while Postgres is away; the next call connects again.
+        Raises psycopg.OperationalError while Postgres is unreachable; the next call connects again.
         """
         if self._connection is not None:
             try:

@@ -1,6 +1,6 @@
-"""The latest request to each model of a session, as digests of its messages, to measure how much the next one repeats.
+"""Stores digests of the latest request per session and model, to estimate how much of the next one is cached upstream.
 
-In Redis, with the lifetime of a model server's prefix cache.
+In Redis, not in the database: the entries expire like the prefix caches of model servers.
 """
 
 import logging
@@ -18,40 +18,40 @@ logger = logging.getLogger(__name__)
 TTL_S: Final = 3600
 
 
-class Memory(NamedTuple):
-    """Whose latest request it is."""
+class PrefixKey(NamedTuple):
+    """Identifies the latest request of a session to a model."""
 
     session: str
     model: str
 
 
-def key(session_id: Any) -> str:
+def redis_key(session_id: Any) -> str:
     """A hash: model name -> digests of its latest request, in JSON."""
     return f"turnwire:{{{session_id}}}:sent"
 
 
-def recall(memories: Iterable[Memory]) -> dict[Memory, list[str]]:
-    """Digests, oldest first; those of which nothing is known are left out."""
-    wanted = list(memories)
+def read_digests(keys: Iterable[PrefixKey]) -> dict[PrefixKey, list[str]]:
+    """The stored digests, oldest message first; keys without digests are left out. Empty if Redis fails."""
+    wanted = list(keys)
     try:
         with sync_redis().pipeline(transaction=False) as pipe:
-            for memory in wanted:
-                pipe.hget(key(memory.session), memory.model)
-            held: list[Any] = pipe.execute()
+            for prefix in wanted:
+                pipe.hget(redis_key(prefix.session), prefix.model)
+            stored: list[Any] = pipe.execute()
     except RedisError as error:
-        logger.warning("what was sent before is not known: %s", error)
+        logger.warning("prefix cache not read: %s", error)
         return {}
-    return {memory: list(json.decode(one)) for memory, one in zip(wanted, held, strict=True) if one}
+    return {prefix: list(json.decode(one)) for prefix, one in zip(wanted, stored, strict=True) if one}
 
 
-def remember(latest: Mapping[Memory, Sequence[str]]) -> None:
+def store_digests(latest: Mapping[PrefixKey, Sequence[str]]) -> None:
     if not latest:
         return
     try:
         with sync_redis().pipeline(transaction=False) as pipe:
-            for memory, digests in latest.items():
-                pipe.hset(key(memory.session), memory.model, json.encode(list(digests)).decode())
-                pipe.expire(key(memory.session), TTL_S)
+            for prefix, digests in latest.items():
+                pipe.hset(redis_key(prefix.session), prefix.model, json.encode(list(digests)).decode())
+                pipe.expire(redis_key(prefix.session), TTL_S)
             pipe.execute()
     except RedisError as error:
-        logger.warning("what was sent is not remembered: %s", error)
+        logger.warning("prefix cache not stored: %s", error)

@@ -1,6 +1,6 @@
 """Redis connections of this process: one asyncio client per event loop, one client for threads.
 
-Timeouts are short so that a caller learns soon that Redis is away; the pub/sub connection alone waits for ever.
+Timeouts are short so that a caller fails soon if Redis is unreachable; the pub/sub connection alone waits without limit.
 """
 
 import asyncio
@@ -53,8 +53,8 @@ def new_subscriber_redis() -> aioredis.Redis:
 
 
 def new_subscriber_connection() -> AbstractConnection:
-    """One bare connection for the hub, which reads publications by itself: a PubSub object costs three times
-    as much for each."""
+    """One bare connection for the hub, which parses publications without a PubSub object: that costs three times
+    as much per publication."""
     pool = ConnectionPool.from_url(
         settings.REDIS_URL, socket_timeout=None, protocol=2, retry=AsyncRetry(_BACKOFF, 0), **_COMMON
     )

@@ -1,7 +1,7 @@
 """Stopping a run from any process: a key that is never cleared, and one control channel that wakes the worker.
 
-The key is per run, so a stop can neither be lost by arriving early nor hit a later run. Moving the row to
-`stopping` is the caller's business (turns.py).
+The key is per run, so a stop can neither be lost by arriving early nor hit a later run. The caller
+moves the row to `stopping` (chat/runs/cancellation.py).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def revoke(session_id: Any, run_id: Any) -> None:
-    """Ask whoever executes this run, now or later, to stop. Raises RedisError."""
+    """Signal the worker that executes this run, now or later, to stop it. Raises RedisError."""
     with sync_redis().pipeline(transaction=True) as pipe:
         pipe.set(key(session_id, run_id), 1, ex=TTL_S)
         pipe.publish(CONTROL_CHANNEL, str(run_id))
@@ -40,9 +40,9 @@ def key(session_id: Any, run_id: Any) -> str:
 class RevocationListener:
     """A worker process's subscription to the control channel.
 
-    on_revoked: called on the event loop with the id of every run that is stopped, whoever executes it.
+    on_revoked: called on the event loop with the id of every run that is stopped, in this process or another.
     on_reconnected: called after the connection was lost and is back; revocations in between were missed, so
-    the caller asks is_revoked for the runs it holds.
+    the caller checks is_revoked for its runs.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RevocationListener:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns when Redis has confirmed the subscription; while Redis is away, waits for it."""
+        """Returns when Redis has confirmed the subscription; waits while Redis is unreachable."""
         self._task = asyncio.create_task(self._keep_listening(), name="revocations")
         await self._listening.wait()
 

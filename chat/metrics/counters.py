@@ -1,6 +1,6 @@
-"""What each process counts, at most once per batch or run, never per token. Names and meanings are all here.
+"""The counters and histograms of each process; incremented per batch or run, never per token.
 
-Counting is adding to a number in memory; how it reaches /metrics is tally.py.
+Values are kept in memory; tally.py adds them to the sums in Redis.
 """
 
 from typing import Any, Final
@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from chat.models.outcome import RunOutcome
 
-# Of our own: the library's default one adds numbers about this very process, which cannot be summed.
+# Not the default registry, which adds metrics of the process that cannot be summed.
 REGISTRY: Final = CollectorRegistry()
 
 RUNS_ENDED: Final = Counter(
@@ -64,12 +64,12 @@ TASKS_DROPPED: Final = Counter(
     "turnwire_tasks_dropped", "Queue messages that no worker understands.", registry=REGISTRY
 )
 
-# The sockets this process holds; one that is forgotten closes.
+# The open sockets of this process. Weak references: a socket that is garbage-collected is closed.
 OPEN_SOCKETS: Final[WeakSet[Any]] = WeakSet()
 
 
 def run_ended(model: str, end: RunOutcome) -> None:
-    """Once per run, by whoever committed its end."""
+    """Count a run that ended. Called once per run, by the process that committed its end."""
     RUNS_ENDED.labels(end.status, model).inc()
     if end.error:
         ERRORS.labels(end.error.code, model).inc()
@@ -86,14 +86,14 @@ def run_ended(model: str, end: RunOutcome) -> None:
             TOKENS.labels(model, kind).inc(tokens)
 
 
-def stop_said(cut: str | None, seconds: float) -> None:
-    """Once per attempt whose `stop` is in the log. cut: why it was cut short, if it was."""
-    if cut == "stopped":
+def stop_appended(reason: str | None, seconds: float) -> None:
+    """Count the end of an attempt whose `stop` is in the log. reason: why it was cancelled, or None."""
+    if reason == "stopped":
         STOP_S.observe(seconds)
 
 
 def swept(*, takeovers: int, repairs: dict[str, int]) -> None:
-    """Once per sweep."""
+    """Count one sweep."""
     SWEEPS.inc()
     TAKEOVERS.inc(takeovers)
     for kind, number in repairs.items():

@@ -1,5 +1,6 @@
-"""What is true right now, read from Postgres: live runs and how long the oldest waits. Ended runs are counted instead:
-a query over them would grow with history.
+"""Gauges read from Postgres: live runs, and how long the oldest queued run has waited.
+
+Ended runs are counted instead (counters.py), because a query over them would grow with history.
 """
 
 import threading
@@ -18,26 +19,26 @@ from chat.models import Run
 from chat.protocol.states import Status
 from chat.protocol.tasks import DEFAULT_QUEUE
 
-# However many ask, Postgres is asked this often.
-FRESH_S: Final = 5.0
-# Long before the pool gives up on a Postgres that is away, and before Prometheus gives up on us.
-PATIENCE_S: Final = 3.0
+# Minimum interval between two queries, for any number of requests.
+MAX_AGE_S: Final = 5.0
+# Shorter than the timeouts of the connection pool and of Prometheus.
+TIMEOUT_S: Final = 3.0
 
-_asking = ThreadPoolExecutor(1, thread_name_prefix="gauges")
+_executor = ThreadPoolExecutor(1, thread_name_prefix="gauges")
 _lock = threading.Lock()
 _latest: tuple[float, "Future[list[Metric]]"] | None = None
 
 
 def gauges() -> list[Metric]:
-    """At most FRESH_S old; empty when Postgres does not answer."""
+    """At most MAX_AGE_S old; empty when Postgres does not answer."""
     try:
-        return _ask().result(timeout=PATIENCE_S)
+        return _latest_read().result(timeout=TIMEOUT_S)
     except (TimeoutError, DatabaseError, PoolTimeout):
         return []
 
 
 def read() -> list[Metric]:
-    """Ask Postgres now."""
+    """Query Postgres now."""
     runs = GaugeMetricFamily("turnwire_runs", "Runs that have not ended.", labels=["status", "model"])
     live = Run.objects.live().order_by().values_list("status", "model")
     for status, model, number in live.annotate(number=Count("pk")):
@@ -56,17 +57,17 @@ def read() -> list[Metric]:
     return [runs, age]
 
 
-def _ask() -> "Future[list[Metric]]":
-    """The latest question, or a new one once its answer is old."""
+def _latest_read() -> "Future[list[Metric]]":
+    """The query in progress or its result; a new query once the result is older than MAX_AGE_S."""
     global _latest
     with _lock:
         now = time.monotonic()
-        if _latest is None or (_latest[1].done() and now - _latest[0] > FRESH_S):
-            _latest = now, _asking.submit(_read_and_let_go)
+        if _latest is None or (_latest[1].done() and now - _latest[0] > MAX_AGE_S):
+            _latest = now, _executor.submit(_read_and_close)
         return _latest[1]
 
 
-def _read_and_let_go() -> list[Metric]:
+def _read_and_close() -> list[Metric]:
     try:
         return read()
     finally:

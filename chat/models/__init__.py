@@ -1,4 +1,7 @@
-"""The tables. One concept per file; each model groups factories, mutators, queries, properties."""
+"""The tables, one model per file; each model groups its factories, mutators, queries and properties.
+
+Models do not publish events, enqueue tasks or format responses.
+"""
 
 from chat.models.agent import Agent
 from chat.models.cited_document import CitedDocument

@@ -20,7 +20,7 @@ class ContextLayout(models.TextChoices):
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def visible_to(self, user: Any) -> Self:
-        """The user's own agents; everybody else's do not exist for them."""
+        """The user's own agents; agents of other users are not visible."""
         return self.filter(owner=user)
 
 
@@ -39,7 +39,7 @@ class Agent(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
-    # The last of the fields: from here on the name stands for them and not for the module.
+    # The last field: below it the name `models` refers to this field, not to the module.
     models = models.JSONField(
         default=list, blank=True, help_text="Names of the models that answer; empty: the default model."
     )
@@ -62,7 +62,7 @@ class Agent(models.Model):
     # Mutators
 
     def change(self, **fields: Any) -> bool:
-        """Set what the owner may edit, in the row and here. False: the row is gone."""
+        """Set what the owner may edit, in the row and here. False: the row was deleted."""
         fields["updated_at"] = timezone.now()
         for name, value in fields.items():
             setattr(self, name, value)

@@ -73,7 +73,7 @@ class Compression(Leased):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="compressions")
-    # The last user message of the branch when it was asked for: the parent of the summary.
+    # The last user message of the branch at the time of the request: the parent of the summary.
     parent = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="compressions")
     # The tip of the branch that is measured; an answer to `parent`, or `parent` itself.
     leaf = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="+")
@@ -91,7 +91,7 @@ class Compression(Leased):
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
-    # How many ended in vain on this branch one after the other, this one included; and when the next may be tried.
+    # Consecutive failed or refused compressions of this branch, this one included, and the end of the back-off.
     in_vain = models.IntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     error_code = models.CharField(max_length=40, blank=True, default="")
@@ -102,12 +102,12 @@ class Compression(Leased):
     history_window = _count(help_text="Tokens that are left for history.")
     prompt_tokens = _count()
     completion_tokens = _count()
-    # By the prices of the model that summarised; null: some price is unknown.
+    # By the prices of the summarising model; null: some price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     summary = models.ForeignKey(
         ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="made_by"
     )
-    # What was written ahead of time, and the last message it covers; until the history has grown to need it.
+    # A prefetched summary and the last message that it covers, until a compression is due.
     prepared_text = models.TextField(blank=True, default="")
     prepared_cutoff = models.ForeignKey(
         ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -167,7 +167,7 @@ class Compression(Leased):
 
     # Mutators: False if this attempt no longer holds the row
 
-    def measured(self, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
+    def record_measurement(self, tokens_before: int, reserved_tokens: int, history_window: int) -> bool:
         return bool(
             Compression.objects.held_as(self).update(
                 tokens_before=tokens_before, reserved_tokens=reserved_tokens, history_window=history_window
@@ -175,7 +175,7 @@ class Compression(Leased):
         )
 
     def end(self, status: CompressionStatus, **fields: Any) -> bool:
-        """Save the end; one in vain sets when the branch may be tried again."""
+        """Store the end; a failed or refused compression sets the back-off for its branch."""
         if status in IN_VAIN:
             backoff = timedelta(seconds=settings.COMPRESSION_BACKOFF_S * 2 ** min(self.in_vain, 20))
             fields |= {"in_vain": F("in_vain") + 1, "retry_at": Now() + min(backoff, MAX_BACKOFF)}
@@ -184,8 +184,8 @@ class Compression(Leased):
         held = Compression.objects.held_as(self)
         return bool(held.update(status=status, ended_at=Now(), lease_until=None, **fields))
 
-    def probed(self, score: float) -> None:
-        """Keep how many questions the summary answers as the text does."""
+    def record_probe(self, score: float) -> None:
+        """Store the share of questions that are answered the same from the summary as from the text."""
         Compression.objects.filter(pk=self.pk).update(probe_score=score)
 
     # Properties

@@ -1,4 +1,4 @@
-"""The lease that Run and Compression share: one worker at a time holds a row, and others learn when it has died.
+"""The lease that Run and Compression share: one worker at a time holds a row, and others can detect its death.
 
 A claim gives a row to an owner (the number of a worker process) under the next attempt, which fences every later
 write. Heartbeats extend the lease; a worker that shuts down releases the row. An owner is dead when its lease has
@@ -44,7 +44,7 @@ class LeaseTimes:
 
 # Ten heartbeats: one or two that are late cost nothing.
 RUN_LEASE: Final = LeaseTimes(beat_s=1.0, lease_s=10.0)
-# Nobody waits for a compression, so its takeover may be slower and its heartbeat rarer.
+# No user waits for a compression, so its heartbeat and takeover may be slower.
 COMPRESSION_LEASE: Final = LeaseTimes(beat_s=5.0, lease_s=30.0)
 
 

@@ -114,7 +114,7 @@ class ChatMessage(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
-    # The parent's role, held true by a composite foreign key: what lets the database refuse two user
+    # The parent's role, kept consistent by a composite foreign key, so that the database rejects two user
     # messages in a row.
     parent_role = models.CharField(max_length=9, choices=Role.choices, null=True, blank=True)  # noqa: DJ001
     role = models.CharField(max_length=9, choices=Role.choices)
@@ -137,7 +137,7 @@ class ChatMessage(models.Model):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     client_message_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001  null: none given
-    # SHA-256 of the request that carried client_message_id, to tell a repeat from another request.
+    # SHA-256 of the request that carried client_message_id, to distinguish a repeat from another request.
     request_digest = models.CharField(max_length=64, blank=True, default="")
     sent_at = models.DateTimeField(auto_now_add=True)
 
@@ -148,7 +148,7 @@ class ChatMessage(models.Model):
         indexes = [
             models.Index(fields=["parent", "sent_at", "id"], name="message_by_parent"),
             models.Index(fields=["sent_at"], name="message_by_age"),
-            # Every run asks for its session's; most have none.
+            # Read for every run; most sessions have none.
             models.Index(fields=["session"], name="summary_by_session", condition=Q(role="summary")),
         ]
         constraints = [

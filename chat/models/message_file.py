@@ -14,7 +14,7 @@ from knowledge.models import File
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
     def highest_number(self, message: ChatMessage | UUID | str) -> int:
-        """The highest number that stands for a document on the branch to `message` (or its id); 0: there is none."""
+        """The highest number of a document on the branch to `message` (or its id); 0: there is none."""
         pk = message.pk if isinstance(message, ChatMessage) else message
         [highest] = HIGHEST_DOCUMENT_NUMBER.all(leaf=pk)
         return highest.number
@@ -24,7 +24,7 @@ class MessageFile(models.Model):
     message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="attachments")
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="messages")
     position = models.SmallIntegerField()
-    # Stands for the document in the prompt, fixed when the message is sent; null: a picture.
+    # Identifies the document in the prompt, fixed when the message is sent; null: an image.
     number = models.IntegerField(null=True, blank=True)
 
     objects = MessageFileQuerySet.as_manager()

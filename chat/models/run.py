@@ -75,7 +75,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return stopped.session_id if stopped else None
 
     def end(self, run_id: UUID | str, attempt: int, status: Status, **parameters: Any) -> bool:
-        """Save the end and the answer of that attempt. False: the state machine forbids it, or it is another attempt.
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or another attempt owns the run.
 
         parameters: all of sql.runs.END but the ones above.
         """
@@ -84,7 +84,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
 
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,
-        unless the turn has ended. None: the run is gone.
+        unless the turn has ended. None: the run was deleted.
 
         In a transaction. The turn is read after the lock is taken, so that the second of two runs that end together
         sees the first.

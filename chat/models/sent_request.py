@@ -56,7 +56,7 @@ class SentRequestQuerySet(models.QuerySet["SentRequest"]):
 
 
 class SentRequest(models.Model):
-    """tool_call tells the requests of an agent tool from those of the attempt itself; each are numbered by cycle from 1."""
+    """tool_call is set for requests of an agent tool, null for those of the attempt; cycles of each are numbered from 1."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sent_requests")
     attempt = models.IntegerField()

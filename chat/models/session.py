@@ -29,13 +29,13 @@ class WhileAnswering(models.TextChoices):
     INTERRUPT = "interrupt"
 
 
-# Neither its owner nor a model has named it; in SQL: sql.sessions.IS_UNNAMED.
+# Sessions without a title of the owner or a model; in SQL: sql.sessions.IS_UNNAMED.
 UNNAMED = models.Q(title="") | models.Q(has_provisional_title=True)
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def visible_to(self, user: User) -> Self:
-        """The user's own sessions; those of other users do not exist for them."""
+        """The user's own sessions; those of other users are not visible."""
         return self.filter(owner=user)
 
     def own(self, user: User, pk: UUID | str) -> Session | None:
@@ -46,7 +46,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def search(self, owner: User, text: str) -> Self:
         """The owner's sessions whose title or messages contain words that start with these; all of them if text is blank."""
         own = self.visible_to(owner)
-        return own.filter(pk__in=session_search.found(owner.pk, text)) if text.strip() else own
+        return own.filter(pk__in=session_search.matching_sessions(owner.pk, text)) if text.strip() else own
 
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
@@ -68,11 +68,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return instance(self.model, rows[0])
 
     def set_title(self, pk: UUID | str, title: str) -> bool:
-        """Name an unnamed session, without moving it in the list; False: it has a title, or is gone."""
+        """Name an unnamed session, without moving it in the list; False: it has a title, or was deleted."""
         return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_provisional_title=False))
 
     def set_provisional_title(self, pk: UUID | str, title: str) -> bool:
-        """Give it a title that set_title() may replace. False: it has some title, or is gone."""
+        """Give it a title that set_title() may replace. False: it has some title, or was deleted."""
         return bool(self.filter(pk=pk, title="").update(title=title, has_provisional_title=True))
 
 

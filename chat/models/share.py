@@ -1,4 +1,4 @@
-"""Share: a link by which anybody reads one branch of a session as it was when it was shared."""
+"""Share: a public link to one branch of a session as it was when it was shared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKEN_CHARACTERS = 40
 
 
 def token_of(share_id: uuid.UUID) -> str:
-    """The link's secret: known to whoever has the key of this installation and the row, told by neither alone."""
+    """The secret of the link, derived from the id of the row and the SECRET_KEY."""
     key = settings.SECRET_KEY
     return salted_hmac("chat.share", str(share_id), secret=key, algorithm="sha256").hexdigest()[
         :TOKEN_CHARACTERS
@@ -54,7 +54,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
         return self.filter(revoked_at=None)
 
     def behind(self, token: str) -> Share | None:
-        """What the link leads to; None: there is none, or not any more."""
+        """The share with this token; None if there is none or it is revoked."""
         return self.open().select_related("session").filter(digest=digest_of(token)).first()
 
 
@@ -87,13 +87,13 @@ class Share(models.Model):
             setattr(self, name, value)
 
     def revoke(self) -> None:
-        """Nobody gets in by it any more. Repeating it changes nothing."""
+        """Disable the link. Idempotent."""
         type(self).objects.open().filter(pk=self.pk).update(revoked_at=timezone.now())
 
     # Properties
 
     @property
     def token(self) -> str | None:
-        """None: the installation has had another key since; the link goes on working, but cannot be told again."""
+        """The token of the link; None if SECRET_KEY has changed since: the link works, but cannot be shown again."""
         token = token_of(self.pk)
         return token if constant_time_compare(digest_of(token), self.digest) else None

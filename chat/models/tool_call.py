@@ -1,4 +1,4 @@
-"""ToolCall: one call a model made, and its outcome."""
+"""ToolCall: one tool call of a model, and its outcome."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class ToolCallStatus(models.TextChoices):
 
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
     def abandon(self, run_id: Any, reports: Mapping[str, tuple[str, str]]) -> None:
-        """The run has ended: whatever of its calls is still running, nobody will learn what came of it.
+        """Mark the unfinished calls of an ended run as unknown.
 
-        reports: by row, what agent tools had written, and thought before, and readers were shown.
+        reports: by row, the report and reasoning of agent tools that clients were shown.
         """
-        begun = self.filter(run=run_id, status__in=[ToolCallStatus.PENDING, ToolCallStatus.RUNNING])
+        unfinished = self.filter(run=run_id, status__in=[ToolCallStatus.PENDING, ToolCallStatus.RUNNING])
         for row, (report, reasoning) in reports.items():
-            begun.filter(pk=row).update(report=report, report_reasoning=reasoning)
-        begun.update(status=ToolCallStatus.UNKNOWN)
+            unfinished.filter(pk=row).update(report=report, report_reasoning=reasoning)
+        unfinished.update(status=ToolCallStatus.UNKNOWN)
 
 
 class ToolCall(models.Model):
-    """Top-level calls hang on the message, calls made by an agent tool on that tool's own row.
+    """Top-level calls belong to the message, calls inside an agent tool to the row of that tool's call.
 
     Parallel calls share turn_number and parent and differ in tab_index.
     """
@@ -57,12 +57,12 @@ class ToolCall(models.Model):
     response = models.TextField(blank=True, default="")
     # What it found, best first: number, document_id, title, url and whatever else is known of each.
     documents = models.JSONField(default=list, blank=True)
-    # What an agent tool wrote for it, and thought before; its own calls are `children`.
+    # The report of an agent tool and the reasoning before it; calls inside it are `children`.
     report = models.TextField(blank=True, default="")
     report_reasoning = models.TextField(blank=True, default="")
     text_before = models.TextField(blank=True, default="")
     reasoning = models.TextField(blank=True, default="")
-    # How long that was written, and how long the call ran; null: nobody measured it.
+    # Durations of the reasoning and of the call; null: not measured.
     reasoning_ms = models.IntegerField(null=True, blank=True)
     duration_ms = models.IntegerField(null=True, blank=True)
     token_count = models.IntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Shares as clients see them: the link for its owner, and the shared branch for everybody who has the link.
+"""Shares as clients see them: the link for its owner, and the shared branch for all who have the link.
 
 The shared branch has no ids and no owner; it has reasoning and tool calls only if the owner chose so.
 """

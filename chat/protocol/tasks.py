@@ -12,7 +12,7 @@ TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"
 
-# What an agent may be given; the tools themselves are llm_worker/tools. A test holds the two together.
+# Tools that an agent may use; implemented in llm_worker/tools. A test compares the two.
 TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})
 
 # Worker processes listen here for the ids of runs to stop (chat/infrastructure/revocation.py).

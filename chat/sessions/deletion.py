@@ -51,7 +51,7 @@ def _stop_runs(session_id: UUID) -> None:
 def _delete_keys(session_id: UUID, runs: list[Run]) -> None:
     logs = [event_log(session_id), *(run_log(session_id, run.pk) for run in runs)]
     keys = [key for log in logs for key in (log.meta, log.entries)]
-    keys.append(prefix_cache.key(session_id))
+    keys.append(prefix_cache.redis_key(session_id))
     # A worker that has not ended its run yet still needs the revocation key, which expires.
     keys += [revocation.key(session_id, run.pk) for run in runs if not run.is_live]
     try:

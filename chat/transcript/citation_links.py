@@ -1,4 +1,4 @@
-"""Links to cited documents: the Markdown that stands for a document in an answer, and the way back from an answer
+"""Links to cited documents: writes the Markdown link to a document in an answer, and converts an answer
 to the documents it links to. Pure.
 
 The live stream, a resumed attempt and a rebuild use the same function to write a link, so that a link that was

@@ -1,7 +1,7 @@
 """Entry: the canonical value of one message between the database and the model. Pure.
 
-Rows never travel into the loop: the worker loads a branch as entries, decides over entries, and only
-llm_worker/upstream/llm.py turns them into the bare dicts the SDK takes. New fields of a message go here first.
+The worker loads a branch as entries, and only llm_worker/upstream converts them to the dictionaries of the SDK. New
+fields of a message are added here first.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ BlockKind = Literal["CA", "P", "D"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something a model may cite. number: what stands for it in the prompt, one document's alone on its branch."""
+    """A source that a model may cite. number: identifies it in the prompt, unique on its branch."""
 
     number: int
     document_id: str
@@ -50,7 +50,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of a model and what came of it.
+    """One tool call of a model and its response.
 
     response: what the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
     """
@@ -89,7 +89,7 @@ class Entry:
     role: EntryRole
     # Of an answer: all a reader saw; it begins with every round's text_before, in order.
     text: str
-    # UTC; stands behind each user message the model sees.
+    # UTC; rendered after each user message.
     sent_at: datetime
     # Of text, in the default encoding; 0 where unknown.
     token_count: int = 0

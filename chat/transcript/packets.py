@@ -1,7 +1,7 @@
 """The packets of a run, built in one place for the live stream and for the replay from the database. Pure.
 
-`Blocks` turns what happens in a run into (placement, obj) pairs and keeps the block counter: a reload then shows
-exactly what was streamed. `fold` is its inverse: packets back into the text a reader saw.
+`Blocks` converts the events of a run to (placement, obj) pairs and counts blocks, so that a reload shows exactly what was
+streamed. `fold` is its inverse: it converts packets to the text that a reader saw.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from chat.transcript.entries import Document
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
-# Six bytes is the most JSON makes of a character, so that a packet stays under protocol.MAX_PACKET_BYTES.
+# Six bytes is the most JSON makes of a character, so that a packet stays under wire.MAX_PACKET_BYTES.
 MAX_SHOWN_CHARACTERS: Final = 10_000
 MAX_SHOWN_DOCUMENTS: Final = 50
 MAX_TITLE_CHARACTERS: Final = 200
@@ -29,10 +29,9 @@ UNKNOWN: Final = "unknown"
 class Blocks:
     """Opens and closes blocks: each reasoning block, tool round and answer block has its own turn_index.
 
-    inside: the place of the agent call all of this happens in; its blocks are counted by sub_turn_index, one for
-    each of parallel calls, and its text is a report. documents: what may be cited so far, by number; shared with
-    the blocks inside. Every method yields what to emit, in order. Text is emitted as given; empty text yields
-    nothing.
+    inside: the placement of the enclosing agent call; its blocks are counted by sub_turn_index, one per parallel call,
+    and its text is a report. documents: those that can be cited so far, by number; shared with the blocks inside. Every
+    method yields the packets to emit, in order. Empty text yields nothing.
     """
 
     model_index: int = 0
@@ -49,7 +48,7 @@ class Blocks:
         yield self._place(p.RunStart(model=model))
 
     def reasoning(self, text: str, thought_ms: int | None = None) -> Iterator[Placed]:
-        """thought_ms: how long this block has been written by now; said as it ends."""
+        """thought_ms: the duration of this block so far; sent when it ends."""
         if not text:
             return
         if self.open != "reasoning":
@@ -67,7 +66,7 @@ class Blocks:
         yield self._place(p.ReportDelta(text=text) if self.inside else p.MessageDelta(text=text))
 
     def citation(self, document: Document) -> Iterator[Placed]:
-        """Before the text that holds its link."""
+        """Yielded before the text that contains the link to the document."""
         if self.open != "message":
             yield from self._open_message()
         yield self._place(
@@ -75,14 +74,14 @@ class Blocks:
         )
 
     def round(self, count: int) -> Iterator[Placed]:
-        """`count` calls follow, each in its tab; the first may have begun, shown while it was being written."""
+        """Open a round of `count` calls, each in its tab; the first may be shown already, while its arguments were written."""
         yield from self._open_round()
         self._width = max(self._width, count)
         if count > 1 and self.inside is None:
             yield self._place(p.TopLevelBranching(count=count))
 
     def tool_start(self, tab: int, tool_call_id: str, name: str) -> Iterator[Placed]:
-        """Nothing, if this call has begun already."""
+        """Yields nothing if the call is shown already."""
         yield from self._open_round()
         if self._running.get(tab) != tool_call_id:
             self._running[tab] = tool_call_id
@@ -112,17 +111,17 @@ class Blocks:
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str
     ) -> Iterator[Placed]:
-        """What a call came to; documents are shown instead of the response they were rendered into."""
+        """The result of a call; its documents are shown instead of the response text."""
         found = list(documents)
         self.documents |= {document.number: document for document in found}
         yield self._place(_output(self._running[tab], response, found, ref), tab)
 
     def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
-        """Without a status: it was cut short, and nobody will learn what came of it."""
+        """End a call. Without a status the call was interrupted and its outcome is unknown."""
         if tab in self._running:
-            # Not left to omit_defaults: it compares by identity, and a status from the database is another string.
-            told = None if status == COMPLETED else status
-            yield self._place(p.SectionEnd(self._running.pop(tab), told, duration_ms), tab)
+            # omit_defaults compares by identity, which fails for a status read from the database.
+            sent_status = None if status == COMPLETED else status
+            yield self._place(p.SectionEnd(self._running.pop(tab), sent_status, duration_ms), tab)
 
     def within(self, tab: int) -> "Blocks":
         """The blocks inside the call of this tab of the open round."""
@@ -195,12 +194,12 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
 
 
 def snippet(document: Document) -> str:
-    """The beginning of what a document says, on one line."""
+    """The beginning of a document's text, on one line."""
     return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
 
 
 def _source(document: Document) -> dict[str, Any]:
-    """A document as readers see it, without what only the model reads. Its beginning is added where it was found."""
+    """A document as clients see it, without its text. tool_output adds a snippet."""
     source: dict[str, Any] = {
         "number": document.number,
         "document_id": document.document_id,
@@ -222,7 +221,7 @@ class Shown:
 
 
 def fold(placed: Iterable[Placed]) -> Shown:
-    """Everything shown by these packets outside agent tools, text and reasoning joined."""
+    """The content of these packets outside agent tools, with text and reasoning joined."""
     objs = [obj for place, obj in placed if place.sub_turn_index is None]
     tools = [at for at, obj in enumerate(objs) if isinstance(obj, p.ToolStart)]
     since_tools = objs[tools[-1] + 1 :] if tools else objs

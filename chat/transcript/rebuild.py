@@ -1,6 +1,6 @@
-"""The packets of an ended run, or of what an attempt takes up, built again from what the database keeps. Pure.
+"""Rebuilds the packets of an ended run, or of the rounds that an attempt resumes, from stored values. Pure.
 
-By the same Blocks as the live stream, so that a reload shows exactly what was streamed.
+Uses the same Blocks as the live stream, so that a reload shows exactly what was streamed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +15,9 @@ from chat.transcript.packets import Blocks, Placed
 
 @dataclass(frozen=True)
 class ShownCall:
-    """What the database keeps of a tool call. id: its row's.  response: empty if it never came.
+    """A stored tool call. id: of its row. response: empty if there was none.
 
-    status: as it ended.  duration_ms: how long it ran, where known.
-
-    rounds, report_reasoning, report: what an agent tool did inside.
+    duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
     """
 
     id: str
@@ -37,7 +35,7 @@ class ShownCall:
 
 @dataclass(frozen=True)
 class ShownRound:
-    """The calls of one cycle in tab order, and what was said before them, thought for `reasoning_ms`."""
+    """The calls of one cycle in tab order, with the text and reasoning before them. reasoning_ms: of that reasoning."""
 
     calls: tuple[ShownCall, ...]
     reasoning: str = ""
@@ -47,10 +45,10 @@ class ShownRound:
 
 @dataclass(frozen=True)
 class Ended:
-    """What the database keeps of an ended run; enough to build its packets again.
+    """The stored values of an ended run from which its packets are rebuilt.
 
-    reasoning: since the last round, written for `reasoning_ms`.  text: all of it; it begins with the rounds' text_before.
-    citations: the documents that the text links to, by their numbers.
+    reasoning, reasoning_ms: since the last round. text: of the whole message; it begins with the rounds' text_before.
+    citations: the documents that the text links to, by number.
     """
 
     model: str
@@ -71,14 +69,14 @@ def rebuild(ended: Ended) -> list[Placed]:
     placed = [*blocks.run_start(ended.model), *show_rounds(blocks, ended.rounds, cited)]
     narrated = sum(len(each.text_before) for each in ended.rounds)
     placed += blocks.reasoning(ended.reasoning, ended.reasoning_ms)
-    placed += _said(blocks, ended.text[narrated:], cited)
+    placed += _show_text(blocks, ended.text[narrated:], cited)
     if ended.error:
         placed += blocks.error(ended.error.code, ended.error.message, retryable=ended.error.retryable)
     return [*placed, *blocks.stop(ended.stop_reason)]
 
 
 def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:
-    """Finished rounds, again. cited: which documents still have to be told of; the told ones are taken out."""
+    """The packets of finished rounds. cited: the documents without a citation packet so far; those sent are removed."""
     for each in rounds:
         yield from show_before(blocks, each, cited)
         yield from blocks.round(len(each.calls))
@@ -89,31 +87,31 @@ def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, D
 
 
 def show_before(blocks: Blocks, each: ShownRound, cited: dict[int, Document]) -> Iterator[Placed]:
-    """What was thought and said before a round."""
+    """The packets of the reasoning and text before a round."""
     yield from blocks.reasoning(each.reasoning, each.reasoning_ms)
-    yield from _said(blocks, each.text_before, cited)
+    yield from _show_text(blocks, each.text_before, cited)
 
 
-def _said(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
-    """What was said at one place, each document announced before the first link to it."""
+def _show_text(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
+    """The packets of a text, with a citation packet before the first link to each document."""
     places = {number: text.find(citation_link(document)) for number, document in cited.items()}
-    said = 0
+    shown = 0
     for number, place in sorted(places.items(), key=lambda item: item[1]):
         if place >= 0:
-            yield from blocks.message(text[said:place])
+            yield from blocks.message(text[shown:place])
             yield from blocks.citation(cited.pop(number))
-            said = place
-    yield from blocks.message(text[said:])
+            shown = place
+    yield from blocks.message(text[shown:])
 
 
 def show_call(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
-    """That a call began. id: its row's."""
+    """The packets that a call has started, with its arguments."""
     yield from blocks.tool_start(tab, call.tool_call_id, call.name)
     yield from blocks.tool_arguments(tab, call.arguments, call.id)
 
 
 def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
-    """What a call came to, and what an agent tool did inside."""
+    """The packets of a call's result, and of the calls and texts inside an agent tool."""
     if call.rounds or call.report_reasoning or call.report:
         inside = blocks.within(tab)
         yield from show_rounds(inside, call.rounds, {})

@@ -95,7 +95,7 @@ _STORE = Statement(
     WITH session AS (
         UPDATE chat_session
         SET leaf_id = %(leaf)s, updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1,
-            seen_event = latest_event + 1 -- who sends a message has read the answers above it
+            seen_event = latest_event + 1 -- a user who sends a message has seen the answers above it
         WHERE id = %(session)s AND latest_event = %(latest_event)s RETURNING *
     ), message AS ({insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
     turn AS ({insertion(Turn, "turns")} {_IF_UNCHANGED}),

@@ -1,4 +1,7 @@
-"""The tables. One concept per file; each model groups factories, mutators, queries, properties."""
+"""The tables, one model per file; each model groups its factories, mutators, queries and properties.
+
+Models do not publish events, enqueue tasks or format responses.
+"""
 
 from knowledge.models.file import File, FileKind, FileStatus
 from knowledge.models.project import Project

@@ -26,7 +26,7 @@ class FileStatus(models.TextChoices):
 
 class FileQuerySet(models.QuerySet["File"]):
     def visible_to(self, user: Any) -> Self:
-        """The user's own files; everybody else's do not exist for them."""
+        """The user's own files; files of other users are not visible."""
         return self.filter(owner=user)
 
 

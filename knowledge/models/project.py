@@ -11,7 +11,7 @@ from django.db import models
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: Any) -> Self:
-        """The user's own projects; everybody else's do not exist for them."""
+        """The user's own projects; projects of other users are not visible."""
         return self.filter(owner=user)
 
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.infrastructure import prefix_cache
-from chat.infrastructure.prefix_cache import Memory
+from chat.infrastructure.prefix_cache import PrefixKey
 from chat.models import Run, SentRequest
 from chat.models.sent_request import RequestOfRun
 from llm_worker.database import Database
@@ -32,8 +32,8 @@ class AttemptRequests(NamedTuple):
     recorded: Sequence[RecordedRequest]
 
     @property
-    def memory(self) -> Memory:
-        return Memory(str(self.run.turn.session_id), self.run.model)
+    def memory(self) -> PrefixKey:
+        return PrefixKey(str(self.run.turn.session_id), self.run.model)
 
 
 class RequestLog:
@@ -71,8 +71,8 @@ def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
     """In a database thread. Idempotent."""
     if not _are_wanted():
         return
-    known = prefix_cache.recall({one.memory for one in batch})
-    latest: dict[Memory, list[str]] = {}
+    known = prefix_cache.read_digests({one.memory for one in batch})
+    latest: dict[PrefixKey, list[str]] = {}
     kept: list[RequestOfRun] = []
     for one in batch:
         kept += _rows(one, latest.get(one.memory) or known.get(one.memory, []))
@@ -82,7 +82,7 @@ def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
     stored: set[UUID] = SentRequest.objects.store(kept) if _are_kept() else {one.run.pk for one in batch}
     # Sessions deleted meanwhile leave no digests behind.
     there = {one.memory for one in batch if one.run.pk in stored}
-    prefix_cache.remember({memory: digests for memory, digests in latest.items() if memory in there})
+    prefix_cache.store_digests({memory: digests for memory, digests in latest.items() if memory in there})
 
 
 def _rows(one: AttemptRequests, known: Sequence[str]) -> list[RequestOfRun]:

@@ -64,7 +64,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
             match |= Q(**{f"{field}__icontains": words})
         if self.text_lookup:
             lookup, column = self.text_lookup
-            match |= Q(**{f"{lookup}__in": session_search.said(words, column)})
+            match |= Q(**{f"{lookup}__in": session_search.matching_messages(words, column)})
         return match
 
     def _find_related(self, pk: UUID) -> Iterator[Any]:

@@ -60,7 +60,7 @@ class SessionsView(StrictAPIView):
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
         if text.strip():
-            matches = session_search.around((session.pk for session in rows), text)
+            matches = session_search.excerpts((session.pk for session in rows), text)
             shapes = [shape | {"match": matches.get(row.pk)} for row, shape in zip(rows, shapes, strict=True)]
         return page.get_paginated_response(shapes)
 

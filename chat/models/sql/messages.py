@@ -20,7 +20,7 @@ READ_PLACE: Final = Statement(
     f"SELECT {MESSAGE_PLACE} FROM chat_chatmessage AS message WHERE id = %(message)s",  # noqa: S608
     MessagePlace,
 )
-# The highest number that stands for a document on the branch: files of messages, stored projects, what tools found,
+# The highest number of a document on the branch: files of messages, stored projects, what tools found,
 # what answers cited. Parameters: leaf. Plan: BRANCH, then for each message the indexes of the foreign keys.
 HIGHEST_DOCUMENT_NUMBER: Final = Statement(
     f"""{BRANCH}, taken AS (

@@ -76,7 +76,7 @@ def history_with(to: str, attempt: str, why: str, owner: str = "owner") -> str:
 
 
 _RUNNING, _QUEUED, _STOPPING = (literal(one) for one in (Status.RUNNING, Status.QUEUED, Status.STOPPING))
-# The status before the claim tells whether another worker had the run.
+# The status before the claim shows whether another worker had the run.
 _WHY_CLAIMED = f"CASE status WHEN {_RUNNING} THEN 'lease_expired' END"
 _TO_RUNNING = history_with(_RUNNING, "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")
 # A run whose turn waits for another one is not claimed. Parameters: run, owner, lease (an interval).
@@ -107,7 +107,7 @@ _MOVES = ", ".join(
     f"({literal(source)}, {literal(to)})" for to in sorted(TERMINAL) for source in sorted(sources(to))
 )
 _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")
-# Ends one attempt and saves its answer; no row if the attempt is another one or the state machine forbids the move.
+# Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
 # Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
 # error_message, error_retryable), the four token counts, time_to_first_token_ms, reasoning_ms, cycles.
 # Plan: primary keys alone.
@@ -130,7 +130,7 @@ END: Final = Statement(
                     + cached * COALESCE(model.cached_price, model.prompt_price)
                     + %(completion_tokens)s::int * model.completion_price
                 ) / 1000000
-                -- Never more than were sent, whatever a server says: a run does not cost less than nothing.
+                -- At most the prompt tokens, even if a server reports more: the cost must not be negative.
                 FROM chat_modelconfig AS model,
                     LEAST(COALESCE(%(cached_tokens)s::int, 0), %(prompt_tokens)s::int) AS cached
                 WHERE model.id = model_config_id

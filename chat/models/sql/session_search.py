@@ -13,7 +13,7 @@ from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
 
-# What a person types; more is cut off.
+# Further words are ignored.
 MAX_WORDS: Final = 16
 # Thai to Khmer, kana, and Chinese characters.
 _UNSPACED: Final = re.compile(
@@ -58,7 +58,7 @@ _EXCERPTS: Final = Statement(
 )
 
 
-def found(owner_id: Any, text: str) -> RawSQL:
+def matching_sessions(owner_id: Any, text: str) -> RawSQL:
     """The ids of the owner's sessions that match, as a subquery."""
     query = _query(text)
     if query is None:
@@ -66,17 +66,17 @@ def found(owner_id: Any, text: str) -> RawSQL:
     return RawSQL(_FOUND, [owner_id, query, owner_id, query])  # noqa: S611  no values but the parameters
 
 
-def said(text: str, column: Literal["id", "session_id"]) -> RawSQL:
-    """That column of all messages that match, whoever wrote them, as a subquery."""
+def matching_messages(text: str, column: Literal["id", "session_id"]) -> RawSQL:
+    """The column of all matching messages of all users, as a subquery."""
     query = _query(text)
     by_words = "words @@ to_tsquery('simple', %s)"
     as_it_stands = "role IN ('user', 'assistant') AND strpos(lower(text), lower(%s)) > 0"
-    condition, given = (as_it_stands, text.strip()) if query is None else (by_words, query)
-    return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [given])  # noqa: S608, S611  no values
+    condition, parameter = (as_it_stands, text.strip()) if query is None else (by_words, query)
+    return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [parameter])  # noqa: S608, S611  no values
 
 
-def around(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
-    """Session -> some words around the first match in a message; without those whose title alone matches."""
+def excerpts(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
+    """Session -> excerpt around the first match in a message; sessions of which only the title matches are left out."""
     query = _query(text)
     wanted = list(sessions)
     if query is None or not wanted:
@@ -85,7 +85,7 @@ def around(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
 
 
 def _query(text: str) -> str | None:
-    """As to_tsquery takes it: beginnings of words, all of them. None: words are not what to look for."""
+    """The to_tsquery expression that requires all words as prefixes; None if the text must be searched as a substring."""
     words = [word for word in text.split() if re.search(r"\w", word)][:MAX_WORDS]
     if not words or _UNSPACED.search(text):
         return None

@@ -3,7 +3,7 @@
 Only for statements that every turn needs: building a query takes the ORM 0.5 to 2 ms of processor time, executing it
 takes 0.1 ms (measured), and a turn had fifty of them. Everything rarer stays with the ORM. A statement stands beside the
 NamedTuple of its rows and is called by a method of the model. Values are sent apart from the text, so Postgres keeps
-the plan of a text. This module knows no table.
+the plan of a text. This module contains no tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

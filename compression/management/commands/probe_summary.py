@@ -47,7 +47,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{'=' if answer.is_same else '≠'} {answer.question}")
             self.stdout.write(f"    text: {answer.with_text}\n    summary: {answer.with_summary}")
         score = share_of_same_answers(answers)
-        compression.probed(score)
+        compression.record_probe(score)
         self.stdout.write(f"{score:.2f} of {len(answers)} answers are the same.")
 
 

@@ -1,4 +1,4 @@
-"""A held lock says its process lives; a closed connection is a death certificate."""
+"""A held lock shows that its process is alive; a closed connection frees it."""
 
 import time
 

@@ -24,26 +24,26 @@ async def relay(settings):
 
 
 async def test_a_revoked_run_is_told_at_once_and_known_later(relay):
-    told: asyncio.Queue[str] = asyncio.Queue()
-    listener = RevocationListener(told.put_nowait)
+    received: asyncio.Queue[str] = asyncio.Queue()
+    listener = RevocationListener(received.put_nowait)
     await listener.start()
     session, run = uuid.uuid4(), uuid.uuid4()
     assert not await is_revoked(session, run)
     await asyncio.to_thread(revoke, session, run)
-    assert await asyncio.wait_for(told.get(), 30) == str(run)
+    assert await asyncio.wait_for(received.get(), 30) == str(run)
     assert await is_revoked(session, run)
     assert not await is_revoked(session, uuid.uuid4())
     await listener.close()
 
 
 async def test_after_a_lost_connection_the_worker_is_told_to_look_again(relay):
-    told: asyncio.Queue[str] = asyncio.Queue()
-    listener = RevocationListener(told.put_nowait, lambda: told.put_nowait("look again"))
+    received: asyncio.Queue[str] = asyncio.Queue()
+    listener = RevocationListener(received.put_nowait, lambda: received.put_nowait("look again"))
     await listener.start()
     await relay.cut()
     await relay.mend()
-    assert await asyncio.wait_for(told.get(), 30) == "look again"
+    assert await asyncio.wait_for(received.get(), 30) == "look again"
     run = uuid.uuid4()
     await asyncio.to_thread(revoke, uuid.uuid4(), run)
-    assert await asyncio.wait_for(told.get(), 30) == str(run)
+    assert await asyncio.wait_for(received.get(), 30) == str(run)
     await listener.close()

@@ -1,4 +1,4 @@
-"""Many processes count, one sum is told: against a real Valkey."""
+"""Increments of several processes are summed in a real Valkey."""
 
 import uuid
 
@@ -20,7 +20,7 @@ class Process:
         )
         self.tally = Tally(role, self.registry, key)
 
-    def told(self, key: str) -> dict[tuple[str, ...], float]:
+    def stored_sums(self, key: str) -> dict[tuple[str, ...], float]:
         return {
             (sample.name, *sample.labels.values()): sample.value
             for family in sums(self.registry, key)
@@ -38,7 +38,7 @@ def test_what_two_processes_counted_is_added_up(key: str) -> None:
     for process, tokens in ((one, 3), (two, 4)):
         process.tokens.labels("tides").inc(tokens)
         process.tally.push()
-    assert one.told(key)[("tokens_total", "tides")] == 7
+    assert one.stored_sums(key)[("tokens_total", "tides")] == 7
 
 
 def test_only_what_is_new_is_added(key: str) -> None:
@@ -46,7 +46,7 @@ def test_only_what_is_new_is_added(key: str) -> None:
     for tokens in (3, 0, 2):
         process.tokens.labels("tides").inc(tokens)
         process.tally.push()
-    assert process.told(key)[("tokens_total", "tides")] == 5
+    assert process.stored_sums(key)[("tokens_total", "tides")] == 5
 
 
 def test_a_process_that_starts_again_goes_on_from_the_sum(key: str) -> None:
@@ -54,7 +54,7 @@ def test_a_process_that_starts_again_goes_on_from_the_sum(key: str) -> None:
         process = Process(key)
         process.closes.inc()
         process.tally.push()
-    assert process.told(key)[("closes_total",)] == 3
+    assert process.stored_sums(key)[("closes_total",)] == 3
 
 
 def test_a_histogram_has_all_its_buckets_in_order(key: str) -> None:
@@ -62,19 +62,19 @@ def test_a_histogram_has_all_its_buckets_in_order(key: str) -> None:
     for seconds in (2, 3, 30):
         process.seconds.labels("tides").observe(seconds)
     process.tally.push()
-    told = process.told(key)
-    buckets = [name[1:] for name in told if name[0] == "seconds_bucket"]
+    stored_sums = process.stored_sums(key)
+    buckets = [name[1:] for name in stored_sums if name[0] == "seconds_bucket"]
     assert buckets == [("tides", "1.0"), ("tides", "2.5"), ("tides", "10.0"), ("tides", "+Inf")] or buckets == [
         ("1.0", "tides"), ("2.5", "tides"), ("10.0", "tides"), ("+Inf", "tides")
     ]  # fmt: skip
-    counts = [value for name, value in told.items() if name[0] == "seconds_bucket"]
+    counts = [value for name, value in stored_sums.items() if name[0] == "seconds_bucket"]
     assert counts == [0, 1, 2, 3]
-    assert told[("seconds_count", "tides")] == 3
-    assert told[("seconds_sum", "tides")] == 35
+    assert stored_sums[("seconds_count", "tides")] == 3
+    assert stored_sums[("seconds_sum", "tides")] == 35
 
 
 def test_what_nobody_counted_yet_is_zero(key: str) -> None:
-    assert Process(key).told(key) == {("closes_total",): 0}
+    assert Process(key).stored_sums(key) == {("closes_total",): 0}
 
 
 def test_a_process_is_present_until_it_is_silent(key: str) -> None:

@@ -1,4 +1,4 @@
-"""Sessions are found by what is said in them, by their owner alone, and by an index."""
+"""Full-text search of sessions: by title and messages, for their owner only, and by an index."""
 
 from typing import Any
 

@@ -44,7 +44,7 @@ def cost(run: Run, *usage: int | None) -> Decimal | None:
         pytest.param((MILLION, 0, MILLION), "0.3", id="cached tokens cost less"),
         pytest.param((MILLION, 0, 500_000), "1.65", id="half of them cached"),
         pytest.param((MILLION, 0, 2 * MILLION), "0.3", id="more cached than sent"),
-        pytest.param((10, 1), "0.000045", id="a server that says nothing of its cache"),
+        pytest.param((10, 1), "0.000045", id="a server that does not report its cache"),
         pytest.param((None, None), None, id="a server that counts nothing"),
         pytest.param((10, None), None, id="a server that counts only half"),
     ],
@@ -58,7 +58,7 @@ def test_a_run_costs(run: Run, usage: tuple[int | None, ...], expected: str | No
     [
         pytest.param({"prompt_price": None}, None, id="no price for the prompt"),
         pytest.param({"completion_price": None}, None, id="no price for the completion"),
-        pytest.param({"cached_price": None}, "33", id="without a price of its own, cached is as any other"),
+        pytest.param({"cached_price": None}, "33", id="without cached_price, the prompt_price applies"),
         pytest.param(dict.fromkeys(PRICES, 0), "0", id="free"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A run's row tells what it has been through: every claim, hand-over, takeover, stop and end, by the statement that did it."""
+"""Run.history: every claim, release, takeover, stop and end is recorded by the statement that moves the run."""
 
 import uuid
 from datetime import timedelta
@@ -25,7 +25,7 @@ def run() -> Run:
     return factories.queued_run()
 
 
-def told(run: Run) -> list[tuple[Any, ...]]:
+def history_of(run: Run) -> list[tuple[Any, ...]]:
     history = Run.objects.get(pk=run.pk).history
     assert [one["at"] for one in history] == sorted(one["at"] for one in history)
     return [(one["to"], one["attempt"], one.get("owner"), one.get("why", "")) for one in history]
@@ -38,27 +38,27 @@ def claimed(run: Run, owner: int) -> Run:
 
 
 def test_a_new_run_has_been_through_nothing(run: Run) -> None:
-    assert told(run) == []
+    assert history_of(run) == []
 
 
 def test_claim_and_end(run: Run) -> None:
     claimed(run, 7)
     assert commit_end(run.pk, 1, RunOutcome(Status.FAILED, last_seq=2, error=run_error("upstream_timeout")))
-    assert told(run) == [("running", 1, 7, ""), ("failed", 1, 7, "upstream_timeout")]
+    assert history_of(run) == [("running", 1, 7, ""), ("failed", 1, 7, "upstream_timeout")]
 
 
 @pytest.mark.parametrize("why", ["handed_over", "owner_dead"])
 def test_a_run_that_changes_hands(run: Run, why: str) -> None:
     assert claimed(run, 7).release(why)
     claimed(run, 8)
-    assert told(run) == [("running", 1, 7, ""), ("queued", 1, 7, why), ("running", 2, 8, "")]
+    assert history_of(run) == [("running", 1, 7, ""), ("queued", 1, 7, why), ("running", 2, 8, "")]
 
 
 def test_a_claim_of_an_expired_lease_says_so(run: Run) -> None:
     claimed(run, 7)
     Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
     claimed(run, 8)
-    assert told(run)[-1] == ("running", 2, 8, "lease_expired")
+    assert history_of(run)[-1] == ("running", 2, 8, "lease_expired")
 
 
 def test_a_stop_that_is_asked_for_and_then_happens(run: Run) -> None:
@@ -66,7 +66,7 @@ def test_a_stop_that_is_asked_for_and_then_happens(run: Run) -> None:
     stop_run(run.pk)
     stop_run(run.pk)
     end_orphan(Run.objects.for_work().get(pk=run.pk), Status.STOPPED)
-    assert told(run) == [("running", 1, 7, ""), ("stopping", 1, 7, ""), ("stopped", 2, 7, "")]
+    assert history_of(run) == [("running", 1, 7, ""), ("stopping", 1, 7, ""), ("stopped", 2, 7, "")]
 
 
 def test_what_is_refused_leaves_no_trace(run: Run) -> None:
@@ -75,7 +75,7 @@ def test_what_is_refused_leaves_no_trace(run: Run) -> None:
     assert not commit_end(run.pk, 9, RunOutcome(Status.COMPLETED, last_seq=2))
     assert held.release()
     assert not held.release()
-    assert len(told(run)) == 2
+    assert len(history_of(run)) == 2
 
 
 def test_the_first_packet_of_each_batch_carries_the_time() -> None:

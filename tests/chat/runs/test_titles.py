@@ -1,4 +1,4 @@
-"""Sessions that nobody has named: when a worker is asked for a title, and who may still give one."""
+"""Sessions without a title of their owner: when a title is requested, and when it is still stored."""
 
 from typing import Any
 
@@ -43,8 +43,8 @@ def title_of(client: Any, session: str) -> str:
 
 
 def told_titles(session: str) -> list[str]:
-    told = [json.decode(line) for _, line in read_now(event_log(session)).lines]
-    return [one["title"] for one in told if one["type"] == "session"]
+    published = [json.decode(line) for _, line in read_now(event_log(session)).lines]
+    return [one["title"] for one in published if one["type"] == "session"]
 
 
 def asked(queue: str = "llm") -> list[str]:
@@ -142,8 +142,13 @@ def test_a_title_is_told_to_every_tab(client: Any) -> None:
     session = new_session(client)
     assert titles.set_title(session, "Tides")
     [(_, line)] = read_now(event_log(session)).lines
-    told = json.decode(line)
-    assert (told["type"], told["n"], told["session"], told["title"]) == ("session", 1, session, "Tides")
+    published = json.decode(line)
+    assert (published["type"], published["n"], published["session"], published["title"]) == (
+        "session",
+        1,
+        session,
+        "Tides",
+    )
     assert client.get(f"/api/sessions/{session}/").json()["title"] == "Tides"
 
 

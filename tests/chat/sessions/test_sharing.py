@@ -1,4 +1,4 @@
-"""A share shows one branch as it was when shared, to everybody with the link, until it is revoked."""
+"""A share shows one branch as it was when shared, to all who have the link, until it is revoked."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""An operator wakes a run that nobody works on, and cannot disturb one that somebody does."""
+"""An operator can requeue a run without a worker; a run with a live worker is not affected."""
 
 from datetime import timedelta
 

@@ -172,7 +172,7 @@ def test_a_run_past_its_deadline_ends(run: Run, worker: liveness.Lock, status: S
         pytest.param(0, ["snapshot", "Stop"], id="a log that was lost is written anew"),
         pytest.param(1, ["snapshot", "Stop"], id="a log that lacks its tail is written anew"),
         pytest.param(
-            2, ["RunStart", "MessageDelta", "snapshot", "Stop"], id="a snapshot stands for one missing packet"
+            2, ["RunStart", "MessageDelta", "snapshot", "Stop"], id="a snapshot replaces one missing packet"
         ),
         pytest.param(3, ["RunStart", "MessageDelta", "MessageDelta", "Stop"], id="a missing stop is added"),
     ],

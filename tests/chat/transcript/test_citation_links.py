@@ -58,9 +58,9 @@ def test_a_streamed_link_is_found_again_by_a_takeover_and_a_rebuild(url):
     placed = rebuild(Ended("model", 0, "", text, "finished", citations=(document,)))
     assert fold(placed).text == text
     assert fold(placed).citations == [citation_record(document)]
-    said = [obj for _, obj in placed if isinstance(obj, CitationInfo | MessageDelta)]
-    assert [type(obj) for obj in said] == [MessageDelta, CitationInfo, MessageDelta]
-    assert said[2].text.startswith(citation_link(document))
+    text_packets = [obj for _, obj in placed if isinstance(obj, CitationInfo | MessageDelta)]
+    assert [type(obj) for obj in text_packets] == [MessageDelta, CitationInfo, MessageDelta]
+    assert text_packets[2].text.startswith(citation_link(document))
 
 
 @given(ADDRESSES)

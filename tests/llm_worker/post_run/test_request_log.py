@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from chat.infrastructure import prefix_cache
-from chat.infrastructure.prefix_cache import Memory
+from chat.infrastructure.prefix_cache import PrefixKey
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest, ToolCall
 from llm_worker.post_run.request_log import AttemptRequests, save_sent_requests
@@ -86,7 +86,7 @@ def test_a_run_that_is_gone_keeps_nothing_and_is_not_remembered(ask: Ask) -> Non
     Run.objects.filter(pk=run.pk).delete()
     save(run, request("Why?"))
     assert not SentRequest.objects.exists()
-    assert prefix_cache.recall([Memory(str(session.pk), run.model)]) == {}
+    assert prefix_cache.read_digests([PrefixKey(str(session.pk), run.model)]) == {}
 
 
 def test_the_share_reaches_across_turns_of_a_session_and_a_model(ask: Ask) -> None:
@@ -124,7 +124,7 @@ def test_nothing_is_kept_where_that_is_switched_off(ask: Ask, settings: Any) -> 
 def test_what_was_sent_goes_with_the_session(ask: Ask) -> None:
     [run] = ask()
     save(run, request("One?"))
-    key = prefix_cache.key(run.turn.session_id)
+    key = prefix_cache.redis_key(run.turn.session_id)
     assert 0 < sync_redis().ttl(key) <= prefix_cache.TTL_S
     run.turn.session.delete()
     assert not SentRequest.objects.exists()

@@ -77,7 +77,7 @@ class TestDeleting:
     def test_runs_are_stopped_and_keys_removed(self, client: APIClient, session: str) -> None:
         run = factories.send_turn(client, session).json()["runs"][0]["id"]
         client.post(f"/api/runs/{run}/cancellation/")
-        prefix_cache.remember({prefix_cache.Memory(session, "quick"): ["0123456789abcdef"]})
+        prefix_cache.store_digests({prefix_cache.PrefixKey(session, "quick"): ["0123456789abcdef"]})
         assert client.delete(f"/api/sessions/{session}/").status_code == 204
         assert client.get(f"/api/sessions/{session}/").status_code == 404
         assert not list(sync_redis().scan_iter(f"turnwire:{{{session}}}:*"))

@@ -46,15 +46,15 @@ def with_positions(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @st.composite
-def run(draw: Any, turn: int, begun: datetime) -> dict[str, Any]:
+def run(draw: Any, turn: int, started_at: datetime) -> dict[str, Any]:
     status = draw(st.sampled_from(ENDED))
     error = {"code": "upstream_timeout", "message": draw(TEXT), "retryable": draw(st.booleans())}
     return {
         "model": draw(st.sampled_from(["quick", "deep"])),
         "turn": turn,
         "status": status,
-        "created_at": isoformat(begun),
-        "ended_at": isoformat(begun + timedelta(seconds=draw(st.integers(0, 99)))),
+        "created_at": isoformat(started_at),
+        "ended_at": isoformat(started_at + timedelta(seconds=draw(st.integers(0, 99)))),
         **({"error": error} if status == "failed" else {}),
         "usage": draw(
             st.fixed_dictionaries({}, optional={"prompt_tokens": st.integers(0, 9), "cost": st.just("0.25")})
