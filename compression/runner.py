@@ -1,6 +1,6 @@
 """Executes the compressions of one worker process: claims them, keeps their lease, and ends each exact_counter once.
 
-Each runs on an event loop of its own in the Celery thread that received its message: they are few and take seconds.
+Each runs on a separate event loop in the Celery thread that received its message: they are few and take seconds.
 What is measured and asked is measurement.py and summarise.py; the stored end is chat/compressions/requests.py.
 """
 

@@ -187,7 +187,7 @@ def _new_connection(redis: Redis) -> AbstractConnection:
 
 
 async def _read_reply(connection: AbstractConnection) -> Any:
-    """Read one reply. No timeout of its own: arming one costs more than reading the reply."""
+    """Read one reply. Without a separate timeout: arming one costs more than reading the reply."""
     try:
         return await connection.read_response(timeout=math.inf)
     except ResponseError as error:

@@ -20,7 +20,7 @@ from chat.transcript.tokens import count_tokens
 def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
     """Save the end, fenced by `attempt`; in one statement if the run used no tools and cites nothing.
 
-    Returns False, with nothing written, if another attempt has begun, the run has ended, or the state machine forbids
+    Returns False, with nothing written, if another attempt has started, the run has ended, or the state machine forbids
     the move. A run that is `stopping` can only end as stopped.
     """
     if not (end.citations or end.has_open_calls or end.never_ran):

@@ -1,6 +1,6 @@
 """Ends runs that no worker executes: stopped while queued, left by a dead worker, or past their deadline.
 
-The end takes the run's next attempt, which fences a worker that is still alive after all, and writes that attempt's
+The end takes the run's next attempt, which fences a worker that is still alive, and writes that attempt's
 log: a snapshot of what is kept, and `stop`.
 """
 

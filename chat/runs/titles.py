@@ -1,6 +1,6 @@
 """Titles of sessions that their owners have not named: requests them from a worker and stores them.
 
-Does not write titles: the model is asked in llm_worker/post_run/titles.py.
+Does not write titles: that is llm_worker/post_run/titles.py.
 """
 
 import logging

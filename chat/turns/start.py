@@ -35,7 +35,7 @@ def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
     """
     request.check(settings.MAX_MESSAGE_CHARACTERS)
     if _always_needs_lock(session, request):
-        repeated = _find_repeated(session, request)  # before the content: its files may be deleted meanwhile
+        repeated = _find_repeated(session, request)  # first: its files may have failed since
         return repeated or _start_with_lock(session, request, _load_content(session, request))
     plan = _plan(session, request)
     if isinstance(plan, StartedTurn):

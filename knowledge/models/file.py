@@ -31,7 +31,7 @@ class FileQuerySet(models.QuerySet["File"]):
 
 
 def stored_as(file: File, _name: str) -> str:
-    """Never the name it came with."""
+    """The path in the storage: the id, never the name that the user gave."""
     return f"files/{file.pk}"
 
 
@@ -48,7 +48,7 @@ class File(models.Model):
     content = models.FileField(upload_to=stored_as, blank=True, max_length=200)
     status = models.CharField(max_length=10, choices=FileStatus.choices, default=FileStatus.PROCESSING)
     error_code = models.CharField(max_length=40, blank=True, default="")
-    # What models read, and its tokens in the default encoding; of a picture its size instead.
+    # The text that models read and its tokens in the default encoding; for images width_px and height_px instead.
     text = models.TextField(blank=True, default="")
     token_count = models.IntegerField(default=0)
     width_px = models.IntegerField(null=True, blank=True)

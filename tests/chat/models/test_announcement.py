@@ -1,4 +1,4 @@
-"""The end of a turn, said in one round trip or in several: the same rows, the same event, told once."""
+"""The end of a turn, announced in one round trip or in several: the same rows and the same event, published once."""
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -65,9 +65,9 @@ def test_a_turn_ends_the_same_however_it_is_said(ended, say, status, reason):
     assert session.answered_event == session.latest_event == 2
     assert Turn.objects.get().ended_at
     assert Run.objects.get().announced_at
-    told = listener.get_message(timeout=5)["data"]
-    assert b'"is_answering":false' in told
-    assert b'"is_unread":true' in told
+    list_message = listener.get_message(timeout=5)["data"]
+    assert b'"is_answering":false' in list_message
+    assert b'"is_unread":true' in list_message
     assert [n for n, _ in read_now(event_log(session.pk)).lines] == [1, 2]
 
 
