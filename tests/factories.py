@@ -81,5 +81,5 @@ def message_texts(client: APIClient, session: Any, **query: Any) -> list[str]:
 
 def current_tip(session: Any) -> ChatMessage:
     """The last message of the path that follows latest_child from the root."""
-    root = Session.objects.get(pk=session).root
+    root = ChatMessage.objects.root_of(Session.objects.get(pk=session))
     return list(ChatMessage.objects.current_path_from(root))[-1]
