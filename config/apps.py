@@ -1,7 +1,7 @@
-"""Which admin site is used: ours, with pages over all runs (web/admin_site.py)."""
+"""The app configuration of the admin, which selects the admin site of web/admin_site.py."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
-class OurAdminConfig(AdminConfig):
+class TurnwireAdminConfig(AdminConfig):
     default_site = "web.admin_site.Site"

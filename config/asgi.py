@@ -1,4 +1,4 @@
-"""HTTP and websockets for every server that speaks ASGI."""
+"""The ASGI application: HTTP is Django's, websockets are web/socket's."""
 
 import os
 
@@ -6,7 +6,7 @@ from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# First: it sets Django up, which chat.socket.routing needs when it is imported.
+# First: it calls django.setup(), which the imports below require.
 http = get_asgi_application()
 
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402

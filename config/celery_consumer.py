@@ -1,7 +1,7 @@
-"""Celery's consumer, made to survive the loss of its broker. Named in celery_settings.py.
+"""A Celery consumer that survives the loss of the broker connection; celery_settings.py selects it.
 
-What a lost connection still had to acknowledge stays unacknowledged: it is delivered again after the visibility
-timeout, when the run has long ended and nothing happens.
+Messages received over a lost connection stay unacknowledged. They are redelivered after the visibility timeout, when
+their runs have ended and cannot be claimed.
 """
 
 from functools import partial
@@ -9,7 +9,7 @@ from typing import Any
 
 from celery.worker.consumer import Consumer as CeleryConsumer
 
-# Celery's pauses between attempts grow to 30 s, long after the broker is back.
+# Reconnection back-off. Celery's grows to 30 s, which delays recovery after the broker is available again.
 PAUSES_S = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1}
 
 
@@ -21,16 +21,18 @@ class Consumer(CeleryConsumer):
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         connection: Any = self.connection
         for channel in getattr(connection.transport, "channels", ()):
-            _let_go(channel)
+            _detach(channel)
         super().on_connection_error_after_connected(exc)
 
 
-def _let_go(channel: Any) -> None:
-    """Neither closing it nor a task that ends later may use its connection: with kombu 5.7 either is an
-    AttributeError that ends the whole worker."""
+def _detach(channel: Any) -> None:
+    """Keep the channel from using its lost connection.
+
+    With kombu 5.7, closing the channel or acknowledging one of its messages raises an AttributeError that ends the worker.
+    """
     channel.do_restore = False
-    channel.basic_ack = channel.basic_reject = _nothing
+    channel.basic_ack = channel.basic_reject = _ignore
 
 
-def _nothing(*_: object, **__: object) -> None:
+def _ignore(*_: object, **__: object) -> None:
     pass

@@ -1,6 +1,6 @@
-"""How tasks travel. Postgres holds that a run must happen; a task message only wakes a worker up.
+"""Celery settings. Postgres records which runs are queued; a task message only makes a worker claim its run.
 
-A message may therefore be lost or arrive twice: whoever claims the run first has it, and the others return.
+Messages may therefore be lost or delivered twice: only the first worker to claim a run executes it.
 """
 
 from django.conf import settings
@@ -9,34 +9,34 @@ from kombu import Queue
 from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
 
 broker_url = settings.CELERY_BROKER_URL
-# Queues that only a ModelConfig names are made when something is sent to them or a worker asks for them.
+# Queues named only by a ModelConfig are declared when a task is sent to them or a worker consumes them.
 task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE)]
 task_default_queue = DEFAULT_QUEUE
 
-# Acknowledged when the run has ended, and given back when the worker dies.
+# A message is acknowledged when its run has ended, and requeued when the worker is lost.
 task_acks_late = True
 task_reject_on_worker_lost = True
-# A worker holds no message that it does not work on: another worker may be idle.
+# A worker reserves no message beyond those it executes: another worker may be idle.
 worker_prefetch_multiplier = 1
 worker_disable_prefetch = True
 
-# JSON in, nothing out: what a run produces is in the database and in its packet log.
+# No results: the output of a run is in the database and in its packet log.
 task_serializer = "json"
 accept_content = ["json"]
 task_ignore_result = True
 task_store_errors_even_if_ignored = False
 
-# While the broker is away the runs go on: their packets and their end need it, the task message does not.
+# Runs continue while the connection to the broker is lost: an unacknowledged task message does no harm.
 worker_cancel_long_running_tasks_on_connection_loss = False
 worker_consumer = "config.celery_consumer:Consumer"
 worker_send_task_events = False
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None
 
-# Twice the longest turn: redelivery of a message that is being worked on would only be refused by the claim.
+# Twice the longest turn. An earlier redelivery would do no harm, because the claim fails, but it would be useless.
 VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
-if broker_url.startswith("redis://"):  # with the others, kombu reads more from the scheme
+if broker_url.startswith("redis://"):  # kombu derives TLS and socket options from the other schemes
     broker_transport = "config.redis_transport:Transport"
 broker_transport_options = (
     {

@@ -1,6 +1,6 @@
 """The Celery app of the compression process: `celery -A config.compression_app worker -P threads -c 4 -Q compression`.
 
-An app of its own, since the llm workers' tasks would start a runtime for runs in any process that loads them.
+Separate from the llm workers' app, because importing their tasks starts the runtime for runs.
 """
 
 from celery import Celery

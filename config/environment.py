@@ -1,8 +1,8 @@
-"""Read one environment variable each, loudly.
+"""Functions that read and validate environment variables; config/settings.py calls them.
 
-A value comes from the process environment, else from the file the launcher keeps in DATA_DIR (so that
-`manage.py` in a second shell finds the running embedded services), else from the default. Nonsense ends the
-process with one line that names the variable and status 78 (EX_CONFIG of sysexits.h).
+A value comes from the process environment, else from the file the launcher stores in DATA_DIR (so that `manage.py` in a
+second shell finds the running embedded services), else from the default. An invalid value ends the process with a
+one-line error that names the variable, and exit status 78 (EX_CONFIG of sysexits.h).
 """
 
 import json
@@ -13,53 +13,53 @@ from pathlib import Path
 from typing import NoReturn
 
 EX_CONFIG = 78
-KEPT = "environment.json"
+STORE_NAME = "environment.json"
 DEFAULT_CONTEXT_WINDOW = 128_000
-# Less holds neither a system prompt nor an answer.
+# A smaller window has no room for a system prompt and an answer.
 SMALLEST_CONTEXT_WINDOW = 512
 
 
 def fail(name: str, problem: str) -> NoReturn:
-    """End the process: one line on stderr, status 78."""
+    """Write one line to stderr and exit with status 78."""
     sys.stderr.write(f"{name}: {problem}\n")
     raise SystemExit(EX_CONFIG)
 
 
 def data_dir() -> Path:
-    """Absolute. The default is beside manage.py, whatever the current directory."""
+    """The absolute path of DATA_DIR; by default `.data` beside manage.py."""
     return Path(os.environ.get("DATA_DIR") or Path(__file__).parents[1] / ".data").absolute()
 
 
-def kept(directory: Path) -> dict[str, str]:
-    """What the launcher wrote for later commands with the same DATA_DIR; empty before the first start."""
+def read_stored(directory: Path) -> dict[str, str]:
+    """The variables that the launcher stored for later commands with this DATA_DIR; empty before the first start."""
     try:
-        values = json.loads((directory / KEPT).read_text(encoding="utf-8"))
+        values = json.loads((directory / STORE_NAME).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        fail("DATA_DIR", f"{directory / KEPT} cannot be read ({error})")
+        fail("DATA_DIR", f"{directory / STORE_NAME} cannot be read ({error})")
     return {str(name): str(value) for name, value in values.items()}
 
 
-_KEPT = kept(data_dir())
+_STORED = read_stored(data_dir())
 
 
-def keep(directory: Path, values: Mapping[str, str]) -> None:
-    """Write what later commands with the same DATA_DIR shall read; values hold secrets."""
-    part = directory / f"{KEPT}.part"
+def store(directory: Path, values: Mapping[str, str]) -> None:
+    """Store variables for later commands with this DATA_DIR. The file is private, since values contain secrets."""
+    part = directory / f"{STORE_NAME}.part"
     part.touch(mode=0o600)
     part.write_text(json.dumps(dict(values), indent=1), encoding="utf-8")
-    part.replace(directory / KEPT)
+    part.replace(directory / STORE_NAME)
 
 
-def forget(directory: Path) -> None:
-    """Drop what an earlier start kept: this process decides afresh."""
-    (directory / KEPT).unlink(missing_ok=True)
-    _KEPT.clear()
+def delete_stored(directory: Path) -> None:
+    """Delete the variables of an earlier start, in the file and in this process."""
+    (directory / STORE_NAME).unlink(missing_ok=True)
+    _STORED.clear()
 
 
 def text(name: str, default: str = "") -> str:
-    return os.environ.get(name) or _KEPT.get(name) or default
+    return os.environ.get(name) or _STORED.get(name) or default
 
 
 def whole_number(name: str, default: int, *, low: int = 0, high: int = 10**9) -> int:
@@ -88,16 +88,16 @@ def switch(name: str, *, default: bool = False) -> bool:
 
 
 def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
-    """An empty default means that there may be none."""
+    """A URL with one of these schemes, or the default; an empty default makes the variable optional."""
     value = text(name, default)
     if value != default and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
-        # The value may hold a password: name what is wrong, never the value.
+        # The value may contain a password, so it is not printed.
         fail(name, f"is not an address that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     return value
 
 
 def names(name: str, default: str = "") -> list[str]:
-    """A comma-separated list, blanks dropped, order kept."""
+    """A comma-separated list, blanks dropped, order read_stored."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
 
 
@@ -111,8 +111,10 @@ def choices(name: str, allowed: Collection[str]) -> dict[str, str]:
 
 
 def models(name: str) -> dict[str, int]:
-    """A list of `name[:context_window]`; model name -> tokens, in the order given. A model's own name may hold
-    colons (`llama3:8b`): only a whole number after the last one is a window."""
+    """Parse a list of `name[:context_window]`; returns model name -> tokens, in the order given.
+
+    Model names may contain colons (`llama3:8b`): only a whole number after the last one is a context window.
+    """
     found: dict[str, int] = {}
     for entry in names(name):
         head, colon, tail = entry.rpartition(":")

@@ -63,7 +63,7 @@ class Launcher:
 
     def configure(self) -> None:
         """Set and check the configuration. If this fails, nothing has been started."""
-        env.forget(self.directory)
+        env.delete_stored(self.directory)
         if not any(os.environ.get(name) for name in ("SECRET_KEY", "DEBUG", "ALLOWED_HOSTS")):
             self.set_values(DEBUG="1")
         if env.switch("DEBUG"):
@@ -92,7 +92,7 @@ class Launcher:
     def start(self) -> None:
         arguments = self.start_services() + self.start_model()
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
-        env.keep(self.directory, kept)
+        env.store(self.directory, kept)
         self.run_once("config.bootstrap", arguments)
         llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
         for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):

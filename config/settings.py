@@ -1,6 +1,6 @@
-"""All configuration of Turnwire, from the environment (README has the table).
+"""Django settings, read from environment variables; the README lists them.
 
-Other modules read `django.conf.settings`; nothing else reads the environment.
+Other modules read `django.conf.settings`, never the environment.
 """
 
 from datetime import timedelta
@@ -52,7 +52,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     # Last, so that chat's templates of the same name come first.
-    "config.apps.OurAdminConfig",
+    "config.apps.TurnwireAdminConfig",
 ]
 MIDDLEWARE = [
     "web.rest.middleware.RequestIdMiddleware",
@@ -86,7 +86,7 @@ TEMPLATES = [
 ]
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-# A year: which language was chosen in the settings.
+# One year, for the language chosen on the page's settings dialog.
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 TIME_ZONE = "UTC"
@@ -104,14 +104,15 @@ DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "config.postgres"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {
-    # Short: while Postgres is away whoever waits tries again by itself, and the pool connects on demand. With the
-    # default of 5 minutes its pauses between attempts double, and it comes back long after Postgres does.
+    # Short reconnect_timeout: during an outage callers retry, and config/postgres makes the pool connect on demand. With
+    # the default of 5 minutes the pool's back-off doubles, and it reconnects long after Postgres is available again.
     "pool": {"min_size": 1, "max_size": 20, "timeout": 5, "reconnect_timeout": 2},
     "connect_timeout": 5,
 }
-# After a restart of Postgres the pool's connections are dead; one empty query tells.
+# After a restart of Postgres the pool's connections are dead; Django's health check detects it.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# Of the statements of every turn (chat/models/sql/statements.py). Not behind a pooler that knows nothing of them.
+# Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that does
+# not support prepared statements.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
 # --- Redis and Celery --------------------------------------------------------------------------------------
@@ -138,14 +139,14 @@ DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
 RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
 COMPRESSION_AHEAD = env.switch("COMPRESSION_AHEAD")
-# Of the window of history; where a summary is written ahead of time.
+# Share of the history window at which a summary is written ahead of time.
 COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)
 TITLES = env.switch("TITLES", default=True)
-# Where tests end or freeze a real process (chat/infrastructure/fault_points.py).
+# Points at which fault tests kill or stop a process (chat/infrastructure/fault_points.py).
 FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
 
@@ -167,7 +168,7 @@ STATICFILES_FINDERS = [
 ]
 SERVESTATIC_USE_FINDERS = DEBUG
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
-# Looking a file up anew would cost every request a visit to a thread.
+# With autorefresh, every request would look the file up in a thread.
 SERVESTATIC_AUTOREFRESH = False
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -185,7 +186,7 @@ CONTENT_SECURITY_POLICY = {
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 if not DEBUG:
     SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=True)
-    # Asked by load balancers and Prometheus, past the proxy that terminates TLS.
+    # Load balancers and Prometheus request these without the proxy that terminates TLS.
     SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
@@ -194,8 +195,8 @@ if not DEBUG:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
-# Wrong passwords, counted per user name and address in Postgres (docs/decisions/0011-login-throttle.md). Only
-# failures count, a success forgets them, and tries during the pause do not prolong it.
+# Failed logins are counted per user name and address in Postgres (docs/decisions/0011-login-throttle.md). A successful
+# login resets the count, and attempts during the lockout do not prolong it.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=1)

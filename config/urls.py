@@ -1,4 +1,4 @@
-"""Where everything is: the API, health, admin, and the page at the root."""
+"""The root URLconf: REST API, health checks, metrics, admin, and the page at the root."""
 
 from django.contrib import admin
 from django.urls import include, path

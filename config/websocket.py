@@ -1,7 +1,7 @@
-"""uvicorn's websocket, which at a restart tells each client when to come back. Named in the Procfile.
+"""A uvicorn websocket protocol that spreads reconnections and writes text frames directly; the Procfile selects it.
 
-The pauses differ, so that not everybody knocks at once. A client that ignores them loses nothing. Texts, which are
-nearly all that is sent, go out past the library's frames.
+At shutdown each client receives a close reason with its own reconnect delay, so that clients do not reconnect all at
+once. Text messages, nearly all that is sent, are framed here instead of by the websockets library, which is faster.
 """
 
 import random
@@ -11,14 +11,12 @@ from typing import Any, Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
-# What one process takes in without being late for anybody.
+# The rate of new sockets that one process accepts without delaying its other sockets.
 SOCKETS_PER_S: Final = 500
 SHORTEST_S: Final = 0.1
-# Spread even a few: each brings back all its subscriptions.
+# The smallest spread: even a few clients restore many subscriptions.
 SPREAD_S: Final = 0.4
-
-
-# The first byte of a whole text, without any extension.
+# The first byte of an unfragmented text frame without extensions.
 TEXT: Final = 0x81
 
 
@@ -31,14 +29,14 @@ class WebSocket(WebSocketsSansIOProtocol):
             self.transport.write(frame(text.encode()))
 
     def _is_plainly_open(self) -> bool:
-        """Whether a text may be written now, and as it is. Everything else is uvicorn's to decide."""
+        """Whether a text frame may be written directly. In every other state uvicorn's send() decides."""
         is_open = self.handshake_complete and not (self.close_sent or self.disconnected)
         return (
             is_open and self.writable.is_set() and self.conn.state is State.OPEN and not self.conn.extensions
         )
 
     def shutdown(self) -> None:
-        """Called by uvicorn for every open socket when it is told to end; closes it with 1012."""
+        """Close the socket with code 1012; uvicorn calls this for every open socket at shutdown."""
         send_close = self.conn.send_close
         reason = restart_reason(len(self.connections), random.random())  # noqa: S311  spreads load, hides nothing
         self.conn.send_close = lambda code: send_close(code, reason)  # type: ignore[method-assign, assignment, misc]
@@ -46,7 +44,7 @@ class WebSocket(WebSocketsSansIOProtocol):
 
 
 def frame(payload: bytes) -> bytes:
-    """As a server sends it (RFC 6455, 5.2): its length in as few bytes as may be, and no mask."""
+    """Encode a text frame as a server sends it (RFC 6455, section 5.2): shortest length encoding, no mask."""
     size = len(payload)
     if size < 126:
         return struct.pack("!BB", TEXT, size) + payload
@@ -56,6 +54,6 @@ def frame(payload: bytes) -> bytes:
 
 
 def restart_reason(sockets: int, chance: float) -> str:
-    """Why a socket is closed. sockets: how many are closed together. chance: from 0 to 1, of this one's own."""
+    """The close reason, with a reconnect delay. sockets: how many close together. chance: this socket's random number, 0 to 1."""
     pause_s = SHORTEST_S + chance * max(SPREAD_S, sockets / SOCKETS_PER_S)
     return f"restart; retry_after_s={pause_s:.2f}"

@@ -1,4 +1,4 @@
-"""What waits on the broker for a worker."""
+"""Reads the task messages that wait on the broker."""
 
 from celery import current_app
 
@@ -6,14 +6,14 @@ from chat.protocol.tasks import RUN_TURN
 
 
 def queued_run_ids(queue: str = "llm") -> list[str]:
-    """The ids on the broker's queue, taken off it."""
+    """Take the run_turn messages off the queue; returns their run ids."""
     messages = queued(queue)
     assert {task for task, _ in messages} <= {RUN_TURN}
     return [run for _, run in messages]
 
 
 def queued(queue: str = "llm") -> list[tuple[str, str]]:
-    """(task, id of its run) of what is on the broker's queue, taken off it."""
+    """Take all messages off the queue; returns (task, run id) of each."""
     found = []
     with current_app.connection_for_read() as broker:
         simple = broker.SimpleQueue(queue)

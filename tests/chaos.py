@@ -1,11 +1,10 @@
-"""Load, with everything breaking at random: `make chaos`. Ends with the history checker's report.
+"""Load with random faults: `make chaos`. Prints the history checker's report at the end.
 
-    CHAOS_SECONDS (600)   how long things break; after that everything gets time to end
+    CHAOS_SECONDS (600)   duration of the faults; afterwards every run has time to end
     CHAOS_SEED            repeats a schedule; printed at the start
 
-Kills and pauses of workers, web and sweeper, crashes and losses of Valkey, restarts of Postgres, a cut, slow or reset
-cable between one worker and both, stops, and readers that come and go. Everything is started by itself and listens
-on loopback.
+Faults: workers, web and sweeper are killed or paused, Valkey crashes or loses its data, Postgres restarts, the network
+between one worker and both services fails, runs are stopped, clients reconnect. All servers listen on loopback.
 """
 
 import asyncio
@@ -43,13 +42,13 @@ class Chaos:
         self.done: Counter[str] = Counter()
         self.faults: dict[str, tuple[int, Callable[[], Awaitable[None]]]] = {
             "worker killed": (6, self.kill_worker),
-            "worker told to leave": (3, self.drain_worker),
+            "worker drained": (3, self.drain_worker),
             "worker frozen": (2, self.freeze_worker),
             "cable cut": (3, self.cut_cable),
             "cable slow": (2, self.slow_cable),
             "connections reset": (3, self.reset_connections),
             "web killed": (3, self.kill_web),
-            "web told to leave": (2, self.drain_web),
+            "web drained": (2, self.drain_web),
             "sweeper killed": (2, self.kill_sweeper),
             "Valkey killed": (1, self.crash_valkey),
             "Valkey emptied": (1, self.empty_valkey),
@@ -63,9 +62,9 @@ class Chaos:
     async def run(self) -> Report:
         await asyncio.gather(self.break_things(), *(self.talk() for _ in range(TABS)))
         await asyncio.to_thread(self.mend)
-        return await self.scenario.judge(SETTLE_S)
+        return await self.scenario.check(SETTLE_S)
 
-    # What breaks
+    # Faults
 
     async def break_things(self) -> None:
         names = list(self.faults)
@@ -74,7 +73,7 @@ class Chaos:
             (name,) = self.random.choices(names, [self.faults[name][0] for name in names])
             print(f"{SECONDS - (self.until - time.monotonic()):6.1f} s  {name}", flush=True)
             self.done[name] += 1
-            self.scenario.broken()
+            self.scenario.record_fault()
             await self.faults[name][1]()
 
     async def kill_worker(self) -> None:
@@ -134,7 +133,7 @@ class Chaos:
         await asyncio.to_thread(services.wait_for, server)
 
     async def replace(self, name: str, number: signal.Signals) -> None:
-        """End it, and start its successor after a moment, as a supervisor does."""
+        """End the process and restart it after a moment, as a supervisor does."""
         process = self.cluster.stack.processes[name]
         process.send_signal(number)
         await asyncio.to_thread(process.wait, 60)
@@ -156,24 +155,24 @@ class Chaos:
         for name, process in list(self.cluster.stack.processes.items()):
             process.send_signal(signal.SIGCONT)
             if process.poll() is not None:
-                print(f"{name} had ended by itself:\n{self.cluster.stack.log(name)[-2000:]}")
-                self.done[f"{name} ended by itself"] += 1
+                print(f"{name} had exited:\n{self.cluster.stack.log(name)[-2000:]}")
+                self.done[f"{name} exited"] += 1
                 self.start(name)
         self.cluster.stack.wait_until_ready()
 
-    # Who talks meanwhile
+    # Clients
 
     async def talk(self) -> None:
-        """One person after the other: asks, reads, goes away and comes back, stops now and then."""
+        """Send turns one after the other; read them, reconnect and stop runs at random."""
         while self.is_on:
             try:
                 question = await self.scenario.ask(models=self.some_models())
             except UNAVAILABLE:
-                # Refused, or cut off in the middle: then it is not known whether it was accepted.
-                self.done["asked in vain"] += 1
+                # Rejected, or disconnected before the response: it is unknown whether the turn was accepted.
+                self.done["sends failed"] += 1
                 await asyncio.sleep(1)
                 continue
-            self.done["asked"] += 1
+            self.done["sends accepted"] += 1
             await self.read(question)
 
     async def read(self, question: WatchedTurn) -> None:
@@ -199,8 +198,8 @@ def stopped(question: WatchedTurn, run: str) -> bool:
 
 
 @contextlib.contextmanager
-def stage() -> Iterator[tuple[Cluster, tuple[Proxy, Proxy]]]:
-    """llm.2 speaks to both services through the cable."""
+def running_cluster() -> Iterator[tuple[Cluster, tuple[Proxy, Proxy]]]:
+    """A cluster, and the proxies through which llm.2 reaches both services."""
     with Cluster.running(durable_valkey=True, DRAIN_GRACE="1") as cluster:
         cluster.upstream.reply({"words": 40, "every_s": 0.05}, {"pause_s": 1}, {"words": 60, "every_s": 0.05})
         with Proxy.before(cluster.database_url) as postgres, Proxy.before(cluster.redis_url) as valkey:
@@ -209,7 +208,7 @@ def stage() -> Iterator[tuple[Cluster, tuple[Proxy, Proxy]]]:
 
 async def main() -> int:
     print(f"CHAOS_SEED={SEED} CHAOS_SECONDS={SECONDS:.0f}", flush=True)
-    with stage() as (cluster, cable):
+    with running_cluster() as (cluster, cable):
         async with Scenario.of(cluster) as scenario:
             chaos = Chaos(cluster, scenario, cable, SEED)
             cluster.kill("llm.2")

@@ -35,7 +35,7 @@ ADMIN = (
 IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
 # A call of t or tn, not their definition.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
-# Texts are in double quotes, which makes them JSON.
+# Messages are in double quotes, so they can be parsed as JSON.
 TEXT = r'"(?:[^"\\]|\\.)*"'
 LITERAL_CALL = re.compile(
     rf"(?<![\w.$#])(?:t\(\s*(?P<one>{TEXT})|tn\(\s*(?P<one_>{TEXT})\s*,\s*(?P<many>{TEXT}))"

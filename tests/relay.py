@@ -1,4 +1,4 @@
-"""A TCP relay in front of Valkey: tests cut it, and Redis is away, without touching the server others use."""
+"""A TCP relay in front of Valkey: tests cut it to make Redis unavailable, without stopping the shared server."""
 
 import asyncio
 import contextlib
@@ -11,12 +11,12 @@ class Relay:
     """Listens on a loopback port of its own. cut() closes every connection and refuses new ones until mend()."""
 
     def __init__(self) -> None:
-        # Kept: a test may point the settings at the relay itself.
+        # Read here, because a test may later point the setting at the relay.
         self._target = urlsplit(settings.REDIS_URL)
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self.port = 0
-        # Cleared: what comes from that side waits here.
+        # While cleared, data from that side is held back.
         self.commands = asyncio.Event()
         self.replies = asyncio.Event()
         self.commands.set()

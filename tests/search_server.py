@@ -1,13 +1,13 @@
-"""A scripted SearXNG: finds what a test tells it to, and remembers what it was asked.
+"""A scripted SearXNG server: returns the results that a test sets, and records the requests.
 
 In a test:      with SearchServer() as searching: searching.find({"title": …, "url": …, "content": …}, query="moon")
 As a process:   python -m tests.search_server --port 9001   (POST /script, GET /requests, DELETE /script)
 
-A rule is {"results": […]}, with "query" (a part of the queries it is for; none: all) and, instead of results:
+A rule is {"results": […]}, with "query" (a substring of the queries that it matches; default: all) and, instead of results:
 
     status      an HTTP status, with `headers`
-    body        these characters as they are
-    hang        no answer, for ever
+    body        the response body, verbatim
+    hang        never respond
 """
 
 import argparse
@@ -24,8 +24,8 @@ Rule = dict[str, Any]
 
 
 @dataclass
-class Asked:
-    """One question. left: the client went away before it was answered."""
+class SearchRequest:
+    """One search request. left: the client disconnected before the response."""
 
     query: str
     path: str
@@ -35,12 +35,12 @@ class Asked:
 
 
 class SearchServer:
-    """The server in a thread of its own."""
+    """The server, in its own thread."""
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
         self.rules: list[Rule] = []
-        self.requests: list[Asked] = []
+        self.requests: list[SearchRequest] = []
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
         self._ready = threading.Event()
@@ -63,14 +63,14 @@ class SearchServer:
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(30)
 
-    # What a test says
+    # Scripting
 
     def find(self, *results: dict[str, Any], query: str = "") -> None:
-        """Answer queries that hold these characters with these results; the first rule that matches wins."""
+        """Return these results for queries that contain `query`; the first matching rule applies."""
         self.rules.append({"results": list(results), "query": query})
 
     def answer(self, query: str = "", **rule: Any) -> None:
-        """Answer them in one of the other ways."""
+        """Add a rule of another kind for queries that contain `query`."""
         self.rules.append({**rule, "query": query})
 
     def reset(self) -> None:
@@ -107,7 +107,7 @@ class SearchServer:
 
     async def _search(self, request: web.Request) -> web.Response:
         parameters = dict(request.query)
-        asked = Asked(parameters.get("q", ""), request.path, parameters, dict(request.headers))
+        asked = SearchRequest(parameters.get("q", ""), request.path, parameters, dict(request.headers))
         self.requests.append(asked)
         if parameters.get("format") != "json":
             return web.Response(text="<html>results</html>", content_type="text/html")
@@ -119,13 +119,13 @@ class SearchServer:
         if "status" in rule:
             return web.Response(status=rule["status"], headers=rule.get("headers"), text="scripted")
         found = rule.get("results", [])
-        # What a real one sends besides.
+        # The other fields of a real SearXNG response.
         return web.json_response(
             {"query": asked.query, "number_of_results": len(found), "results": found, "answers": [],
              "corrections": [], "infoboxes": [], "suggestions": [], "unresponsive_engines": []}
         )  # fmt: skip
 
-    async def _hang(self, asked: Asked) -> None:
+    async def _hang(self, asked: SearchRequest) -> None:
         try:
             await asyncio.Event().wait()
         finally:

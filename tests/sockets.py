@@ -1,4 +1,4 @@
-"""A web process inside the test process: real uvicorn on a loopback port, and a client that reads line by line."""
+"""Runs uvicorn on a loopback port inside the test process, and a websocket client that reads it line by line."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ LIMIT_S = 60
 
 @asynccontextmanager
 async def web() -> AsyncIterator[str]:
-    """The address of a running web server, "127.0.0.1:port". It shares the test's event loop."""
+    """Run the web server in the test's event loop; yields its address, "127.0.0.1:port"."""
     from chat.infrastructure.redis_client import close_async_redis
     from config.asgi import application
     from web.socket.hub import current_hub
@@ -49,7 +49,7 @@ async def web() -> AsyncIterator[str]:
 
 
 class Client:
-    """One socket. Every object the server sent is kept in `seen`, oldest first."""
+    """A websocket client. `seen` contains every object read, oldest first."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -74,7 +74,7 @@ class Client:
         return found
 
     async def ask(self, **command: Any) -> dict[str, Any]:
-        """Say it and return the next object that is not about the log."""
+        """Send a command and return the next object that is not part of the stream."""
         await self.say(**command)
         return await self.until(
             lambda one: one["type"] not in ("packet", "heartbeat", "queued", "turn_started")

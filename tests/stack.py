@@ -1,7 +1,7 @@
-"""The real thing for end-to-end tests: web and worker processes from the Procfile, beside the test's services.
+"""The processes of the Procfile, run for end-to-end tests against the services of the test process.
 
-They use the database `turnwire` and Redis database 1; pytest-django's own test database and Redis database 0 are
-the in-process tests'. What the processes print is in `directory`, and shown when a test fails to see them ready.
+They use the database `turnwire` and Redis database 1; in-process tests use pytest-django's test database and Redis
+database 0. The processes' output is in `directory`, and shown when they do not become ready.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from tests.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 60
-# In one process: what each costs most is its start.
+# One script, since the start of each process is what takes time.
 PREPARATION = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
@@ -40,7 +40,7 @@ def procfile() -> dict[str, str]:
 
 
 class Stack:
-    """One web process and any number of llm workers, each in a process group of its own."""
+    """One web process and any number of other processes, each in its own process group."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Stack:
     def running(
         cls, services: Services, upstream: Upstream, searching: SearchServer, **more: str
     ) -> Iterator["Stack"]:
-        """Prepared; with one web, one worker and the sweeper."""
+        """Prepare the database, run web, one worker and the sweeper, and yield the stack."""
         stack = cls(services, upstream, searching, **more)
         stack.prepare()
         try:
@@ -90,16 +90,16 @@ class Stack:
             stack.stop()
 
     def prepare(self) -> None:
-        """The tables, the models, and users whose password is their name; root is staff."""
+        """Migrate, create the models, and create users whose password is their name; root is staff."""
         self.manage("shell", "-v", "0", "-c", PREPARATION)
 
     def manage(self, *arguments: str) -> str:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, f"manage.py {arguments}: {done.stderr}"
-        return done.stdout
+        assert completed.returncode == 0, f"manage.py {arguments}: {completed.stderr}"
+        return completed.stdout
 
     def start(self, line: str, name: str | None = None, environment: Mapping[str, str] | None = None) -> None:
         """Start the Procfile's `line`, or this command, under `name` (its own by default)."""
@@ -113,7 +113,7 @@ class Stack:
         end_with_this_process(self.processes[name])
 
     def signal(self, name: str, number: signal.Signals) -> None:
-        """Send a signal to the process itself, and wait for its end where it must end."""
+        """Send a signal to the process; after SIGKILL, wait for its exit."""
         self.processes[name].send_signal(number)
         if number == signal.SIGKILL:
             self.processes.pop(name).wait()

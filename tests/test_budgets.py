@@ -1,4 +1,4 @@
-"""Files, functions and parameter lists stay small enough to be read at once."""
+"""Size limits of files, functions and parameter lists, and the rule that only models save."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ NOT_OURS_TO_SPLIT = ("tests", "migrations", "static", "node_modules")
 
 
 def sources() -> list[Path]:
-    """Python files of the working tree; of a folder without git, those that are there."""
+    """The Python files of the working tree that git does not ignore; without git, all of them."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
     listed = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False

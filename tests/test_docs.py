@@ -1,4 +1,4 @@
-"""The documentation names only what exists: paths, tests, metrics, variables, processes. Its commands work."""
+"""The documentation names only existing paths, tests, metrics, variables and processes, and its commands work."""
 
 import ast
 import os

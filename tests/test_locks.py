@@ -1,4 +1,4 @@
-"""The lock files fit together, pin by hash, and name no registry."""
+"""The lock files are compatible with each other, pin hashes, and contain no registry address."""
 
 import re
 from pathlib import Path

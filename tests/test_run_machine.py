@@ -1,7 +1,7 @@
-"""A run, its log and its readers under everything that can happen to them: I2-I6, in a model and for real.
+"""Property tests of a run, its log and its readers under random faults (guarantees I2 to I6).
 
-The same world (tests/machine/world.py) over a pure model of the log and the rows, and over Valkey and Postgres;
-and with its promises broken one at a time, when the checks must notice.
+The same state machine (tests/machine/world.py) runs over in-memory models and over Valkey and Postgres. Mutants, with one
+guarantee removed each, verify that the checks detect violations.
 """
 
 import os
@@ -18,9 +18,9 @@ from chat.log.cursor import Action, Cursor, Header, Position
 from chat.log.producer import PacketProducer
 from chat.protocol.wire import Placement, RunAddress, RunStart, Snapshot
 from tests.factories import create_model, create_user
-from tests.machine.drive import first_caught, live_through
+from tests.machine.drive import find_violation, run_history
 from tests.machine.model import ModelLog
-from tests.machine.mutants import MODELS, REAL, modelled
+from tests.machine.mutants import MODELS, REAL, model_world
 from tests.machine.real import real_world
 from tests.machine.world import ACTIONS, NoScheduler, World
 
@@ -28,7 +28,7 @@ RecordProperty = Callable[[str, object], None]
 CUT_POINTS = 100_000
 REAL_HISTORIES = 10
 CHOICES = st.integers(0, 7)
-# No shrinking: what fails is replayed by its seed, and mutants fail on purpose.
+# No shrinking: failures are replayed by their seed, and mutants fail on purpose.
 QUICK = settings(
     max_examples=150, stateful_step_count=60, deadline=None, database=None, phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
@@ -40,14 +40,14 @@ def seed_of_this_run() -> int:
 
 
 class RunMachine(RuleBasedStateMachine):
-    """Every action is total, so every order of them is a history; it is judged when it has settled."""
+    """Every action is total, so any sequence is a history; it is checked at the end, when the world has settled."""
 
     def __init__(self) -> None:
         super().__init__()
         self.world = self.new_world()
 
     def new_world(self) -> World:
-        return modelled(ModelLog())
+        return model_world(ModelLog())
 
     @rule(actions=st.lists(st.tuples(st.sampled_from(list(ACTIONS)), CHOICES), min_size=1, max_size=4))
     def anything(self, actions: list[tuple[str, int]]) -> None:
@@ -71,7 +71,7 @@ class RunMachine(RuleBasedStateMachine):
 
     @rule(choice=CHOICES)
     def lose_the_owner(self, choice: int) -> None:
-        """Killed or frozen; either way the run is taken over."""
+        """The owner is killed or paused, and the run is taken over."""
         for action in (("kill",) if choice % 2 else ()) + ("expire", "sweep", "claim"):
             self.world.do(action, choice)
 
@@ -114,8 +114,8 @@ def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(record_propert
     first = seed = seed_of_this_run()
     cuts = 0
     while cuts < CUT_POINTS:
-        world = modelled(ModelLog())
-        violations = live_through(world, seed)
+        world = model_world(ModelLog())
+        violations = run_history(world, seed)
         assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
         cuts += world.cuts
         seed += 1
@@ -125,7 +125,7 @@ def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(record_propert
 
 @pytest.mark.parametrize("mistake", MODELS)
 def test_the_checks_notice_when_a_promise_of_the_model_is_broken(mistake: str) -> None:
-    caught = first_caught(MODELS[mistake], range(500))
+    caught = find_violation(MODELS[mistake], range(500))
     assert caught is not None
 
 
@@ -161,7 +161,7 @@ def test_random_cut_points_of_valkey_and_postgres_break_nothing(
     first, cuts = seed_of_this_run(), 0
     for seed in range(first, first + REAL_HISTORIES):
         world = real_world(alice)
-        violations = live_through(world, seed)
+        violations = run_history(world, seed)
         assert not violations, f"TURNWIRE_SEED={seed}: {violations}"
         cuts += world.cuts
     record_property("sampled", f"{cuts} random cut points for real, 0 violations, TURNWIRE_SEED={first}")
@@ -169,13 +169,13 @@ def test_random_cut_points_of_valkey_and_postgres_break_nothing(
 
 @pytest.mark.parametrize("mistake", REAL)
 def test_the_checks_notice_when_a_promise_of_valkey_or_postgres_is_broken(mistake: str, alice: Any) -> None:
-    """By a history that breaks the model when the same promise is broken there."""
-    seed, _ = first_caught(MODELS[mistake], range(500)) or pytest.fail("the model's checks notice nothing")
-    assert first_caught(lambda: REAL[mistake](alice), range(seed, seed + 20))
+    """Uses a history in which the same mutant of the model violates a guarantee."""
+    seed, _ = find_violation(MODELS[mistake], range(500)) or pytest.fail("the model's checks notice nothing")
+    assert find_violation(lambda: REAL[mistake](alice), range(seed, seed + 20))
 
 
 def test_an_end_is_said_once_though_redis_was_emptied(alice: Any) -> None:
-    """Its worker said `stop` and died before announcing it; then the log was lost, and the sweeper came."""
+    """The worker emits `stop` and is killed before the announcement; then the log is lost and the sweeper announces the end."""
     world = real_world(alice)
     for action in ("claim", "say", "ask", "confirm", "join", "finish", "append", "deliver", "kill"):
         world.do(action)
@@ -185,8 +185,11 @@ def test_an_end_is_said_once_though_redis_was_emptied(alice: Any) -> None:
 
 
 def test_a_snapshot_is_never_published_alone() -> None:
-    """If the publication of seq 0 is lost, what follows must be healed from the log: were seq 1 to come by itself, it
-    would look like a new beginning, and the snapshot's text would be lost."""
+    """If the publication of a snapshot (seq 0) is lost, the next one must reveal a gap.
+
+    A separate publication that starts at seq 1 would look like the start of the attempt, and the snapshot's text would be
+    lost.
+    """
     producer = PacketProducer(RunAddress("session", "run", attempt=2), NoScheduler(), lambda: None)
     producer.open_with_snapshot(Snapshot("run", 2, 0, {"text": "kept" * 100_000}))
     assert producer.next_append() == []

@@ -1,4 +1,4 @@
-"""Which rule of the scripted upstream answers which request of a turn."""
+"""Tests of the matching of requests to the rules of the scripted upstream."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A scripted OpenAI-compatible server: says what a test tells it to, and remembers what it was asked.
+"""A scripted OpenAI-compatible server: streams the replies that a test sets, and records the requests.
 
 In a test:      with Upstream() as upstream: upstream.reply({"text": "Hi"}, model="scripted")
 As a process:   python -m tests.upstream --port 9000   (POST /script, POST /release, GET /requests, DELETE /script)
@@ -10,19 +10,19 @@ A reply is a list of steps, each a dict with one of these keys:
     call                   a tool call: {"name": …, "arguments": {…} or "text"}, several are parallel calls; its "id"
                            ("" for none) and "index" (None for none) are made up; "pieces": deltas for the arguments
                            (default 2; 0: all in one with the name)
-    delta, chunk, raw      a delta as given; a whole chunk as given; characters as they are, no framing
+    delta, chunk, raw      a given delta; a given chunk; characters sent verbatim, without framing
     long_line              one data line of that many characters
     usage                  sent at the end, if the request asked for usage; replaces the counted one
     finish                 the finish_reason (default "stop", after calls "tool_calls"); None: neither finish, usage
                            nor [DONE]
     refusal                finish_reason content_filter with a refusal and no text
-    pause_s, hang, wait    sleep; for ever; until released by that name (`release("name")`, POST /release)
-    silent                 not even headers, for ever; the first step
+    pause_s, hang, wait    sleep; never continue; wait until released by that name (`release("name")`, POST /release)
+    silent                 never send even the headers; the first step
     status                 an HTTP error instead of a stream, with `retry_after`, `body`
-    eof                    close the connection here, in the middle
+    eof                    close the connection at this point
 
-Requests that do not stream (a title's) are asides: answered by rules made with stream=False, else refused, and
-remembered in `asides`, so that they never stand between a test and the requests of its runs.
+Requests that do not stream (for titles and summaries) are recorded in `asides`, apart from the requests of runs. They are
+answered by rules with stream=False, else with status 400.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from tests.upstream_steps import Rule, Step, delta, last_user_text, numbered, pi
 
 @dataclass
 class Received:
-    """One request and what became of it. ended: complete, status, broken (by us), disconnected (by them)."""
+    """A request and how it ended: complete, status, broken (by this server) or disconnected (by the client)."""
 
     body: dict[str, Any]
     headers: dict[str, str]
@@ -58,7 +58,7 @@ class Received:
 
 
 class Upstream:
-    """The server in a thread of its own. base_url ends in /v1."""
+    """The server, in its own thread. base_url ends in /v1."""
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
@@ -78,7 +78,7 @@ class Upstream:
 
     @property
     def connections(self) -> int:
-        """How many different connections the requests came by."""
+        """The number of distinct connections that sent requests."""
         return len(self._peers)
 
     def __enter__(self) -> Self:
@@ -90,22 +90,22 @@ class Upstream:
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(30)
 
-    # What a test says
+    # Scripting
 
     def reply(self, *steps: Step, model: str | None = None, contains: str | None = None,
               times: int | None = None, stream: bool = True, after_tools: int | None = None) -> None:  # fmt: skip
-        """Answer matching requests with these steps; the first rule that matches and has times left wins.
+        """Answer matching requests with these steps; the first matching rule that is not used up applies.
 
-        contains: part of the question.  after_tools: how many tools have answered since it.
+        contains: a substring of the question.  after_tools: the number of tool responses since the question.
         """
         self.rules.append(Rule(list(steps), model, contains, times, stream, after_tools))
 
     def reply_by(self, function: Callable[[dict[str, Any]], list[Step]], model: str | None = None) -> None:
-        """Answer matching requests with what `function` makes of the request's body."""
+        """Answer matching requests with the steps that `function` returns for the request's body."""
         self.rules.append(Rule(function, model))
 
     def release(self, name: str) -> None:
-        """Let every `wait` of this name go on, now and later."""
+        """End every `wait` of this name, current and future."""
         self._loop.call_soon_threadsafe(lambda: self._event(name).set())
 
     def reset(self) -> None:
@@ -116,7 +116,7 @@ class Upstream:
         self._released = {}
 
     def wait_for(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
-        """What `condition` returns, once it is true."""
+        """Wait until `condition` returns a true value, and return it."""
         limit = time.monotonic() + timeout_s
         while not (value := condition()):
             assert time.monotonic() < limit, f"not within {timeout_s} s; requests: {self.requests}"
@@ -143,7 +143,7 @@ class Upstream:
         app.router.add_post("/script", self._post_script)
         app.router.add_delete("/script", self._delete_script)
         app.router.add_post("/release", self._post_release)
-        # handler_cancellation: a client that goes away is noticed even while we are silent.
+        # handler_cancellation: a disconnect is detected even while nothing is sent.
         runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", self.port, backlog=1024)

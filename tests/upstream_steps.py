@@ -1,4 +1,4 @@
-"""What the scripted upstream sends for each step of a reply (tests/upstream.py lists them). Pure."""
+"""Matches requests to rules and encodes the steps of the scripted upstream, which tests/upstream.py lists. Pure."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ Step = dict[str, Any]
 
 @dataclass
 class Rule:
-    """Which requests get these steps; None: all.
+    """Steps and the requests they answer; None matches every request.
 
-    times: how often.  stream: those that stream, or the others.  after_tools: how many tools have answered since
-    the question.
+    times: how often the rule applies.  stream: whether it is for streaming requests.  after_tools: the number of tool
+    responses since the question.
     """
 
     steps: list[Step] | Callable[[dict[str, Any]], list[Step]]
@@ -40,17 +40,17 @@ class Rule:
 
 
 def last_user_text(body: dict[str, Any]) -> str:
-    """The question: the last dated user message, so no reminder after it; without any, the last user message."""
+    """The question: the last user message with a date, which reminders lack; if there is none, the last user message."""
     return _text(body["messages"][_question(body)]) if _question(body) >= 0 else ""
 
 
 def tool_responses(body: dict[str, Any]) -> int:
-    """How many tools have answered since the question."""
+    """The number of tool responses since the question."""
     return sum(message["role"] == "tool" for message in body["messages"][_question(body) + 1 :])
 
 
 def _question(body: dict[str, Any]) -> int:
-    """Its place among the messages; -1: there is none."""
+    """The index of the question among the messages; -1 if there is none."""
     users = [at for at, message in enumerate(body.get("messages", [])) if message["role"] == "user"]
     dated = [at for at in users if "<sent_at>" in _text(body["messages"][at])]
     return (dated or users or [-1])[-1]
@@ -62,7 +62,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def numbered(steps: list[Step]) -> list[Step]:
-    """The same steps; each `call` knows which of the reply's calls it is."""
+    """The same steps, with an index added to each `call`."""
     places = count()
     return [{"call": {"index": next(places), **step["call"]}} if "call" in step else step for step in steps]
 
@@ -86,7 +86,7 @@ def pieces(step: Step, body: dict[str, Any]) -> Iterator[bytes]:
 
 
 def whole(steps: list[Step], body: dict[str, Any]) -> bytes:
-    """The answer to a request that does not stream: every text at once, or what `raw` says."""
+    """The body of the response to a request that does not stream."""
     if raw := [step["raw"] for step in steps if "raw" in step]:
         return "".join(raw).encode("utf-8", "surrogatepass")
     said: dict[str, Any] = {"role": "assistant", "content": "".join(step.get("text", "") for step in steps)}
@@ -112,11 +112,11 @@ def _unframed(step: Step) -> Iterator[bytes]:
 
 
 def _call(call: dict[str, Any], body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """As real servers send it: id and name first, then the arguments; `pieces` 0: everything at once."""
+    """The deltas of a call as real servers send them: id and name, then the arguments; with `pieces` 0 a single delta."""
     given = call.get("arguments", {})
     arguments = given if isinstance(given, str) else json.dumps(given)
     place = {} if call["index"] is None else {"index": call["index"]}
-    # Other ids in every request of a turn, the same ones when it is asked again.
+    # Ids differ between the requests of a turn and are the same when a request is repeated.
     own_id = call.get("id", f"call_{len(body['messages'])}_{call['index']}")
     begin = {**place, "type": "function", **({"id": own_id} if own_id else {})}
     pieces = call.get("pieces", 2)

@@ -1,1 +1,1 @@
-"""The database backend of this project: Django's, with a pool that recovers at once."""
+"""The database backend: Django's PostgreSQL backend with a pool that reconnects as soon as Postgres is available."""

@@ -1,7 +1,7 @@
-"""Django's PostgreSQL backend, whose pool comes back as soon as Postgres does, and whose numbers are of one type.
+"""Django's PostgreSQL backend with a pool that recovers at once after a restart, and with all integers sent as int8.
 
-By itself the pool finds the connections that a restart killed one by one, pauses longer after each, and gives up
-connecting while somebody waits for it.
+Without these changes, psycopg_pool discovers the dead connections one by one with growing pauses, and stops
+reconnecting while clients still wait for a connection.
 """
 
 import select
@@ -20,13 +20,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def pool(self) -> Any:
         pool = super().pool
         if pool is not None:
-            # Django gives no way to choose them.
+            # Django has no setting for these callbacks.
             pool._check = check  # noqa: SLF001
-            pool._reconnect_failed = go_on  # noqa: SLF001
+            pool._reconnect_failed = keep_reconnecting  # noqa: SLF001
         return pool
 
     def get_connection_params(self) -> dict[str, Any]:
-        """A number's type follows from its size otherwise, and a statement would be prepared for each mixture."""
+        """Send integers as int8. By default the type depends on the value, and each combination is prepared separately."""
         params = super().get_connection_params()
         params["context"] = _with_one_integer(params["context"])
         return params
@@ -40,12 +40,12 @@ def _with_one_integer(context: AdaptersMap) -> AdaptersMap:
 
 
 def check(connection: Connection[Any]) -> None:
-    """Raises psycopg.Error if the connection is dead. The others are taken for dead too: the next are new.
+    """Raise psycopg.Error if the connection is dead, and drain the pool so that its other connections are replaced.
 
-    A server that is gone has closed its sockets, so while there is nothing to read it need not be asked.
+    A stopped server has closed its sockets, which makes them readable; only then is a query needed.
     """
     try:
-        if _has_something_to_read(connection):
+        if _is_readable(connection):
             ConnectionPool.check_connection(connection)
     except Error:
         pool: Any = connection._pool  # noqa: SLF001
@@ -53,15 +53,17 @@ def check(connection: Connection[Any]) -> None:
         raise
 
 
-def _has_something_to_read(connection: Connection[Any]) -> bool:
+def _is_readable(connection: Connection[Any]) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
 
 
-def go_on(pool: Any) -> None:
-    """Called when the pool has given up connecting: for those who wait it tries again. Each still waits no longer
-    than the pool's timeout."""
+def keep_reconnecting(pool: Any) -> None:
+    """Try again if clients wait for a connection; the pool calls this when it stops reconnecting.
+
+    Each client still waits no longer than the pool's timeout.
+    """
     with pool._lock:  # noqa: SLF001
         if pool._waiting:  # noqa: SLF001
             pool._maybe_grow_pool()  # noqa: SLF001

@@ -120,8 +120,8 @@ def test_models_are_names_with_an_optional_window(
 
 
 def test_what_a_start_keeps_is_read_by_its_owner_alone_and_forgotten_by_the_next(tmp_path: Path) -> None:
-    env.keep(tmp_path, {"SECRET_KEY": "s"})
-    assert (tmp_path / env.KEPT).stat().st_mode & 0o777 == 0o600
-    assert env.kept(tmp_path) == {"SECRET_KEY": "s"}
-    env.forget(tmp_path)
-    assert env.kept(tmp_path) == {}
+    env.store(tmp_path, {"SECRET_KEY": "s"})
+    assert (tmp_path / env.STORE_NAME).stat().st_mode & 0o777 == 0o600
+    assert env.read_stored(tmp_path) == {"SECRET_KEY": "s"}
+    env.delete_stored(tmp_path)
+    assert env.read_stored(tmp_path) == {}

@@ -1,4 +1,4 @@
-"""A worker as the Procfile's, with one more tool: `act`, which must not run twice. Acting is asking the search server.
+"""An llm worker with an additional tool `act` that must not run twice; each run is one request to the search server.
 
 python -m tests.faults.acting_worker -A config worker …
 """

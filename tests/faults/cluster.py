@@ -1,6 +1,6 @@
-"""Real processes for the fault tests: web, workers and sweepers beside a Postgres and a Valkey of their own.
+"""The processes that fault tests break: web, llm workers and the sweeper, with their own Postgres and Valkey.
 
-Tests kill, pause and replace them by name; restore() brings back the usual cast before the next test.
+Tests kill, pause and replace processes by name; restore() restores the default processes before the next test.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class Cluster:
     @classmethod
     @contextlib.contextmanager
     def running(cls, *, durable_valkey: bool = False, **environment: str) -> Iterator["Cluster"]:
-        """Prepared, with the usual cast. environment: of every process."""
+        """Start the default processes and yield the cluster. environment: variables of every process."""
         services = Services(durable_valkey=durable_valkey).start()
         with Upstream() as upstream, SearchServer() as searching:
             stack = Stack(services, upstream, searching)
@@ -49,7 +49,7 @@ class Cluster:
                 services.stop()
 
     def restore(self, workers: Collection[str] = WORKERS) -> None:
-        """Exactly the usual cast, everybody awake; of the workers only these."""
+        """Run exactly the default processes, none paused, with only these workers; reset the scripted servers."""
         wanted = {name: line for name, line in DEFAULT_PROCESSES.items() if line != "llm" or name in workers}
         for name, process in list(self.stack.processes.items()):
             if name not in wanted or process.poll() is not None:
@@ -65,11 +65,11 @@ class Cluster:
         self.searching.reset()
 
     def worker(self, name: str, **environment: str) -> None:
-        """One more; `environment` is its own, for fault points and detours. It may not consume yet."""
+        """Start another worker, with additional variables. Returns before it consumes the queue."""
         self.stack.start("llm", name, environment)
 
     def kill(self, *names: str) -> None:
-        """kill -9, of those that still live."""
+        """Kill the processes with SIGKILL and wait for their exit."""
         for name in names:
             process = self.stack.processes.pop(name)
             process.kill()
@@ -84,11 +84,11 @@ class Cluster:
             self.stack.signal(name, signal.SIGCONT)
 
     def wait_for_exit(self, name: str) -> int:
-        """Until the process has ended by itself; its status."""
+        """Wait until the process exits without a signal from here; returns its exit status."""
         return self.stack.processes.pop(name).wait(LIMIT_S)
 
     def wait_for_workers(self, count: int) -> None:
-        """Until that many processes consume the queue."""
+        """Wait until this many workers consume the queue."""
         self.wait_until(lambda: self.consumers() == count, f"{count} workers")
 
     def wait_until(self, condition: Callable[[], Any], what: str, limit_s: float = LIMIT_S) -> Any:

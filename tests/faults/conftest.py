@@ -1,4 +1,4 @@
-"""The processes that fault tests break, and the table of what was measured meanwhile."""
+"""Fixtures of the fault tests: the cluster, the scenario, and the table of measured durations."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -12,19 +12,19 @@ from tests.faults.scenario import Scenario
 
 @pytest.fixture(scope="session")
 def shared_cluster() -> Iterator[Cluster]:
-    """For tests that leave Postgres and Valkey alone."""
+    """The cluster of tests that do not break Postgres or Valkey."""
     with Cluster.running() as cluster:
         yield cluster
 
 
 @pytest.fixture
 def without_workers() -> None:
-    """For tests that start workers of their own: a start takes seconds."""
+    """Starts the cluster without workers, for tests that start their own."""
 
 
 @pytest.fixture
 def cluster(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Cluster:
-    """With the usual cast; modules that break the services have one of their own."""
+    """The shared cluster with its default processes. Modules that break the services override this fixture."""
     if "without_workers" in request.fixturenames:
         shared_cluster.restore([])
     else:
@@ -42,14 +42,14 @@ async def scenario(cluster: Cluster) -> AsyncIterator[Scenario]:
 
 @pytest.fixture(autouse=True)
 def measured_figures(record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Put what the test measures into its report, which reaches the terminal from any process."""
+    """Attach the test's measurements to its report, which xdist sends to the main process."""
     yield
     for figures in measurements.take():
         record_property("measured", tuple(figures))  # xdist sends plain tuples only
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    # Reports of a teardown have no category, and are the first that hold what measured_figures adds.
+    # Teardown reports have no category, and are the first to contain what measured_figures adds.
     reports = [report for report in terminalreporter.getreports("") if report.when == "teardown"]
     properties = [entry for report in reports for entry in report.user_properties]
     lines = list(

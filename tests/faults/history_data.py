@@ -1,4 +1,4 @@
-"""What is known of a stretch of work: frames, rows, upstream calls. Pure but for load(); judged by history.py."""
+"""The values that history.py checks: received frames, database rows and upstream calls. Only load() does I/O."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -20,10 +20,10 @@ TABLES: Final = {
 
 @dataclass
 class SocketLog:
-    """One connection: every frame with its time, oldest first, as tests/e2e/client.py keeps them.
+    """One websocket connection: every received frame with its time, oldest first.
 
-    cursors, since: what it subscribed with (run -> {attempt, seq}; session -> n).
-    open_at_end: it was still subscribed when all had ended and had been given time: it must have seen every end.
+    cursors, since: what the client subscribed with (run -> {attempt, seq}; session -> n).
+    open_at_end: it was still subscribed after everything had ended, so it must have received every end.
     """
 
     frames: Sequence[tuple[float, Frame]]
@@ -34,7 +34,7 @@ class SocketLog:
 
 @dataclass
 class ClientLog:
-    """One tab: its connections, one after the other. What it showed is carried from one to the next."""
+    """The successive connections of one client, which keeps its state across them."""
 
     name: str
     sockets: list[SocketLog]
@@ -42,7 +42,7 @@ class ClientLog:
 
 @dataclass
 class Database:
-    """Rows as plain dicts under their column names. Ids may be UUIDs or strings."""
+    """Rows as dicts by column name. Ids may be UUIDs or strings; they are stored as strings."""
 
     runs: list[Row] = field(default_factory=list)
     messages: list[Row] = field(default_factory=list)
@@ -57,26 +57,26 @@ class Database:
 
 @dataclass
 class History:
-    """All that is known of one stretch of work, which must be over: every accepted turn had time to end.
+    """Everything observed during a test, after every accepted turn had time to end.
 
-    Upstream calls are matched to runs by model and question: questions should differ.
+    Upstream calls are matched to runs by model and question, so questions should be unique.
     """
 
     clients: list[ClientLog]
     database: Database
     # tests/upstream.py `Received`, or the same as dicts (GET /requests).
     upstream: Sequence[Any] = ()
-    # Bodies of REST answers to sends, with `client_message_id` and `session` added where the test knows them.
+    # Bodies of the responses to sends, with `client_message_id` and `session` added where the test knows them.
     accepted: Sequence[Frame] = ()
-    # run -> when its stop was asked for, on the clock of the frames.
+    # run -> time of the stop request, on the clock of the frames.
     stops: dict[str, float] = field(default_factory=dict)
-    # When something was broken on purpose, on the clock of the frames, oldest first.
+    # Times of injected faults, on the clock of the frames, oldest first.
     faults: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
 class Violation:
-    """One broken promise: which, whose (client, run, turn…), and what shows it."""
+    """A violated guarantee: its number, the ids of what it concerns (client, run, turn …), and the evidence."""
 
     invariant: str
     ids: dict[str, str]
@@ -88,7 +88,7 @@ class Violation:
 
 
 def load(database_url: str, sessions: Collection[Any] | None = None) -> Database:
-    """The rows of these sessions, or of all."""
+    """Load the rows of these sessions, or of all sessions."""
     with psycopg.connect(database_url, row_factory=dict_row) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {table}").fetchall()  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""What the fault tests measured, for the table that `make faults` ends with. Figures, never verdicts.
+"""Durations measured by the fault tests, for the table at the end of `make faults`. They never fail a test.
 
-Tests may run in several processes: each test's figures travel in its report (tests/faults/conftest.py).
+Tests may run in several processes: conftest.py transfers each test's figures in its report.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from tests.faults.history import percentile
 
 
 class Figures(NamedTuple):
-    """row: of the fault table, "F1". what: the name of the duration."""
+    """Durations of one test. row: the row of the fault table, such as "F1". what: the name of the duration."""
 
     row: str
     what: str
@@ -22,20 +22,20 @@ _RECORDED: list[Figures] = []
 
 
 def record(row: str, what: str, seconds: float | Iterable[float]) -> None:
-    """Called by a test; several values of one row and name become one line."""
+    """Record durations; values with the same row and name become one line of the table."""
     values = [seconds] if isinstance(seconds, (int, float)) else list(seconds)
     _RECORDED.append(Figures(row, what, values))
 
 
 def take() -> list[Figures]:
-    """What was recorded since the last call."""
+    """Return and clear what was recorded since the last call."""
     recorded = list(_RECORDED)
     _RECORDED.clear()
     return recorded
 
 
 def lines(recorded: Iterable[Figures]) -> Iterator[str]:
-    """The table, in the order of the rows."""
+    """The lines of the table, ordered by row."""
     seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row, what, values in recorded:
         seconds[row, what] += values

@@ -1,6 +1,6 @@
-"""One fault test's work: questions asked, tabs that watch, what was broken and stopped, and the verdict.
+"""A fault test's turns, watching clients, stops and faults, and the check of the resulting history.
 
-The verdict is the history checker's (history.py), over all that is known when everything has ended.
+When every accepted turn has ended, history.py checks all that was observed for violated guarantees.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _numbers = count(1)
 
 @dataclass
 class WatchedTurn:
-    """A question of its own session, and the tab that watches it."""
+    """A turn in a session of its own, and the client that watches it."""
 
     session: Frame
     turn: Frame
@@ -70,14 +70,14 @@ class Scenario:
                 await asyncio.gather(*(watcher.stop() for watcher in scenario.watchers))
 
     async def ask(self, text: str = "Count", *, session: Frame | None = None, **body: Any) -> WatchedTurn:
-        """In a session of its own, watched from before the question. The text is made unlike all others.
+        """Send a turn in a new session that is watched from the start. The text gets a unique number.
 
-        session: what to make the session with.
+        session: the fields of the new session.
         """
         session = await self.client.new_session(**(session or {}))
         self.sessions.append(session["id"])
         watcher = await self.watch(session["id"])
-        turn = await self.client.ask(session, self.unlike(text), **body)
+        turn = await self.client.ask(session, self.make_unique(text), **body)
         self.accepted.append(turn | {"session": session["id"]})
         watcher.expect(*(run["id"] for run in turn["runs"]))
         return WatchedTurn(session, turn, watcher)
@@ -92,33 +92,33 @@ class Scenario:
         return watcher
 
     async def stop(self, run: str) -> None:
-        """Measured only if web took it: something may be broken, or the run may have ended."""
+        """Stop a run. Its time is recorded only if web accepts it: a fault may be active, or the run may have ended."""
         asked_at = time.monotonic()
         answer = await self.client.http.post(f"/api/runs/{run}/cancellation/", json={})
         if answer.is_success and answer.json()["status"] in ("stopping", "stopped"):
             self.stops.setdefault(run, asked_at)
 
-    def broken(self) -> None:
-        """Something was broken just now."""
+    def record_fault(self) -> None:
+        """Record the time of a fault."""
         self.faults.append(time.monotonic())
 
-    def unlike(self, text: str) -> str:
+    def make_unique(self, text: str) -> str:
         return f"{text} ({next(_numbers)})"
 
-    async def settled(self, limit_s: float = LIMIT_S) -> None:
-        """When every accepted turn has ended and the upstream has heard it."""
+    async def settle(self, limit_s: float = LIMIT_S) -> None:
+        """Wait until every accepted turn has ended and the upstream has no open request."""
         limit = time.monotonic() + limit_s
         while left := await asyncio.to_thread(self._unfinished):
             assert time.monotonic() < limit, f"{left} runs have not ended: {self.cluster.logs()}"
             await asyncio.sleep(0.05)
-        # Whether a call stayed open is the checker's to say.
+        # The history checker reports calls that stay open.
         with contextlib.suppress(AssertionError):
             left_s = max(0.0, limit - time.monotonic())
             await asyncio.to_thread(self.upstream.wait_for, self._is_upstream_quiet, left_s)
 
-    async def judge(self, limit_s: float = LIMIT_S) -> Report:
-        """Wait for the end of everything and assert that no promise was broken."""
-        await self.settled(limit_s)
+    async def check(self, limit_s: float = LIMIT_S) -> Report:
+        """Wait until everything has ended and assert that no guarantee was violated."""
+        await self.settle(limit_s)
         runs = {run["id"] for turn in self.accepted for run in turn["runs"]}
         for watcher in self.watchers:
             watcher.raise_failure()
@@ -150,5 +150,5 @@ class Scenario:
 
 
 def words(number: int) -> str:
-    """The whole answer to a question that the upstream answers with that many words."""
+    """The text that the upstream streams for {"words": number}."""
     return "".join(f"{word} " for word in range(number))

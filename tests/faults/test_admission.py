@@ -1,4 +1,4 @@
-"""Ten thousand turns at once: F24. Past the limit they are refused and told when to come back; the rest is answered."""
+"""F24: ten thousand simultaneous turns. Those above the limit are rejected with Retry-After, the others are answered."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
             session = sessions[number % SESSIONS]["id"]
             asked_at = time.monotonic()
             answer = await scenario.client.http.post(
-                f"/api/sessions/{session}/turns/", json={"text": scenario.unlike("Count")}
+                f"/api/sessions/{session}/turns/", json={"text": scenario.make_unique("Count")}
             )
             record("F24", f"a send answered {answer.status_code}", time.monotonic() - asked_at)
             answers[answer.status_code, "Retry-After" in answer.headers] += 1
@@ -44,15 +44,15 @@ async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
                 assert answer.json()["code"] == "queue_full"
 
     await asyncio.gather(*(send() for _ in range(AT_ONCE)))
-    # Looked at before the transaction: a few at once may pass it.
+    # The limit is checked before the transaction: concurrent sends may exceed it by a few.
     assert LIMIT <= answers[202, False] < LIMIT + AT_ONCE
     assert answers == {(202, False): answers[202, False], (429, True): TURNS - answers[202, False]}
     cluster.worker("llm.1")
     cluster.worker("llm.2")
     began_at = time.monotonic()
-    await scenario.judge(limit_s=180)
+    await scenario.check(limit_s=180)
     record("F24", f"{LIMIT} waiting turns answered by two fresh workers", time.monotonic() - began_at)
-    # Room again.
+    # New turns are accepted again.
     assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
     cluster.kill("web")

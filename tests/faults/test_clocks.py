@@ -1,4 +1,4 @@
-"""A worker's wall clock jumps by an hour, forth or back, in the middle of answers: F26."""
+"""F26: a worker's wall clock jumps by an hour, forwards or backwards, while answers stream."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
-# Imported by every Python at its start. A thread reads the shift; real clocks jump as little asked.
+# sitecustomize, imported at interpreter start. A thread reads the shift, so that the jump happens without a call.
 JUMPING_CLOCK = """
 import pathlib, threading, time
 import datetime
@@ -46,7 +46,7 @@ async def test_a_wall_clock_that_jumps_changes_nothing(
     questions = await scenario.ask_many(5)
     for question in questions:
         await question.showing("19 ")
-    # Whoever would take them away.
+    # A second worker, which could take the runs over.
     cluster.worker("llm.1")
     await asyncio.to_thread(cluster.wait_for_workers, 2)
     (tmp_path / "shift_s").write_text(str(shift_s))
@@ -55,8 +55,8 @@ async def test_a_wall_clock_that_jumps_changes_nothing(
     for question in questions:
         view = await question.ended()
         assert (view.attempt, view.text) == (1, words(20) + words(150))
-    # And what begins after it.
+    # Runs that start after the jump.
     for question in await scenario.ask_many(10):
         assert (await question.ended()).stop_reason == "finished"
-    report = await scenario.judge()
+    report = await scenario.check()
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 15)

@@ -1,4 +1,4 @@
-"""Compressions killed, frozen, doubled, raced by new messages: F27. One new summary or none, and history as it was."""
+"""F27: compressions are killed, paused, delivered twice or raced by new messages; at most one summary is stored."""
 
 import asyncio
 import time
@@ -42,16 +42,18 @@ class Talk:
     watcher: Watcher
 
     async def turn(self) -> None:
-        """WatchedTurn and answered, whatever becomes of the compression."""
+        """Send a turn and wait for its answer, which must not depend on the compression."""
         scenario = self.scenario
-        turn = await scenario.client.ask(self.session, scenario.unlike("Count") + FILLER, models=["small"])
+        turn = await scenario.client.ask(
+            self.session, scenario.make_unique("Count") + FILLER, models=["small"]
+        )
         scenario.accepted.append(turn | {"session": self.session["id"]})
         run = turn["runs"][0]["id"]
         self.watcher.expect(run)
         assert (await self.watcher.ended(run)).stop_reason == "finished"
 
     async def grow(self) -> str:
-        """Until a compression is asked for; its id."""
+        """Send turns until a compression is requested; returns its id."""
         while not (asked := self.compressions("queued", "running", "done")):
             await self.turn()
             await asyncio.sleep(0.1)
@@ -72,7 +74,7 @@ class Talk:
         await asyncio.to_thread(cluster.wait_until, lambda: self.compressions("done"), "the summary", 120)
 
     async def judged(self) -> None:
-        """One summary, which the next turn uses."""
+        """Assert that there is one summary and that the next turn uses it."""
         await self.compressed()
         assert self.summaries() == [(SUMMARY,)]
         await self.turn()
@@ -110,7 +112,7 @@ async def test_a_process_killed_at_any_point_leaves_one_summary(
         await one.judged()
         # Seen by itself, after a lease of 30 s; the last of them was stored before its process died.
     record("F27", "last kill to the last summary", time.monotonic() - killed_at)
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_a_frozen_process_that_comes_back_writes_no_second_summary(
@@ -125,7 +127,7 @@ async def test_a_frozen_process_that_comes_back_writes_no_second_summary(
     await talk.judged()
     assert len(talk.compressions("done")) == 1
     assert talk.compressions("queued", "running") == []
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_a_message_delivered_ten_times_makes_one_summary(
@@ -137,7 +139,7 @@ async def test_a_message_delivered_ten_times_makes_one_summary(
     cluster.stack.start("compression", "compression.2")
     await talk.judged()
     assert len(cluster.upstream.asides) == 1
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_turns_go_on_while_nobody_compresses_and_a_lost_message_is_sent_again(
@@ -150,4 +152,4 @@ async def test_turns_go_on_while_nobody_compresses_and_a_lost_message_is_sent_ag
         queue.clear()
     cluster.stack.start("compression", "compression.1")
     await talk.judged()
-    await scenario.judge()
+    await scenario.check()

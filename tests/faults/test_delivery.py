@@ -1,4 +1,4 @@
-"""Task messages are lost, doubled, late, nonsense: F2, F9, F10, F28."""
+"""F2, F9, F10, F28: task messages are lost, duplicated, late or invalid."""
 
 import asyncio
 import time
@@ -41,18 +41,18 @@ def waiting(cluster: Cluster) -> int:
 async def test_a_message_lost_between_queue_and_acknowledgement_is_sent_again(
     cluster: Cluster, scenario: Scenario
 ) -> None:
-    # Frozen, a worker still receives what it asked for; killed then, it takes the message with it.
+    # A paused worker has already issued BRPOP: it pops the message, which is lost when the worker is killed.
     cluster.pause("llm.1", "llm.2")
     question = await scenario.ask()
     asked_at = time.monotonic()
     await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "the message is popped")
     cluster.kill("llm.1", "llm.2")
-    scenario.broken()
+    scenario.record_fault()
     cluster.worker("llm.1")
     await question.showing()
     record("F2", "asked to first packet", time.monotonic() - asked_at)
     assert (await question.ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_a_message_delivered_five_times_at_once_has_one_executor(
@@ -65,7 +65,7 @@ async def test_a_message_delivered_five_times_at_once_has_one_executor(
     cluster.resume("llm.1", "llm.2")
     assert (await question.ended()).attempt == 1
     await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "all are delivered")
-    await scenario.judge()
+    await scenario.check()
     assert len(cluster.upstream.requests) == 1
 
 
@@ -76,13 +76,13 @@ async def test_a_delivery_after_the_end_or_after_a_stop_does_nothing(
     answered, stopped = await scenario.ask("Answered"), await scenario.ask("Stopped")
     await asyncio.to_thread(cluster.upstream.wait_for_requests, 2)
     await scenario.stop(stopped.run)
-    await scenario.settled()
+    await scenario.settle()
     for question in (answered, stopped):
         deliver(cluster, {"run_id": question.run}, times=3)
     await asyncio.to_thread(cluster.wait_until, lambda: waiting(cluster) == 0, "all are delivered")
-    # A later one has been carried out by the same queue: the earlier ones were looked at.
+    # A turn sent later over the same queue has ended, so the earlier messages have been processed.
     assert (await (await scenario.ask("After them")).ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
     assert len(cluster.upstream.requests) == 3
     attempts = cluster.rows(
         "SELECT attempt FROM chat_run WHERE id = ANY(%s::uuid[])", [answered.run, stopped.run]
@@ -109,6 +109,6 @@ async def test_a_worker_drops_what_it_does_not_understand(
     questions = await scenario.ask_many(4)
     for question in questions:
         assert (await question.ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
     assert all(process.poll() is None for process in cluster.stack.processes.values())
     assert waiting(cluster) == 0

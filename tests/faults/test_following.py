@@ -1,4 +1,4 @@
-"""Publications that are lost, and readers that are slow: F18, F19."""
+"""F18, F19: slow readers and lost publications."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 @pytest.fixture
 def lossy(cluster: Cluster) -> Iterator[Proxy]:
-    """Before the Valkey of the web process."""
+    """A proxy between the web process and Valkey."""
     with Proxy.before(cluster.redis_url) as proxy:
         cluster.kill("web")
         cluster.stack.start("web", "web", {"REDIS_URL": proxy.url, "CELERY_BROKER_URL": cluster.redis_url})
@@ -35,7 +35,7 @@ async def lossy_scenario(lossy: Proxy, cluster: Cluster) -> AsyncIterator[Scenar
 
 
 async def lost(lossy: Proxy, cluster: Cluster, text: bytes, times: int = 1) -> None:
-    """Until so many publications with it have been thrown away."""
+    """Wait until this many publications that contain `text` were discarded."""
     await asyncio.to_thread(
         cluster.wait_until, lambda: lossy.has_discarded(text, TO_CLIENT, times), f"{text!r} is lost"
     )
@@ -55,7 +55,7 @@ async def test_a_lost_publication_is_healed_by_the_next(
     lossy.heal()
     cluster.upstream.release("the end")
     assert (await question.ended()).text == words(20) + "lost not lost"
-    report = await lossy_scenario.judge()
+    report = await lossy_scenario.check()
     assert (report.figures["resets"], report.figures["snapshots"]) == (0, 0)
 
 
@@ -67,7 +67,7 @@ async def test_a_lost_last_publication_is_found_by_itself(
     for question in questions:
         await question.showing("19 ")
     lossy.discard(TO_CLIENT)
-    lossy_scenario.broken()
+    lossy_scenario.record_fault()
     cluster.upstream.release("the loss")
     await lost(lossy, cluster, b'"type":"stop"', times=3)
     # The turns' ends are publications too.
@@ -76,13 +76,13 @@ async def test_a_lost_last_publication_is_found_by_itself(
     for question in questions:
         assert (await question.ended()).text == words(20) + "lost"
         record("F19", "the last publication lost: to its packet", time.monotonic() - lossy_scenario.faults[0])
-    await lossy_scenario.judge()
+    await lossy_scenario.check()
 
 
 async def test_a_slow_reader_is_closed_and_resumes_while_others_notice_nothing(
     cluster: Cluster, scenario: Scenario
 ) -> None:
-    # More than the kernels' buffers take on behalf of a reader that does not read.
+    # More than fits into the socket buffers of a reader that does not read.
     piece, pieces = "x" * 8000, 800
     flood = [{"text": piece}, {"pause_s": 0.01}] * pieces
     cluster.upstream.reply({"wait": "all"}, *flood, contains="Flood")
@@ -103,17 +103,17 @@ async def test_a_slow_reader_is_closed_and_resumes_while_others_notice_nothing(
         for run in question.turn["runs"]:
             for watcher in (slow, question.watcher):
                 assert len((await watcher.ended(run["id"])).text) == len(piece) * pieces
-        await scenario.judge()
-    # Who does not read why within 10 s is cut off.
+        await scenario.check()
+    # 4408, or 1006 if the client does not read the close frame within 10 s.
     assert slow.close_codes[0] in (4408, 1006)
     await asyncio.to_thread(cluster.wait_until, lambda: slow_closes(cluster) > closed_before, "it is counted")
     assert other.watcher.close_codes == []
-    # Nothing like what the slow one did not read.
+    # Far less than the unread data.
     assert grown_bytes < 200 * 1024 * 1024
 
 
 async def pings_during(question: WatchedTurn, other: WatchedTurn) -> list[float]:
-    """How long the other socket waited for each answer until all runs of the question had ended."""
+    """Latencies of the other socket's pings until all runs of the question have ended."""
     delays_s = []
     while not all(run["id"] in stopped(question) for run in question.turn["runs"]):
         asked_at = time.monotonic()
@@ -124,7 +124,7 @@ async def pings_during(question: WatchedTurn, other: WatchedTurn) -> list[float]
 
 
 def slow_closes(cluster: Cluster) -> float:
-    """How many sockets were closed for being slow, as operators are told."""
+    """The number of sockets closed for being slow, from /metrics."""
     told = httpx2.get(f"{cluster.stack.base_url}/metrics", timeout=30, trust_env=False).text
     return float(told.partition("\nturnwire_slow_client_closes_total ")[2].split("\n")[0])
 

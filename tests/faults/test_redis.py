@@ -1,4 +1,4 @@
-"""Redis crashes, forgets everything, is away: F11, F12, F13."""
+"""F11, F12, F13: Redis crashes, loses its data or is unavailable."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ def cluster(own_cluster: Cluster) -> Cluster:
 
 
 async def begun(cluster: Cluster, scenario: Scenario, after: int) -> list[WatchedTurn]:
-    """Ten answers that go on for `after` words more."""
+    """Start ten answers that stream `after` more words."""
     cluster.upstream.reply({"words": 50, "every_s": 0.01}, {"words": after, "every_s": 0.03})
     questions = await scenario.ask_many(10)
     for question in questions:
@@ -39,7 +39,7 @@ async def test_streams_go_on_after_a_crash_of_redis(cluster: Cluster, scenario: 
     questions = await begun(cluster, scenario, 300)
     processes = {name: process.pid for name, process in cluster.stack.processes.items()}
     services = cluster.services
-    scenario.broken()
+    scenario.record_fault()
     await asyncio.to_thread(services.end, services.valkey)
     await asyncio.sleep(OUTAGE_S)
     await asyncio.to_thread(services.launch, services.valkey)
@@ -47,7 +47,7 @@ async def test_streams_go_on_after_a_crash_of_redis(cluster: Cluster, scenario: 
     back_at = time.monotonic()
     for question in questions:
         assert (await question.ended()).text == words(50) + words(300)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 10)
     again = [
         min(at for log in q.watcher.log.sockets for at, f in log.frames if at > back_at) for q in questions
@@ -58,22 +58,22 @@ async def test_streams_go_on_after_a_crash_of_redis(cluster: Cluster, scenario: 
     await question.showing("0 ")
     record("F11", "a question after it: asked to first word", time.monotonic() - asked_at)
     assert (await question.ended(90)).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
     assert {name: process.pid for name, process in cluster.stack.processes.items()} == processes
 
 
 async def test_everything_ends_though_redis_forgot_everything(cluster: Cluster, scenario: Scenario) -> None:
     questions = await begun(cluster, scenario, 100)
-    scenario.broken()
+    scenario.record_fault()
     with cluster.redis() as client:
         client.flushall()
     for question in questions:
         assert (await question.ended()).text == words(50) + words(100)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert report.figures["failures"] == 0
     record("F12", "FLUSHALL: longest silence of a client", report.figures["longest silence"])
     assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_everything_ends_though_redis_forgot_the_last_words(
@@ -88,7 +88,7 @@ async def test_everything_ends_though_redis_forgot_the_last_words(
     cluster.upstream.release("the loss")
     for question in questions:
         assert (await question.ended()).text == words(50)
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_a_send_without_redis_is_refused_soon_and_leaves_nothing(
@@ -101,7 +101,7 @@ async def test_a_send_without_redis_is_refused_soon_and_leaves_nothing(
     for _ in range(5):
         asked_at = time.monotonic()
         answer = await scenario.client.http.post(
-            f"/api/sessions/{before.session['id']}/turns/", json={"text": scenario.unlike("While away")}
+            f"/api/sessions/{before.session['id']}/turns/", json={"text": scenario.make_unique("While away")}
         )
         record("F13", "a send without Redis: to the refusal", time.monotonic() - asked_at)
         assert (answer.status_code, answer.json()["code"]) == (503, "stream_unavailable")
@@ -112,4 +112,4 @@ async def test_a_send_without_redis_is_refused_soon_and_leaves_nothing(
         "assistant",
     ]
     assert (await (await scenario.ask("After")).ended(90)).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()

@@ -60,7 +60,7 @@ async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(
         view = await question.ended()
         assert (view.text, view.stop_reason) == (words(WORDS) + words(20), "finished")
     record("F6", f"{RUNS} answers: last restart to the last end", time.monotonic() - released_at)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert report.figures["runs"] == {"completed": RUNS}
     # Handed over every time, never taken from the dead.
     assert report.figures["failures"] == 0
@@ -73,7 +73,7 @@ async def test_a_hundred_answers_survive_rolling_restarts_of_all_workers(
 
 async def restart(cluster: Cluster, scenario: Scenario, name: str) -> None:
     """As a process manager does: told to leave, gone, its successor there, and only then the next."""
-    scenario.broken()
+    scenario.record_fault()
     cluster.stack.signal(name, signal.SIGTERM)
     assert await asyncio.to_thread(cluster.wait_for_exit, name) == 0
     cluster.worker(name)

@@ -39,7 +39,7 @@ async def test_a_stop_while_the_upstream_talks_or_does_not(
         if moment != "before the first token":
             await question.showing(" ")
         await stopped(scenario, question)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert {call.ended for call in cluster.upstream.requests} == {"disconnected"}
     record("F21", f"stop {moment}: asked to `stop` packet", report.figures["stop"])
 
@@ -51,7 +51,7 @@ async def test_a_stop_before_any_worker_has_claimed_it(cluster: Cluster, scenari
         await stopped(scenario, question)
     cluster.worker("llm.1")
     assert (await (await scenario.ask("Another")).ended()).stop_reason == "finished"
-    report = await scenario.judge()
+    report = await scenario.check()
     assert len(cluster.upstream.requests) == 1
     record("F21", "stop before the claim: asked to `stop` packet", report.figures["stop"])
 
@@ -62,7 +62,7 @@ async def test_ten_clicks_are_one_stop(cluster: Cluster, scenario: Scenario) -> 
     await question.showing("20 ")
     await asyncio.gather(*(scenario.stop(question.run) for _ in range(10)))
     assert (await question.ended()).kinds.count("stop") == 1
-    await scenario.judge()
+    await scenario.check()
     # The end is said once, and a late click hears how it was.
     again = await scenario.client.call("POST", f"runs/{question.run}/cancellation/", json={})
     assert again == {"status": "stopped"}
@@ -74,7 +74,7 @@ async def test_a_stop_after_the_end_changes_nothing(cluster: Cluster, scenario: 
     await question.ended()
     again = await scenario.client.call("POST", f"runs/{question.run}/cancellation/", json={})
     assert again == {"status": "completed"}
-    await scenario.judge()
+    await scenario.check()
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -86,7 +86,7 @@ async def test_a_stop_at_the_final_write_still_has_one_outcome(cluster: Cluster,
     cluster.resume("llm.slow")
     view = await question.ended()
     assert view.stop_reason == "user_cancelled"
-    await scenario.judge()
+    await scenario.check()
     _, answer = await scenario.client.branch(question.session)
     assert (answer["status"], answer["text"]) == ("stopped", view.text)
 
@@ -107,4 +107,4 @@ async def test_a_stop_while_its_worker_is_dead(cluster: Cluster, scenario: Scena
         asked_at = time.monotonic()
         await stopped(scenario, question)
         record("F21", "stop with the worker dead: asked to `stop` packet", time.monotonic() - asked_at)
-    await scenario.judge()
+    await scenario.check()

@@ -30,11 +30,11 @@ async def test_the_standby_takes_over_from_a_killed_sweeper(cluster: Cluster, sc
     for question in questions:
         await question.showing("10 ")
     before = leader(cluster)
-    scenario.broken()
+    scenario.record_fault()
     cluster.kill("sweeper", "llm.1")
     await asyncio.to_thread(cluster.wait_until, lambda: leader(cluster) not in (None, before), "a new leader")
     record("F25", "kill -9 of the sweeper: to a new leader", time.monotonic() - scenario.faults[0])
     for question in questions:
         assert (await question.ended()).text == words(100)
-    report = await scenario.judge()
+    report = await scenario.check()
     record("F25", "a worker killed with it: to first new packet", report.figures["takeover"])

@@ -68,7 +68,7 @@ async def judged(scenario: Scenario, cluster: Cluster, question: WatchedTurn) ->
     """The right text, and no promise broken; the answer."""
     view = await question.ended()
     assert (view.text, view.stop_reason) == (COMPLETE, "finished")
-    await scenario.judge()
+    await scenario.check()
     _, answer = await scenario.client.branch(question.session)
     assert [citation["number"] for citation in answer["citations"]] == [1, 2]
     for request in cluster.upstream.requests:
@@ -99,7 +99,7 @@ async def test_a_worker_killed_around_a_call_leaves_the_right_answer_and_acts_at
     script(cluster, ACT)
     question = await ask(scenario, cluster, may_act=True)
     await asyncio.to_thread(cluster.wait_for_exit, "llm.doomed")
-    scenario.broken()
+    scenario.record_fault()
     acting(cluster, "llm.1")
     answer = await judged(scenario, cluster, question)
     record("F5", f"killed {point}: to the end of the answer", time.monotonic() - scenario.faults[-1])
@@ -120,7 +120,7 @@ async def test_a_worker_killed_in_any_phase_of_a_turn_with_tools(
     script(cluster, hangs=phase)
     question = await ask(scenario, cluster, may_act=False)
     await asyncio.to_thread(cluster.wait_until, in_phase(cluster, phase, question), phase)
-    scenario.broken()
+    scenario.record_fault()
     cluster.kill("llm.doomed")
     cluster.searching.rules.clear()
     cluster.upstream.rules.clear()
@@ -155,7 +155,7 @@ async def test_a_stop_during_a_tool(cluster: Cluster, scenario: Scenario, phase:
     await scenario.stop(question.run)
     view = await question.ended()
     assert view.stop_reason == "user_cancelled"
-    report = await scenario.judge()
+    report = await scenario.check()
     record("F21", f"stop during {phase}: asked to `stop` packet", report.figures["stop"])
     _, answer = await scenario.client.branch(question.session)
     assert (answer["status"], answer["text"]) == ("stopped", view.text)

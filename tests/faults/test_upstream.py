@@ -32,7 +32,7 @@ async def test_a_failing_upstream_ends_the_run_with_an_error_and_what_it_said(
     view = await question.ended()
     assert (view.text, view.stop_reason) == (text, "error")
     assert view.error is not None
-    await scenario.judge()
+    await scenario.check()
     assert 1 <= len(cluster.upstream.requests) <= (1 if text else 5)
 
 
@@ -42,7 +42,7 @@ async def test_an_upstream_that_recovers_before_the_first_token_is_asked_again(
     cluster.upstream.reply({"status": 500}, times=1)
     cluster.upstream.reply({"text": "All is well."})
     assert (await (await scenario.ask()).ended()).text == "All is well."
-    await scenario.judge()
+    await scenario.check()
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -51,7 +51,7 @@ async def test_an_upstream_that_falls_silent_is_given_up(cluster: Cluster, scena
     cluster.upstream.reply({"text": "Half "}, {"hang": True})
     view = await (await scenario.ask()).ended()
     assert (view.text, view.stop_reason) == ("Half ", "error")
-    await scenario.judge()
+    await scenario.check()
 
 
 async def test_one_of_three_models_fails_and_the_others_finish(cluster: Cluster, scenario: Scenario) -> None:
@@ -63,4 +63,4 @@ async def test_one_of_three_models_fails_and_the_others_finish(cluster: Cluster,
     assert [view.stop_reason for view in (alpha, beta, gamma)] == ["finished", "error", "finished"]
     assert (alpha.text, beta.text) == ("one", "Half ")
     assert gamma.text.endswith("49 three")
-    await scenario.judge()
+    await scenario.check()

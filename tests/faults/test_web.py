@@ -28,7 +28,7 @@ async def test_clients_of_a_web_process_that_ended_resume_and_the_runs_never_not
     questions = await begun(cluster, scenario, 10)
     web = cluster.stack.processes.pop("web")
     web.send_signal(number)
-    scenario.broken()
+    scenario.record_fault()
     await asyncio.to_thread(web.wait, 60)
     cluster.stack.start("web")
     for question in questions:
@@ -37,7 +37,7 @@ async def test_clients_of_a_web_process_that_ended_resume_and_the_runs_never_not
     for question in questions:
         view = await question.ended()
         assert (view.attempt, view.text) == (1, words(100) * 2)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert len(cluster.upstream.requests) == 10
     assert (report.figures["resets"], report.figures["snapshots"]) == (0, 0)
     codes = {question.watcher.close_codes[0] for question in questions}
@@ -56,7 +56,7 @@ async def test_a_client_that_was_away_loses_nothing(
     await question.watcher.stop()
     cluster.upstream.release("it")
     if until_after_the_end:
-        await scenario.settled()
+        await scenario.settle()
     else:
         await asyncio.sleep(1)
     back_at = time.monotonic()
@@ -64,7 +64,7 @@ async def test_a_client_that_was_away_loses_nothing(
     assert (await question.ended()).text == words(50) + words(300)
     if until_after_the_end:
         record("F17", "back after the end: to the whole answer", time.monotonic() - back_at)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert (report.figures["resets"], report.figures["snapshots"]) == (0, 0)
     _, answer = await scenario.client.branch(question.session)
     assert answer["text"] == words(50) + words(300)

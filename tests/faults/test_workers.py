@@ -28,11 +28,11 @@ async def test_twenty_answers_survive_the_kill_of_their_worker(cluster: Cluster,
     cluster.upstream.release("another worker")
     for question in questions:
         await question.showing("29 0 1 ")
-    scenario.broken()
+    scenario.record_fault()
     cluster.kill("llm.1")
     for question in questions:
         assert (await question.ended()).text == words(30) + words(150)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert report.figures["resets"] == 20
     record("F1", "kill -9 with 20 runs: fault to first new packet", report.figures["takeover"])
 
@@ -58,11 +58,11 @@ async def test_a_worker_killed_at_any_point_leaves_one_complete_answer(
     cluster.upstream.reply({"words": 100, "every_s": 0.03})
     question = await scenario.ask()
     await asyncio.to_thread(cluster.wait_for_exit, "llm.doomed")
-    scenario.broken()
+    scenario.record_fault()
     cluster.worker("llm.1")
     view = await question.ended()
     assert (view.text, view.stop_reason) == (words(100), "finished")
-    await scenario.judge()
+    await scenario.check()
     record(
         "F3" if most_calls == 2 else "F4",
         f"killed {point}: to the end of the answer",
@@ -95,7 +95,7 @@ async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refu
         await question.showing("29 ")
     cluster.worker("llm.1")
     await asyncio.to_thread(cluster.wait_for_workers, 2)
-    scenario.broken()
+    scenario.record_fault()
     if how == "frozen":
         cluster.pause("llm.away")
     else:
@@ -108,12 +108,12 @@ async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refu
     cluster.resume("llm.away")
     postgres.heal()
     valkey.heal()
-    report = await scenario.judge()
+    report = await scenario.check()
     record("F7", f"{how}: fault to first new packet", report.figures["takeover"])
     # The one that came back works again.
     cluster.kill("llm.1")
     assert (await (await scenario.ask()).ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -121,7 +121,7 @@ async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     cluster: Cluster, scenario: Scenario
 ) -> None:
     question = await scenario.ask()
-    scenario.broken()
+    scenario.record_fault()
     for number in range(3):
         cluster.worker(f"llm.doomed.{number}", FAULT_POINTS="after_claim=kill")
         await asyncio.to_thread(cluster.wait_for_exit, f"llm.doomed.{number}")
@@ -133,7 +133,7 @@ async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     assert (stored["status"], stored["error"]["code"]) == ("failed", "worker_lost")
     cluster.worker("llm.1")
     assert (await (await scenario.ask()).ended()).stop_reason == "finished"
-    await scenario.judge()
+    await scenario.check()
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -145,12 +145,12 @@ async def test_a_worker_told_to_leave_hands_its_answers_over(cluster: Cluster, s
         await question.showing("20 ")
     cluster.worker("llm.2")
     await asyncio.to_thread(cluster.wait_for_workers, 2)
-    scenario.broken()
+    scenario.record_fault()
     cluster.stack.signal("llm.1", signal.SIGTERM)
     assert await asyncio.to_thread(cluster.wait_for_exit, "llm.1") == 0
     record("F6", "SIGTERM with 20 runs: to the end of the process", since_fault_s(scenario))
     for question in questions:
         assert (await question.ended()).text == words(200)
-    report = await scenario.judge()
+    report = await scenario.check()
     assert (report.figures["failures"], report.figures["attempts"]) == (0, 40)
     record("F6", "SIGTERM with 20 runs: to first new packet", report.figures["takeover"])

@@ -1,6 +1,6 @@
-"""A tab that stays on one session whatever happens: cut off, it connects again and goes on from its cursors.
+"""A client that stays subscribed to one session: after a lost connection it reconnects with its cursors.
 
-It keeps every frame of every connection for the history checker (history.py).
+It records every frame of every connection for history.py.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ RECONNECT_S = 0.1
 
 
 class Watcher:
-    """views: what it shows of each run, by id. close_codes: of its connections that ended, oldest first."""
+    """views: the displayed state of each run, by id. close_codes: of the ended connections, oldest first."""
 
     def __init__(self, client: Client, session: str, name: str) -> None:
         self.session = session
@@ -36,13 +36,13 @@ class Watcher:
         self._has_left = False
 
     async def start(self) -> None:
-        """Returns when it is subscribed."""
+        """Connect; returns when subscribed."""
         self._has_left = False
         self._following = asyncio.create_task(self._follow())
         await self.until(lambda: self.socket is not None, "the subscription")
 
     async def stop(self) -> None:
-        # A connection that breaks just then takes the place of the cancellation.
+        # A connection that breaks at this moment may replace the cancellation by its own exception.
         self._has_left = True
         if self._following:
             self._following.cancel()
@@ -51,7 +51,7 @@ class Watcher:
             self._following = None
 
     def expect(self, *runs: str) -> None:
-        """Runs whose end it has to show, should it be away when they begin."""
+        """Announce runs whose end must be received even if they start while the client is disconnected."""
         self._known.update(runs)
 
     async def until(self, condition: Callable[[], Any], what: str, limit_s: float = LIMIT_S) -> Any:
@@ -63,12 +63,12 @@ class Watcher:
         return value
 
     def raise_failure(self) -> None:
-        """What the server sent against the contract, if it did."""
+        """Raise the server's violation of the client contract, if there was one."""
         if self._failure:
             raise self._failure
 
     async def showing(self, run: str, text: str = "") -> RunView:
-        """When something of the run is shown, and `text` among it."""
+        """Wait until the run is displayed with `text` in its answer."""
         await self.until(lambda: run in self.views and text in self.views[run].text, f"{text!r} of {run}")
         return self.views[run]
 
@@ -96,7 +96,7 @@ class Watcher:
             SocketLog(socket.frames, cursors, {} if self._n is None else {self.session: self._n})
         )
         try:
-            # Refused while Redis is away, and cut off while web goes down: then it tries again.
+            # The subscription fails while Redis is unavailable or web shuts down; the caller retries.
             with contextlib.suppress(ContractError):
                 await socket.subscribe(self.session, cursors=cursors, **since)
                 self.socket = socket
@@ -110,7 +110,7 @@ class Watcher:
                 self.close_codes.append(socket.connection.close_code or 1006)
 
     def _cursors(self) -> dict[str, Frame]:
-        """Of all runs whose end it has not seen; from the beginning where it has seen nothing."""
+        """The cursors of all runs whose end was not received; from the start for runs not seen yet."""
         views = {run: self.views.get(run) or RunView() for run in self._known | self.views.keys()}
         return {
             run: {"attempt": view.attempt, "seq": view.seq}

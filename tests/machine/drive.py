@@ -1,4 +1,4 @@
-"""Random histories of a world, each told by its seed."""
+"""Runs random histories of a World, each determined by its seed."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -18,17 +18,17 @@ def schedule(seed: int, steps: int = STEPS) -> Iterator[tuple[str, int]]:
         yield action, chance.randrange(8)
 
 
-def live_through(world: World, seed: int, steps: int = STEPS) -> list[Violation]:
-    """One history from its beginning to its end."""
+def run_history(world: World, seed: int, steps: int = STEPS) -> list[Violation]:
+    """Run one random history, settle the world and return the violations."""
     for action, choice in schedule(seed, steps):
         world.do(action, choice)
     return world.settle()
 
 
-def first_caught(new_world: Callable[[], World], seeds: range) -> tuple[int, list[Violation]] | None:
-    """The first seed whose history breaks a promise, and what it breaks."""
+def find_violation(new_world: Callable[[], World], seeds: range) -> tuple[int, list[Violation]] | None:
+    """The first seed whose history violates a guarantee, and the violations; None if there is none."""
     for seed in seeds:
-        violations = live_through(new_world(), seed)
+        violations = run_history(new_world(), seed)
         if violations:
             return seed, violations
     return None

@@ -1,4 +1,4 @@
-"""The packet log as its append script promises it, in memory. Pure; chat/log/stream.py has the promises."""
+"""An in-memory model of the packet log, with the guarantees that chat/log/stream.py documents. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -12,14 +12,14 @@ class Publication(NamedTuple):
     lines: list[bytes]
 
 
-Hear = Callable[[Publication], None]
+Subscriber = Callable[[Publication], None]
 
 
 class ModelLog:
-    """One run's log and channel. What is appended is told to those who have subscribed, at once."""
+    """One run's log and channel. Appends are delivered to subscribers at once."""
 
     def __init__(self) -> None:
-        self.subscribers: list[Hear] = []
+        self.subscribers: list[Subscriber] = []
         self.empty()
 
     def empty(self) -> None:
@@ -40,16 +40,16 @@ class ModelLog:
             self.entries = []
         self.entries += enumerate(lines, start=first)
         self.position = Cursor(attempt, first + len(lines) - 1)
-        for hear in self.subscribers:
-            hear(Publication(Header(attempt, first, self.position.seq), list(lines)))
+        for notify in self.subscribers:
+            notify(Publication(Header(attempt, first, self.position.seq), list(lines)))
         return Appended("ok", self.position.seq)
 
     def refuses(self, attempt: int, held: int) -> bool:
-        """The fence."""
+        """Whether the attempt is rejected by the fencing token."""
         return attempt < held
 
     def new(self, first: int, lines: Sequence[bytes], last: int) -> tuple[int, Sequence[bytes]]:
-        """Without what the log has already, so that a repeat changes nothing."""
+        """The lines that the log does not have yet, so that a repeated append changes nothing."""
         skip = last + 1 - first
         return first + skip, lines[skip:]
 
@@ -59,15 +59,15 @@ class ModelLog:
         is_newer = after is None or attempt >= after.attempt
         return LogSlice(attempt, last, [entry for entry in self.entries if is_newer and entry[0] >= from_seq])
 
-    def subscribe(self, hear: Hear) -> None:
-        self.subscribers.append(hear)
+    def subscribe(self, notify: Subscriber) -> None:
+        self.subscribers.append(notify)
 
-    def unsubscribe(self, hear: Hear) -> None:
-        if hear in self.subscribers:
-            self.subscribers.remove(hear)
+    def unsubscribe(self, notify: Subscriber) -> None:
+        if notify in self.subscribers:
+            self.subscribers.remove(notify)
 
     def catch_up(self) -> None:
-        """Nothing is ever under way."""
+        """Do nothing: publications are delivered at once."""
 
     def close(self) -> None:
         self.subscribers.clear()

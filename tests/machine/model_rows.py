@@ -1,6 +1,6 @@
-"""One run's row and message as the database keeps them, in memory: claim, lease, fence, end, sweep. Pure.
+"""An in-memory model of one run's row and message: claim, lease, fencing, end, sweep. Pure.
 
-A re-statement of chat/models/run.py, chat/runs/completion.py and chat/sweeper/runs.py, to be checked beside them.
+It models chat/models/run.py, chat/runs/completion.py and chat/sweeper/runs.py, which real.py puts to the same test.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SESSION, TURN, RUN, ANSWER = "session", "turn", "run", "answer"
 
 @dataclass
 class State:
-    """What everybody may read of the row."""
+    """The readable state of the row."""
 
     status: Status = Status.QUEUED
     attempt: int = 0
@@ -57,7 +57,7 @@ class ModelRows:
         return row.attempt
 
     def beat(self, attempt: int) -> Status | None:
-        """Extend the lease; None: it is not ours any more."""
+        """Extend the lease; None if the attempt has lost it."""
         if attempt != self.row.attempt or self.row.status not in (Status.RUNNING, Status.STOPPING):
             return None
         self.lease_expired = False
@@ -80,7 +80,7 @@ class ModelRows:
         return True
 
     def refuses(self, attempt: int) -> bool:
-        """The fence."""
+        """Whether the attempt is rejected by the fencing token."""
         return attempt != self.row.attempt
 
     def announce(self) -> None:
@@ -95,7 +95,7 @@ class ModelRows:
     def sweep(self) -> None:
         if self.row.has_ended:
             if not self.row.announced:
-                self._say_end()
+                self._publish_end()
         elif self.lease_expired and self.row.status == Status.STOPPING:
             self._end_orphan(Status.STOPPED)
         elif self.lease_expired and self.row.status == Status.RUNNING:
@@ -140,13 +140,13 @@ class ModelRows:
         )
 
     def _end_orphan(self, status: Status) -> None:
-        """Whoever ends a run without its worker takes the next attempt and writes its whole log."""
+        """End a run without its worker: take the next attempt and write its complete log."""
         self.row.attempt += 1
         if self.commit_end(self.row.attempt, status, self.row.text, 1):
-            self._say_end()
+            self._publish_end()
 
-    def _say_end(self) -> None:
-        """Complete the log of the attempt that ended, whatever it lacks. Nothing is said twice."""
+    def _publish_end(self) -> None:
+        """Append what the log of the ended attempt lacks, without repeating anything."""
         row = self.row
         assert row.last_seq is not None
         lines = self._ending()

@@ -1,4 +1,4 @@
-"""The three promises everything rests on, broken one at a time: what the checks are checked with."""
+"""Worlds with one guarantee removed each (fencing, idempotent appends, subscribe before read …), to test the checks."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +21,8 @@ class UnfencedRows(ModelRows):
         return False
 
 
-class HastyWorld(World):
-    """Its checkpoints count what readers see of a call that no row knows."""
+class EarlyReleaseWorld(World):
+    """A world whose checkpoints include a tool call that is not stored yet."""
 
     def write(self, choice: int) -> None:
         super().write(choice)
@@ -30,25 +30,27 @@ class HastyWorld(World):
             worker.producer.release()
 
 
-class LogThatTakesRepeats(ModelLog):
-    """Numbers what it gets itself, as a plain XADD does."""
+class NonIdempotentLog(ModelLog):
+    """A log that renumbers repeated lines, as a plain XADD does."""
 
     def new(self, first: int, lines: Sequence[bytes], last: int) -> tuple[int, Sequence[bytes]]:
         return last + 1, lines
 
 
-def modelled(log: ModelLog, rows: type[ModelRows] = ModelRows, **mistake: bool) -> World:
+def model_world(log: ModelLog, rows: type[ModelRows] = ModelRows, **mistake: bool) -> World:
     return World(log, rows(log), **mistake)
 
 
 MODELS: dict[str, Callable[[], World]] = {
-    "no fence in the log": lambda: modelled(UnfencedLog()),
-    "no fence in the database": lambda: modelled(ModelLog(), UnfencedRows),
-    "appends are not idempotent": lambda: modelled(LogThatTakesRepeats()),
-    "the log is read before the subscription is confirmed": lambda: modelled(
+    "no fence in the log": lambda: model_world(UnfencedLog()),
+    "no fence in the database": lambda: model_world(ModelLog(), UnfencedRows),
+    "appends are not idempotent": lambda: model_world(NonIdempotentLog()),
+    "the log is read before the subscription is confirmed": lambda: model_world(
         ModelLog(), waits_for_confirmation=False
     ),
-    "a checkpoint counts a call that no row knows": lambda: HastyWorld(log := ModelLog(), ModelRows(log)),
+    "a checkpoint counts a call that no row knows": lambda: EarlyReleaseWorld(
+        log := ModelLog(), ModelRows(log)
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The world's log and rows over Valkey and Postgres: the project's own functions behind the model's names."""
+"""The world's log and rows on Valkey and Postgres: the interface of the models over the project's functions."""
 
 import os
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from chat.sweeper.runs import sweep
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
 from tests.faults.history_data import Database, load
-from tests.machine.model import Hear, Publication
+from tests.machine.model import Publication, Subscriber
 from tests.machine.model_rows import State
 from tests.machine.world import World
 from web.socket.session_snapshot import LogReplacement, load_replacement
@@ -41,12 +41,12 @@ PATIENCE_S = 30
 
 
 class RealLog:
-    """script: the append script, or one with a mistake."""
+    """The log in Valkey. script: the append script, or a mutant of it."""
 
     def __init__(self, session: str, run: str, script: str = APPEND) -> None:
         self.log = run_log(session, run)
         self.script = script
-        self.subscriptions: dict[Hear, Any] = {}
+        self.subscriptions: dict[Subscriber, Any] = {}
 
     @property
     def position(self) -> Cursor | None:
@@ -62,32 +62,32 @@ class RealLog:
     def empty(self) -> None:
         sync_redis().delete(self.log.meta, self.log.entries)
 
-    def subscribe(self, hear: Hear) -> None:
-        """Returns with Valkey's confirmation."""
+    def subscribe(self, notify: Subscriber) -> None:
+        """Subscribe; returns when Valkey has confirmed."""
         pubsub: Any = sync_redis().pubsub()
         pubsub.subscribe(self.log.channel)
         assert _next(pubsub)["type"] == "subscribe"
-        self.subscriptions[hear] = pubsub
+        self.subscriptions[notify] = pubsub
 
-    def unsubscribe(self, hear: Hear) -> None:
-        pubsub = self.subscriptions.pop(hear, None)
+    def unsubscribe(self, notify: Subscriber) -> None:
+        pubsub = self.subscriptions.pop(notify, None)
         if pubsub:
             pubsub.close()
 
     def catch_up(self) -> None:
-        """Hand on all that has been published: what comes before the answer to a ping."""
-        for hear, pubsub in self.subscriptions.items():
+        """Deliver everything published so far: the messages before the reply to a ping."""
+        for notify, pubsub in self.subscriptions.items():
             pubsub.ping()
             while (message := _next(pubsub))["type"] != "pong":
                 payload = message["data"]
                 end = payload.index(b"\n")
                 name, header = parse_header(payload, end)
                 if name == self.log.name:
-                    hear(Publication(header, payload[end + 1 :].split(b"\n")))
+                    notify(Publication(header, payload[end + 1 :].split(b"\n")))
 
     def close(self) -> None:
-        for hear in list(self.subscriptions):
-            self.unsubscribe(hear)
+        for notify in list(self.subscriptions):
+            self.unsubscribe(notify)
 
 
 class RealRows:
@@ -145,7 +145,7 @@ class RealRows:
         stop_run(self.pk)
 
     def sweep(self) -> None:
-        """A sweep that comes long after whatever happened."""
+        """Sweep as if an end had been committed a minute ago."""
         self.row.filter(ended_at__isnull=False, announced_at__isnull=True).update(
             ended_at=Now() - timedelta(minutes=1)
         )
@@ -172,10 +172,10 @@ def real_world(
 
 def _next(pubsub: Any) -> dict[str, Any]:
     message: dict[str, Any] | None = pubsub.get_message(timeout=PATIENCE_S)
-    assert message is not None, "Valkey says nothing"
+    assert message is not None, "no message from Valkey"
     return message
 
 
 def _database_url() -> str:
-    """Of the tests' own database."""
+    """The URL of the test database."""
     return make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])

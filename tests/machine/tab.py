@@ -1,6 +1,6 @@
-"""A subscriber of one run, in steps that others can come between: ask, confirm, join, deliver, compare, cut.
+"""A subscriber of one run whose steps other actions can interleave: ask, confirm, join, deliver, compare, cut.
 
-Decides with chat/log/cursor.py; writes the frames that a client would see into socket logs for the checker.
+It decides with chat/log/cursor.py and records the frames that a client would receive, for history.py.
 """
 
 from collections import deque
@@ -12,15 +12,15 @@ from msgspec import json
 from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import LogSlice
 from tests.faults.history_data import SocketLog
-from tests.machine.model import Hear, Publication
+from tests.machine.model import Publication, Subscriber
 from tests.machine.model_rows import State
 from web.socket.session_snapshot import LogReplacement
 
 
 class Phase(Enum):
     AWAY = auto()
-    ASKED = auto()  # SUBSCRIBE is on its way
-    CONFIRMED = auto()  # publications are kept for it; the log has not been read
+    ASKED = auto()  # SUBSCRIBE is sent
+    CONFIRMED = auto()  # publications are buffered; the log has not been read
     LIVE = auto()
 
 
@@ -38,15 +38,15 @@ class Log(Protocol):
     @property
     def position(self) -> Cursor | None: ...
 
-    def subscribe(self, hear: Hear) -> None: ...
+    def subscribe(self, notify: Subscriber) -> None: ...
 
-    def unsubscribe(self, hear: Hear) -> None: ...
+    def unsubscribe(self, notify: Subscriber) -> None: ...
 
     def read(self, after: Cursor | None) -> LogSlice: ...
 
 
 class Tab:
-    """waits_for_confirmation: False is the mistake of reading the log before the subscription counts."""
+    """waits_for_confirmation: if False, a mutant that reads the log before the subscription is confirmed."""
 
     def __init__(self, log: Log, rows: Rows, *, waits_for_confirmation: bool = True) -> None:
         self.log = log
@@ -58,7 +58,7 @@ class Tab:
         self.arriving: deque[Publication] = deque()
         self.has_joined = False
         self.has_stopped = False
-        self.lacks_something = False  # a publication was dropped: it may lag until it is healed
+        self.lacks_something = False  # a publication was dropped: it may lag until the log is read again
         self.clock = 0.0
 
     # Connecting
@@ -74,13 +74,13 @@ class Tab:
             self.phase, self.has_joined, self.lacks_something = Phase.ASKED, False, False
 
     def confirm(self) -> None:
-        """From now on publications are kept for it."""
+        """Confirm the subscription: publications are buffered from now on."""
         if self.phase is Phase.ASKED:
-            self.log.subscribe(self._hear)
+            self.log.subscribe(self._receive)
             self.phase = Phase.LIVE if self.has_joined else Phase.CONFIRMED
 
     def join(self) -> None:
-        """Read the log after the cursor; then live."""
+        """Read the log after the cursor, then receive publications."""
         ready = (Phase.CONFIRMED,) if self.waits else (Phase.ASKED, Phase.CONFIRMED)
         if self.phase in ready and not self.has_joined:
             self.has_joined = True
@@ -90,13 +90,13 @@ class Tab:
 
     def cut(self) -> None:
         self.phase = Phase.AWAY
-        self.log.unsubscribe(self._hear)
+        self.log.unsubscribe(self._receive)
         self.arriving.clear()
 
     # Publications
 
     def drop(self) -> None:
-        """Lose what was published last of what has not arrived."""
+        """Lose the latest undelivered publication."""
         if self.arriving:
             self.arriving.pop()
             self.lacks_something = True
@@ -106,7 +106,7 @@ class Tab:
             self._take(self.arriving.popleft())
 
     def compare(self) -> None:
-        """What is done after a silence: a lost last publication is noticed here."""
+        """Compare the cursor with the log, as after a silence: detects a lost last publication."""
         if self.phase is Phase.LIVE and not self.arriving:
             at = self.log.position
             if at is None or at > self.position.cursor or self.rows.state.has_ended:
@@ -139,7 +139,7 @@ class Tab:
             self._announce(decision)
             self._show_lines([line for _, line in held.lines])
 
-    def _hear(self, publication: Publication) -> None:
+    def _receive(self, publication: Publication) -> None:
         self.arriving.append(publication)
 
     def _take(self, publication: Publication) -> None:

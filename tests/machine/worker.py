@@ -1,4 +1,4 @@
-"""One attempt in a process's memory: what it has said, and the call it is writing."""
+"""The in-memory state of one attempt in a worker process: its text and the tool call that is being streamed."""
 
 from typing import Final
 
@@ -9,19 +9,19 @@ HERE: Final = p.Placement()
 
 
 class Worker:
-    """One attempt in a process's memory."""
+    """One attempt: its producer, its text, and whether it has committed or must stop."""
 
     def __init__(self, attempt: int, producer: PacketProducer, text: str = "") -> None:
         self.attempt = attempt
         self.producer = producer
         self.text = text
         self.calls = 0
-        self.is_writing = False  # a call that no row knows
+        self.is_writing = False  # a call that is not stored yet
         self.has_committed = False
         self.must_stop = False
 
     @property
-    def may_speak(self) -> bool:
+    def may_emit(self) -> bool:
         return not self.has_committed and not self.must_stop
 
     @property

@@ -1,7 +1,7 @@
-"""One run, the workers that claim it, its log, its row, and tabs that watch: everything that can happen to them.
+"""The state machine of one run: its workers, log, row and subscribers, and every action that can happen to them.
 
-Every action is total (where it is impossible it does nothing), so that any sequence is a history. The log and the
-rows are given: in memory (model.py, model_rows.py) or real (real.py). Emitting is chat/log/producer.py's in both.
+Every action is total (it does nothing where it is impossible), so that any sequence is a valid history. The log and the
+rows are models (model.py, model_rows.py) or real (real.py). Both use the packet producer of chat/log/producer.py.
 """
 
 from collections import deque
@@ -18,20 +18,20 @@ from tests.machine.worker import HERE, Worker
 
 TABS: Final = 2
 MAX_WORKERS: Final = 4
-# What settling may take before it counts as never ending.
+# Rounds after which a world that has not settled counts as stuck.
 PATIENCE_ROUNDS: Final = 60
-# Keys, attempt, first, base, TTL, channel, name: what comes before the lines in an append's arguments.
+# Positions in an append's arguments: keys, attempt, first, base, TTL, channel, name, then the lines.
 ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 8
 
-# name -> how often, relative to the others.
+# action -> relative frequency.
 ACTIONS: Final = {
     "claim": 6, "say": 20, "write": 8, "call": 4, "append": 20, "checkpoint": 3, "beat": 3, "finish": 1, "announce": 3, "sweep": 4,
     "ask": 12, "confirm": 12, "join": 12, "deliver": 24, "compare": 4,
     "kill": 2, "expire": 3, "stop": 0.3, "append_unanswered": 5, "repeat_append": 5, "drop": 8, "cut": 8,
     "empty": 1.5,
 }  # fmt: skip
-# What breaks something: a cut point.
-CUTS: Final = frozenset(
+# Actions that inject a fault; each counts as a cut point.
+FAULTS: Final = frozenset(
     {"kill", "expire", "stop", "append_unanswered", "repeat_append", "drop", "cut", "empty"}
 )
 
@@ -70,7 +70,7 @@ class Rows(tab.Rows, Protocol):
 
 
 class NoScheduler:
-    """Stands in for the publisher: the world takes each producer's appends directly."""
+    """Replaces the publisher: the world takes each producer's appends directly."""
 
     def schedule(self, producer: PacketProducer, *, urgent: bool) -> None: ...
 
@@ -90,16 +90,16 @@ class World:
         self.violations: list[Violation] = []
 
     def do(self, action: str, choice: int = 0) -> None:
-        """choice: which worker, tab or earlier append, modulo how many there are."""
+        """Perform an action. choice: the worker, tab or earlier append, modulo their number."""
         getattr(self, action)(choice)
         self.log.catch_up()
-        self.cuts += action in CUTS
-        self._look_at_the_log()
+        self.cuts += action in FAULTS
+        self._check_log()
 
     # Workers
 
     def claim(self, choice: int) -> None:
-        """A new attempt; every third one that finds saved text goes on from there."""
+        """Claim the run; every third attempt that finds saved text resumes from it."""
         kept = self.rows.state.text
         attempt = self.rows.claim()
         if attempt is None:
@@ -110,39 +110,39 @@ class World:
         goes_on = bool(kept) and choice % 3 == 0
         if goes_on:
             producer.open_with_snapshot(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
-        # Also after a snapshot, and so in one append with it: see test_a_snapshot_is_never_published_alone.
+        # After a snapshot too, in the same append: see test_a_snapshot_is_never_published_alone.
         producer.emit(HERE, p.RunStart(model="model"))
         self.workers = [*self.workers, Worker(attempt, producer, kept if goes_on else "")][-MAX_WORKERS:]
 
     def say(self, choice: int) -> None:
         worker = self._worker(choice)
-        if worker and worker.may_speak and not worker.is_writing:
+        if worker and worker.may_emit and not worker.is_writing:
             self.words += 1
             word = f"{self.words}@{worker.attempt} "
             worker.text += word
             worker.producer.emit(HERE, p.MessageDelta(text=word))
 
     def write(self, choice: int) -> None:
-        """A piece of a call's arguments, as the model writes them; the first begins it."""
+        """Stream a piece of a tool call's arguments; the first piece starts the call."""
         worker = self._worker(choice)
-        if worker and worker.may_speak:
+        if worker and worker.may_emit:
             worker.write(f"{choice}")
 
     def call(self, choice: int) -> None:
-        """The call is whole, and stored."""
+        """Complete and store the tool call."""
         worker = self._worker(choice)
-        if worker and worker.may_speak:
+        if worker and worker.may_emit:
             worker.end_writing()
 
     def append(self, choice: int) -> None:
         self._append(self._worker(choice), is_answered=True)
 
     def append_unanswered(self, choice: int) -> None:
-        """It arrived, but the answer did not: the same is sent again."""
+        """An append whose reply is lost, so that it is sent again."""
         self._append(self._worker(choice), is_answered=False)
 
     def repeat_append(self, choice: int) -> None:
-        """An earlier append arrives once more, whoever sent it and whatever happened since."""
+        """Deliver an earlier append of any worker once more."""
         if self.earlier:
             self._send(self.earlier[choice % len(self.earlier)])
 
@@ -152,7 +152,7 @@ class World:
             self.rows.checkpoint(worker.attempt, worker.text, worker.producer.settle_for_checkpoint())
 
     def beat(self, choice: int) -> None:
-        """It learns of a stop. That the run is lost it does not notice: a frozen process would not either."""
+        """Send a heartbeat, which reports a stop. A lost lease is ignored, as by a paused process."""
         worker = self._worker(choice)
         if worker and self.rows.beat(worker.attempt) == Status.STOPPING:
             worker.must_stop = True
@@ -199,11 +199,11 @@ class World:
 
     def join(self, choice: int) -> None:
         self._tab(choice).join()
-        self._look_at(self._tab(choice))
+        self._check_lag(self._tab(choice))
 
     def deliver(self, choice: int) -> None:
         self._tab(choice).deliver()
-        self._look_at(self._tab(choice))
+        self._check_lag(self._tab(choice))
 
     def drop(self, choice: int) -> None:
         self._tab(choice).drop()
@@ -217,7 +217,7 @@ class World:
     # The end
 
     def settle(self) -> list[Violation]:
-        """Let everything come to its end, with nothing more broken on the way; all that was violated."""
+        """Let the run end without further faults; returns all violations."""
         for _ in range(PATIENCE_ROUNDS):
             if self.rows.state.announced and not self.workers:
                 break
@@ -247,10 +247,10 @@ class World:
             self.rows.expire()
             self.rows.sweep()
             self.claim(1)
-        self._look_at_the_log()
+        self._check_log()
 
     def _end(self, worker: Worker) -> None:
-        """Commit, fenced; then `stop` is emitted. A run that is stopping can only end as stopped."""
+        """Commit the end with the fencing token, then emit `stop`. A stopping run can only end as stopped."""
         worker.end_writing()
         ends = [Status.STOPPED] if worker.must_stop else [Status.COMPLETED, Status.STOPPED]
         last_seq = worker.producer.settle() + 1
@@ -277,18 +277,18 @@ class World:
         attempt, first, base = arguments[ATTEMPT], arguments[FIRST], arguments[BASE]
         return self.log.append(attempt, first, arguments[LINES:], base)
 
-    def _look_at(self, one: tab.Tab) -> None:
+    def _check_lag(self, one: tab.Tab) -> None:
         lag = one.lag()
         if lag:
-            self._broken("I5", f"{lag}: it missed what nobody dropped")
+            self._violation("I5", f"{lag}: it lacks packets although no publication was dropped")
 
-    def _look_at_the_log(self) -> None:
+    def _check_log(self) -> None:
         at = self.log.position
         if at and at.attempt < self.newest_logged:
-            self._broken("I3", f"the log went back from attempt {self.newest_logged} to {at.attempt}")
+            self._violation("I3", f"the log went back from attempt {self.newest_logged} to {at.attempt}")
         self.newest_logged = max(self.newest_logged, at.attempt if at else 0)
 
-    def _broken(self, invariant: str, evidence: str) -> None:
+    def _violation(self, invariant: str, evidence: str) -> None:
         self.violations.append(Violation(invariant, {"run": self.rows.run}, evidence))
 
     def _worker(self, choice: int) -> Worker | None:

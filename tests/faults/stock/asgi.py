@@ -1,4 +1,4 @@
-"""The stock web process: one socket per run; it starts the task and relays what the group is sent."""
+"""The web process of the stock application: one socket per run, which starts the task and forwards group messages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The stock application's processes beside a cluster's Valkey and upstream, and a screen that shows what it is sent."""
+"""The processes of the stock application, which share a cluster's Valkey and upstream, and its websocket client."""
 
 import asyncio
 import contextlib
@@ -26,12 +26,12 @@ _WORKER = f"-m celery -q -A tests.faults.stock.tasks worker -c {CONCURRENCY} --w
 
 
 class Stock:
-    """Processes by name; each leads a process group of its own."""
+    """The processes by name; each leads its own process group."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.upstream = cluster.upstream
-        # Database 1 is the cluster's; channels of pub/sub know no database, their names keep them apart.
+        # Database 1 is the cluster's. Pub/sub ignores databases; the channel names differ.
         self.redis_url = cluster.services.valkey.url.removesuffix("/0") + "/3"
         self.port = find_suitable_port("127.0.0.1")
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -75,20 +75,20 @@ class Stock:
         end_with_this_process(self.processes[name])
 
     def start_worker(self, name: str) -> None:
-        """One more, with Celery's default pool; returns when it consumes the queue."""
+        """Start another worker with Celery's default pool; returns when it consumes the queue."""
         consumers = self._consumers()
         self.start(name, f"{_WORKER} -n {name}@%h")
         self.cluster.wait_until(lambda: self._consumers() > consumers, name)
 
     def kill(self, *names: str) -> None:
-        """kill -9 of a process and its children, as when its container dies."""
+        """Kill the process group with SIGKILL, as when its container ends."""
         for name in list(names):
             process = self.processes.pop(name)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
     def send(self, run: str, text: str, times: int) -> None:
-        """The same task message that many times, as a broker may deliver it."""
+        """Send the same task message several times, as an at-least-once broker may deliver it."""
         from celery import Celery
 
         with Celery("stock", broker=self.redis_url) as app:
@@ -99,12 +99,12 @@ class Stock:
         return redis.Redis.from_url(self.redis_url, decode_responses=True)
 
     def saved(self, run: str) -> list[str]:
-        """The answers to it that were saved."""
+        """The saved answers of a run."""
         with self.redis() as client:
             return client.lrange(f"stock:answers:{run}", 0, -1)  # type: ignore[return-value]
 
     def undone(self) -> tuple[int, int]:
-        """Task messages that wait, and that somebody has taken and not acknowledged."""
+        """The numbers of queued and of unacknowledged task messages."""
         with self.redis() as client:
             return client.llen(QUEUE), client.hlen("unacked")  # type: ignore[return-value]
 
@@ -130,7 +130,7 @@ class Stock:
 
 
 class Screen:
-    """One socket of the stock application, and everything it was sent."""
+    """A client of the stock application that collects everything it receives."""
 
     def __init__(self, run: str, connection: ClientConnection) -> None:
         self.run = run
@@ -154,7 +154,7 @@ class Screen:
         await self._until(lambda: text in self.text)
 
     async def ended(self, times: int = 1) -> str:
-        """Its text when it has been told that often that this was all."""
+        """Wait for this many `end` messages; returns the text."""
         await self._until(lambda: self.kinds.count("end") == times)
         return self.text
 

@@ -1,4 +1,4 @@
-"""Of the stock application: the pub/sub layer of channels_redis, and nothing else."""
+"""Django settings of the stock application: only the pub/sub channel layer of channels_redis."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The stock task: ask the model, send each word to the group as it comes, save the answer at the end."""
+"""The task of the stock application: streams the model's answer to the group and saves it at the end."""
 
 import django
 import redis
@@ -11,7 +11,7 @@ from openai import OpenAI
 django.setup()
 
 app = Celery("stock", broker=settings.REDIS_URL)
-# Off is Celery's default; on, with the two others, is what its documentation advises for tasks that may be repeated.
+# Off is Celery's default; its documentation recommends these settings for idempotent tasks.
 app.conf.update(
     task_acks_late=settings.ACKS_LATE,
     task_reject_on_worker_lost=settings.ACKS_LATE,
@@ -23,7 +23,7 @@ app.conf.update(
 
 
 def answers(run: str) -> str:
-    """The key under which a run's answers are saved: a list, so that none hides another."""
+    """The Redis key of a run's saved answers: a list, so that duplicates are visible."""
     return f"stock:answers:{run}"
 
 
@@ -34,11 +34,11 @@ def answer(run: str, text: str) -> None:
     stream = client.chat.completions.create(
         model="stock", messages=[{"role": "user", "content": text}], stream=True
     )
-    said = ""
+    text_so_far = ""
     for chunk in stream:
         word = chunk.choices[0].delta.content if chunk.choices else None
         if word:
-            said += word
+            text_so_far += word
             send(run, {"type": "word", "text": word})
-    redis.Redis.from_url(settings.REDIS_URL).rpush(answers(run), said)
+    redis.Redis.from_url(settings.REDIS_URL).rpush(answers(run), text_so_far)
     send(run, {"type": "end"})
