@@ -1,4 +1,4 @@
-"""A runtime in this process, a scripted model server, and runs to carry out."""
+"""Fixtures: a runtime in this process, a scripted model server, and runs to deliver."""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What became of a run, in the database and on the screen alike."""
+"""Assertions on the end of a run, in the database and in the log alike."""
 
 from concurrent.futures import Future
 

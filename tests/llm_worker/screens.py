@@ -1,4 +1,4 @@
-"""What a reader has on the screen: packets by place, deltas joined. Live and rebuilt ones must give the same."""
+"""The screen of a reader: packets by placement, deltas joined. Live and rebuilt screens must be equal."""
 
 from collections import defaultdict
 from collections.abc import Iterable

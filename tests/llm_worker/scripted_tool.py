@@ -1,4 +1,4 @@
-"""A tool that does what a test tells it to, and remembers how often it was asked to. Registered by a fixture."""
+"""A tool whose behaviour a test scripts, and which records its calls. Registered by a fixture."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ class ScriptedTool:
     ran: the arguments of every call. A call whose arguments hold "wait" returns when `released` is set.
     """
 
-    description = "Does what a test tells it to."
+    description = "Does what a test scripts."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
     searches = False

@@ -1,4 +1,4 @@
-"""What is shown is what is saved, whatever the model writes and however it is cut."""
+"""The text shown equals the text saved, whatever the model writes and however it is split."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ class Shown:
         return kinds
 
 
-def played(*said: tuple[str, str], error: Error | None = None) -> tuple[Shown, RunState]:
+def played(*deltas: tuple[str, str], error: Error | None = None) -> tuple[Shown, RunState]:
     shown, state = Shown(), RunState()
     emitter = Emitter(shown, state, Blocks(), clock=lambda: 7.0)
     emitter.run_start("scripted")
-    for kind, text in said:
+    for kind, text in deltas:
         emitter.text(text) if kind == "text" else emitter.reasoning(text)
     emitter.end()
     emitter.stop("error" if error else "finished", error)
@@ -50,7 +50,7 @@ def cut(text: str, cuts: list[int]) -> list[str]:
     return [text[start:stop] for start, stop in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-def test_reasoning_answer_and_end_are_blocks_of_their_own():
+def test_reasoning_answer_and_end_are_separate_blocks():
     shown, state = played(("reasoning", "Hm."), ("text", "So."), ("reasoning", "No."), ("text", "Else."))
     assert shown.kinds == [
         "0 run_start",
@@ -63,7 +63,7 @@ def test_reasoning_answer_and_end_are_blocks_of_their_own():
     assert (state.text, state.reasoning, state.first_token_at) == ("So.Else.", "Hm.No.", 7.0)
 
 
-def test_an_error_closes_the_open_block_and_stands_before_stop():
+def test_an_error_closes_the_open_block_and_precedes_stop():
     shown, _ = played(("text", "Half"), error=Error("upstream_interrupted", "It broke off.", True))
     assert shown.kinds[-3:] == ["0 section_end", "1 error", "1 stop"]
 
@@ -85,7 +85,7 @@ THOUGHTS = [
 
 @pytest.mark.parametrize(("written", "reasoning", "text"), THOUGHTS)
 @given(cuts=st.lists(st.integers(0, 40), max_size=40))
-def test_thinking_is_recognised_however_it_is_cut(written, reasoning, text, cuts):
+def test_think_tags_are_recognised_however_the_text_is_split(written, reasoning, text, cuts):
     _, state = played(*(("text", piece) for piece in cut(written, cuts)))
     assert (state.reasoning, state.text) == (reasoning, text)
 
@@ -94,10 +94,10 @@ AWKWARD = ["\x00", "\ud83d", "\ude00", "😀", "<", "think>", "</think>", "漢",
 NASTY = st.lists(st.one_of(st.characters(), st.sampled_from(AWKWARD)), max_size=30).map("".join)
 
 
-@given(said=st.lists(st.tuples(st.sampled_from(["text", "reasoning"]), NASTY), max_size=10), data=st.data())
-def test_what_is_shown_is_what_is_saved_and_can_be_stored_and_sent(said, data):
+@given(deltas=st.lists(st.tuples(st.sampled_from(["text", "reasoning"]), NASTY), max_size=10), data=st.data())
+def test_the_text_shown_equals_the_text_saved_and_can_be_stored_and_sent(deltas, data):
     pieces: list[Any] = []
-    for kind, text in said:
+    for kind, text in deltas:
         cuts = data.draw(st.lists(st.integers(0, 30), max_size=5))
         pieces += [(kind, piece) for piece in cut(text, cuts)]
     shown, state = played(*pieces)

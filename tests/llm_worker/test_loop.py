@@ -1,4 +1,4 @@
-"""The loop decides by what steps and rounds return, never by what has been saved so far."""
+"""The loop decides by the results of steps and rounds, never by the saved state."""
 
 import ast
 from collections.abc import AsyncGenerator
@@ -60,9 +60,9 @@ class Script:
         self.requests.append(request)
         yield [*self.answers.pop(0), Finished("stop")]
 
-    async def begin(self, begun: NewRound) -> list[str]:
-        self.rounds.append(begun)
-        return [f"row_{len(self.rounds)}_{tab}" for tab in range(len(begun.calls))]
+    async def begin(self, new: NewRound) -> list[str]:
+        self.rounds.append(new)
+        return [f"row_{len(self.rounds)}_{tab}" for tab in range(len(new.calls))]
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
         self.results.append((result, report))
@@ -87,20 +87,20 @@ class Script:
         return await run_llm_loop(brief, deps, Emitter(self, state, Blocks(), lambda: 7.0))
 
 
-async def test_an_answer_after_a_round_of_tools_needs_nothing_of_what_was_saved():
+async def test_an_answer_after_a_round_of_tools_does_not_read_the_saved_state():
     script, state = (
         Script([ReasoningDelta("Hm."), TextDelta("A."), TIME], [TextDelta("B.")]),
         WriteOnlyState(),
     )
     assert await script.answer(state) == "B."
-    [begun] = script.rounds
-    assert (begun.number, begun.before[:2]) == (0, ("A.", "Hm."))
+    [stored] = script.rounds
+    assert (stored.number, stored.before[:2]) == (0, ("A.", "Hm."))
     assert script.requests[1].messages[-2].text == "A."
     state.is_readable = True
     assert (state.text, state.latest, state.cycles) == ("A.B.", Utterance("B."), 2)
 
 
-async def test_a_resumed_round_needs_nothing_of_what_was_saved():
+async def test_a_resumed_round_does_not_read_the_saved_state():
     done = ShownRound((ShownCall("row", "call_0", "current_time", {}, "Noon."),), text_before="A.")
     half = ShownRound((ShownCall("row_2", "call_1", "current_time", {}, ""),), text_before="B.")
     script, state = Script([TextDelta("C.")]), WriteOnlyState()
@@ -116,7 +116,7 @@ async def test_the_partial_answer_of_an_earlier_attempt_is_part_of_the_answer():
     assert script.requests[0].messages[-1].text == "A "
 
 
-async def test_an_answer_of_nothing_is_refused_without_reading_what_was_saved():
+async def test_an_empty_answer_is_rejected_without_reading_the_saved_state():
     script = Script([TextDelta("A."), TIME], [TextDelta(" ")])
     with pytest.raises(ModelFailed, match="empty_response"):
         await script.answer(WriteOnlyState())

@@ -1,4 +1,4 @@
-"""What the wire names, a worker has; and what a later release adds to a message is ignored."""
+"""Every task of the protocol is registered, and unknown keys of a message are ignored."""
 
 from chat.protocol.states import Status
 from chat.protocol.tasks import TASK_NAMES
@@ -10,7 +10,7 @@ def test_every_declared_task_is_registered():
     assert set(TASK_NAMES) <= set(app.tasks)
 
 
-def test_settings_keep_the_promises_of_the_queue():
+def test_the_celery_settings_give_at_least_once_delivery():
     conf = app.conf
     assert conf.task_acks_late
     assert conf.task_reject_on_worker_lost
@@ -21,7 +21,7 @@ def test_settings_keep_the_promises_of_the_queue():
     assert conf.broker_transport_options["visibility_timeout"] >= 1800
 
 
-def test_a_task_message_may_say_more_than_we_know(transactional_db, ask):
+def test_unknown_arguments_of_a_task_are_ignored(transactional_db, ask):
     from llm_worker import runtime
     from llm_worker.tasks import run_turn
 

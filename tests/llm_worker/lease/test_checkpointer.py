@@ -1,4 +1,4 @@
-"""Postgres follows the stream: at most 2 s behind, fenced, and enough to go on from."""
+"""Checkpoints: Postgres is at most 2 s behind the stream, fenced by the attempt, and holds enough to resume from."""
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.cursor import Cursor
@@ -20,7 +20,7 @@ def saved(run: Run) -> str:
     return text
 
 
-def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, upstream):
+def test_streamed_text_is_checkpointed_with_its_position(deliver, ask, upstream):
     upstream.reply({"reasoning": "Hm."}, {"text": "First, "}, {"wait": "the look"}, {"text": "then."})
     [run] = ask()
     future = deliver(run)
@@ -32,14 +32,14 @@ def test_what_is_streamed_is_soon_in_the_database_with_its_place(deliver, ask, u
         == "First, "
     )
     sync_redis().flushdb()
-    told = read_progress(Run.objects.for_work().get(pk=run.pk), calls=0)
-    assert (told.shown.text, told.cursor) == ("First, ", Cursor(1, run.saved_seq))
+    progress = read_progress(Run.objects.for_work().get(pk=run.pk), calls=0)
+    assert (progress.shown.text, progress.cursor) == ("First, ", Cursor(1, run.saved_seq))
     upstream.release("the look")
     assert future.result(60) is True
     ended(run, Status.COMPLETED, text="First, then.")
 
 
-def test_a_checkpoint_of_an_old_attempt_or_another_owner_is_refused(ask):
+def test_a_checkpoint_of_an_older_attempt_or_another_owner_is_rejected(ask):
     [run] = ask()
     run = Run.objects.claim(run.pk, owner=7)
     held = Checkpoint(run, 3, "mine", "", 1)
@@ -51,7 +51,7 @@ def test_a_checkpoint_of_an_old_attempt_or_another_owner_is_refused(ask):
     assert run.saved_seq == 3
 
 
-def test_where_the_model_can_the_next_attempt_goes_on_from_the_checkpoint(deliver, ask, upstream):
+def test_with_prefill_the_next_attempt_continues_from_the_checkpoint(deliver, ask, upstream):
     ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, supports_prefill=True)
     upstream.reply({"reasoning": "Hm."}, {"text": "Half, "}, {"hang": True}, times=1)
     upstream.reply({"text": "whole."})
@@ -77,7 +77,7 @@ def test_where_the_model_can_the_next_attempt_goes_on_from_the_checkpoint(delive
     assert overall_stops(run) == ["finished"]
 
 
-def test_otherwise_it_begins_anew(deliver, ask, upstream):
+def test_without_prefill_the_next_attempt_starts_over(deliver, ask, upstream):
     upstream.reply({"text": "Half, "}, {"hang": True}, times=1)
     upstream.reply({"text": "All of it."})
     [run] = ask()

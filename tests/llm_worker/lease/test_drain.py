@@ -1,4 +1,4 @@
-"""A worker that has to end lets its runs finish for a while, then hands them over."""
+"""A worker that shuts down lets its runs finish for a grace period, then releases them."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ from llm_worker.runtime import Runtime
 from tests.llm_worker.outcomes import ended, wait_for_text
 
 
-def test_runs_that_take_longer_than_the_grace_are_put_back_with_their_text(runtime, deliver, ask, upstream):
+def test_runs_that_exceed_the_grace_period_are_requeued_with_their_text(runtime, deliver, ask, upstream):
     upstream.reply({"text": "Half, "}, {"hang": True}, times=2)
     upstream.reply({"text": "anew."})
     runs = ask("Hello?", "alpha", "beta")
@@ -28,7 +28,7 @@ def test_runs_that_take_longer_than_the_grace_are_put_back_with_their_text(runti
         assert (run.attempt, run.failures) == (2, 0)
 
 
-def test_within_the_grace_a_run_finishes(runtime, deliver, ask, upstream):
+def test_a_run_finishes_within_the_grace_period(runtime, deliver, ask, upstream):
     upstream.reply({"text": "Half, "}, {"wait": "the drain"}, {"text": "whole."})
     [run] = ask()
     future = deliver(run)
@@ -39,14 +39,14 @@ def test_within_the_grace_a_run_finishes(runtime, deliver, ask, upstream):
     ended(run, Status.COMPLETED, text="Half, whole.")
 
 
-def test_a_worker_that_ends_claims_nothing(runtime, deliver, ask):
+def test_a_draining_worker_claims_no_run(runtime, deliver, ask):
     runtime.drain(600)
     [run] = ask()
     assert deliver(run).result(60) is False
     assert Run.objects.get(pk=run.pk).status == Status.QUEUED
 
 
-def test_being_asked_again_hurries(runtime, deliver, ask, upstream):
+def test_a_second_drain_request_shortens_the_grace_period(runtime, deliver, ask, upstream):
     upstream.reply({"text": "Half, "}, {"hang": True})
     [run] = ask()
     future = deliver(run)

@@ -1,4 +1,4 @@
-"""A worker that lives says so, and lets go by itself when it cannot."""
+"""Liveness lock and heartbeat of a worker, and the release of its runs when it misses heartbeats."""
 
 from datetime import timedelta
 
@@ -35,14 +35,14 @@ def test_a_worker_holds_its_liveness_lock_from_start_to_stop(transactional_db, u
     upstream.wait_for(lambda: holder(runtime.owner) is None)
 
 
-def test_a_liveness_lock_that_lost_its_connection_is_taken_again(runtime, upstream):
+def test_a_liveness_lock_whose_connection_was_lost_is_taken_again(runtime, upstream):
     before = holder(runtime.owner)
     with connect() as other:
         other.execute("SELECT pg_terminate_backend(%s)", [before])
     upstream.wait_for(lambda: holder(runtime.owner) not in (None, before))
 
 
-def test_a_live_owner_is_not_dead_though_it_missed_beats(deliver, ask, upstream):
+def test_an_owner_that_missed_heartbeats_but_holds_its_lock_keeps_its_runs(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"wait": "the look"})
     [run] = ask()
     future = deliver(run)
@@ -52,7 +52,7 @@ def test_a_live_owner_is_not_dead_though_it_missed_beats(deliver, ask, upstream)
     assert future.result(60)
 
 
-def test_without_a_beat_a_run_is_let_go_with_its_text(deliver, ask, upstream, monkeypatch):
+def test_without_a_heartbeat_a_run_is_released_with_its_text(deliver, ask, upstream, monkeypatch):
     """The beat fails, as with Postgres away; the text is offered, and the run is there for another worker."""
     upstream.reply({"text": "Half, "}, {"hang": True}, times=1)
     upstream.reply({"text": "anew."})
@@ -71,7 +71,7 @@ def test_without_a_beat_a_run_is_let_go_with_its_text(deliver, ask, upstream, mo
     ended(run, Status.COMPLETED, text="anew.")
 
 
-def test_a_text_is_refused_when_another_attempt_began(deliver, ask, upstream, monkeypatch):
+def test_a_write_of_an_older_attempt_is_rejected(deliver, ask, upstream, monkeypatch):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask()
     monkeypatch.setattr(Run.objects, "extend_leases", unreachable)
@@ -85,7 +85,7 @@ def test_a_text_is_refused_when_another_attempt_began(deliver, ask, upstream, mo
     assert (run.status, run.owner, run.message.text) == (Status.RUNNING, 7, "")
 
 
-def test_the_database_tells_how_long_a_run_may_take(ask):
+def test_the_deadline_of_a_run_comes_from_the_database(ask):
     """A worker's clock that is an hour wrong changes nothing."""
     [run] = ask()
     Run.objects.filter(pk=run.pk).update(deadline=Now() + timedelta(seconds=100))

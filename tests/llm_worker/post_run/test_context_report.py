@@ -1,4 +1,4 @@
-"""What is noted of a request: its budget, and what of the branch it does not hold, and why."""
+"""The report of how a request's context was built: its budget, and what was omitted and why."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,11 +22,11 @@ NOTES = TextFile("f", "notes.txt", 9, Document(1, "f", "notes.txt", "word " * 30
 
 def turns(number: int, words: int = 100) -> list[Entry]:
     """Questions and answers of so many words each, and the question to answer."""
-    said = [
+    turns_before = [
         Entry(str(place), "user" if place % 2 == 0 else "assistant", "word " * words, NOW, words)
         for place in range(2 * number)
     ]
-    return [*said, Entry("last", "user", "And now?", NOW, 3)]
+    return [*turns_before, Entry("last", "user", "And now?", NOW, 3)]
 
 
 def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
@@ -35,21 +35,21 @@ def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
     return Brief(model, entries, prompt_parts, context_window=window, max_cycles=3, **given)
 
 
-def told(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
+def report_of(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
     return build_cycle(given, rounds).report.as_json()
 
 
-def test_a_request_that_holds_all_leaves_out_nothing() -> None:
-    noted = told(brief(turns(2)))
+def test_a_complete_request_reports_no_omissions() -> None:
+    noted = report_of(brief(turns(2)))
     assert noted["left_out"] == []
     assert (noted["window"], noted["output"], noted["budget"]) == (100_000, 50, 94_950)
 
 
-def test_history_over_the_budget() -> None:
-    [cut] = told(brief(turns(5), window=700))["left_out"]
-    kept = 10 - cut["count"]
+def test_history_over_the_budget_is_reported() -> None:
+    [omitted] = report_of(brief(turns(5), window=700))["left_out"]
+    kept = 10 - omitted["count"]
     assert 0 < kept < 10
-    assert cut == {
+    assert omitted == {
         "why": "budget",
         "count": 10 - kept,
         "tokens": 100 * (10 - kept),
@@ -58,12 +58,12 @@ def test_history_over_the_budget() -> None:
     }
 
 
-def test_an_answer_of_which_only_the_end_is_kept() -> None:
+def test_an_answer_truncated_to_its_end_is_reported() -> None:
     entries = turns(1, words=20)
     search = Round((Call("c", "web_search", {"query": "word " * 300}, "found"),))
     entries[1] = replace(entries[1], rounds=(search,))
-    [cut] = told(brief(entries, window=300))["left_out"]
-    assert (cut["count"], cut["partly"]) == (2, True)
+    [omitted] = report_of(brief(entries, window=300))["left_out"]
+    assert (omitted["count"], omitted["partly"]) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -95,31 +95,31 @@ def test_an_answer_of_which_only_the_end_is_kept() -> None:
             ],
             {},
             [{"why": "earlier_response", "count": 1}],
-            id="what a tool said in an earlier turn",
+            id="a tool response of an earlier turn",
         ),
     ],
 )
-def test_what_is_left_out_for_other_reasons(
+def test_other_omissions_are_reported_with_their_reason(
     entries: list[Entry], given: dict[str, Any], left_out: list[dict[str, Any]]
 ) -> None:
-    assert told(brief(entries, **given))["left_out"] == left_out
+    assert report_of(brief(entries, **given))["left_out"] == left_out
 
 
-def test_forgotten_files_by_their_names() -> None:
+def test_omitted_files_are_reported_by_name() -> None:
     entries = turns(1)
     entries[0] = replace(entries[0], files=(NOTES,))
-    cut, file = told(brief(entries, window=400))["left_out"]
-    assert (cut["why"], cut["partly"]) == ("budget", True)
+    omitted, file = report_of(brief(entries, window=400))["left_out"]
+    assert (omitted["why"], omitted["partly"]) == ("budget", True)
     assert file == {"why": "file", "count": 1, "what": ["notes.txt"]}
 
 
-def test_a_response_that_is_too_long() -> None:
+def test_a_truncated_response_is_reported() -> None:
     rounds = (Round((Call("c", "web_search", {}, "word " * 3000),)),)
-    [shortened] = told(brief(turns(0), window=2000), rounds)["left_out"]
+    [shortened] = report_of(brief(turns(0), window=2000), rounds)["left_out"]
     assert shortened == {"why": "shortened", "count": 1, "what": ["c"]}
 
 
-def test_it_is_kept_beside_the_request_with_each_messages_tokens() -> None:
+def test_the_report_is_stored_with_the_request_and_the_tokens_of_each_message() -> None:
     cycle = build_cycle(brief(turns(1)), ())
     recorder = RequestRecorder()
     recorder.record(cycle.request.messages, NOW, report=cycle.report)

@@ -1,4 +1,4 @@
-"""The requests of a run are kept in the database, read back whole, and compared across turns."""
+"""Requests of a run are stored, read back whole, and compared across turns."""
 
 import logging
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_each_cycle_is_read_back_as_it_was_sent(ask: Ask) -> None:
     assert [row.tokens for row in rows] == [20, 30, 40, 30]
 
 
-def test_attempts_and_agent_tools_have_cycles_of_their_own(ask: Ask) -> None:
+def test_attempts_and_agent_tools_are_numbered_separately(ask: Ask) -> None:
     [run] = ask()
     tool = ToolCall.objects.create(
         run=run, message=run.message, turn_number=0, tool_call_id="c", name="research_agent"
@@ -67,20 +67,20 @@ def test_attempts_and_agent_tools_have_cycles_of_their_own(ask: Ask) -> None:
     ]  # fmt: skip
 
 
-def test_saving_twice_keeps_once(ask: Ask) -> None:
+def test_saving_is_idempotent(ask: Ask) -> None:
     [run] = ask()
     for _ in range(2):
         save(run, request("Why?"))
     assert len(kept(run)) == 1
 
 
-def test_what_a_tool_that_is_gone_has_sent_is_not_kept_and_breaks_nothing(ask: Ask) -> None:
+def test_requests_of_a_deleted_tool_call_are_dropped(ask: Ask) -> None:
     [run] = ask()
     save(run, request("inner"), tool_call=run.pk)
     assert kept(run) == []
 
 
-def test_a_run_that_is_gone_keeps_nothing_and_is_not_remembered(ask: Ask) -> None:
+def test_requests_of_a_deleted_run_are_dropped(ask: Ask) -> None:
     [run] = ask()
     session = run.turn.session
     Run.objects.filter(pk=run.pk).delete()
@@ -89,7 +89,7 @@ def test_a_run_that_is_gone_keeps_nothing_and_is_not_remembered(ask: Ask) -> Non
     assert prefix_cache.read_digests([PrefixKey(str(session.pk), run.model)]) == {}
 
 
-def test_the_share_reaches_across_turns_of_a_session_and_a_model(ask: Ask) -> None:
+def test_the_prefix_share_spans_turns_of_a_session_and_a_model(ask: Ask) -> None:
     first, other = ask("One?", "alpha", "beta")
     save(first, request("One?"), request("One?", "T1"))
     [second, alone] = ask("Two?", "alpha", "gamma", session=first.turn.session)
@@ -101,7 +101,7 @@ def test_the_share_reaches_across_turns_of_a_session_and_a_model(ask: Ask) -> No
     assert [row.prefix_share for row in kept(alone) + kept(other)] == [0, 0]
 
 
-def test_each_request_says_its_share_in_the_log(ask: Ask, caplog: Any) -> None:
+def test_the_prefix_share_of_each_request_is_logged(ask: Ask, caplog: Any) -> None:
     [run] = ask()
     with caplog.at_level(logging.INFO, "llm_worker.post_run.request_log"):
         save(run, request("One?"), request("One?", "T1"))
@@ -113,7 +113,7 @@ def test_each_request_says_its_share_in_the_log(ask: Ask, caplog: Any) -> None:
     ]
 
 
-def test_nothing_is_kept_where_that_is_switched_off(ask: Ask, settings: Any) -> None:
+def test_nothing_is_stored_if_disabled(ask: Ask, settings: Any) -> None:
     settings.KEEP_REQUESTS_HOURS = 0
     [run] = ask()
     save(run, request("One?"))
@@ -121,7 +121,7 @@ def test_nothing_is_kept_where_that_is_switched_off(ask: Ask, settings: Any) -> 
     assert not list(sync_redis().scan_iter(f"turnwire:{{{run.turn.session_id}}}:*"))
 
 
-def test_what_was_sent_goes_with_the_session(ask: Ask) -> None:
+def test_requests_are_deleted_with_their_session(ask: Ask) -> None:
     [run] = ask()
     save(run, request("One?"))
     key = prefix_cache.redis_key(run.turn.session_id)
@@ -131,7 +131,7 @@ def test_what_was_sent_goes_with_the_session(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(("hours", "left"), [(24, 0), (26, 2)])
-def test_what_is_old_is_purged_and_a_runs_requests_go_together(ask: Ask, hours: int, left: int) -> None:
+def test_old_requests_are_purged_run_by_run(ask: Ask, hours: int, left: int) -> None:
     [run] = ask()
     save(run, request("One?"), request("One?", "T1"))
     first, _ = kept(run)

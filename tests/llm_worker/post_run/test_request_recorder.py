@@ -1,4 +1,4 @@
-"""What is kept of the requests of an attempt: each once, in whole, and how much of it the server had seen."""
+"""Recorded requests of an attempt: each stored once as its difference, and the share the server had seen."""
 
 import json
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def recorded(*requests: str) -> RequestRecorder:
         pytest.param(["S U", "S U", "U"], [0, 2, 0], [0.0, 1.0, 0.0], id="the same, another"),
     ],
 )
-def test_each_request_is_kept_as_what_it_adds(
+def test_each_request_is_recorded_as_what_it_adds(
     requests: list[str], common: list[int], shares: list[float]
 ) -> None:
     rows = [one.to_row() for one in recorded(*requests).take()]
@@ -52,7 +52,7 @@ def test_each_request_is_kept_as_what_it_adds(
     assert [row.tokens for row in rows] == [10 * len(one.split()) for one in requests]
 
 
-def test_what_was_taken_is_not_taken_again_but_gone_on_from() -> None:
+def test_taken_requests_are_not_returned_again_and_later_ones_build_on_them() -> None:
     recorder = recorded("S U")
     assert len(recorder.take()) == 1
     recorder.record(request("S U T1"), NOW)
@@ -61,7 +61,7 @@ def test_what_was_taken_is_not_taken_again_but_gone_on_from() -> None:
     assert recorder.take() == []
 
 
-def test_the_loop_inside_a_tool_is_numbered_and_compared_by_itself() -> None:
+def test_the_inner_loop_of_a_tool_is_numbered_and_compared_separately() -> None:
     recorder = recorded("S U")
     recorder.record(request("S U7"), NOW, tool_call=TOOL)
     recorder.record(request("S U T1"), NOW)
@@ -80,7 +80,7 @@ def test_the_first_request_of_a_turn_is_compared_with_the_last_of_the_turn_befor
     assert second.to_row(known).prefix_share == pytest.approx(4 / 5)
 
 
-def test_messages_are_kept_as_they_are_sent() -> None:
+def test_messages_are_recorded_as_they_are_sent() -> None:
     call = Call("c1", "current_time", {"timezone": "UTC"}, response="")
     messages = [
         Message("S", "Be brief."),
@@ -93,7 +93,7 @@ def test_messages_are_kept_as_they_are_sent() -> None:
     assert json.loads(one.to_row().messages) == to_api_messages(messages)
 
 
-def test_pictures_are_left_out() -> None:
+def test_images_are_omitted() -> None:
     picture = Image("i", "moon.png", "data:image/png;base64," + "A" * 100_000, 10, 10)
     recorder = RequestRecorder()
     recorder.record([Message("U", "What is this?", images=(picture,))], NOW)
@@ -103,7 +103,7 @@ def test_pictures_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("text", ["NUL \x00", "half an emoji \ud83d", 'said "\\u0000"'])
-def test_what_postgres_cannot_take_is_replaced(text: str) -> None:
+def test_characters_that_postgres_cannot_store_are_replaced(text: str) -> None:
     recorder = RequestRecorder()
     recorder.record([Message("TR", text)], NOW)
     [message] = json.loads(recorder.take()[0].to_row().messages)

@@ -1,4 +1,4 @@
-"""What is a title in what a model replies, and what takes its place."""
+"""Parsing a title from a model's reply, and the fallback."""
 
 import pytest
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.pure
         pytest.param("", "", id="nothing"),
     ],
 )
-def test_title_in(reply: str, title: str) -> None:
+def test_the_title_is_parsed_from_the_reply(reply: str, title: str) -> None:
     assert title_in(reply) == title
 
 
@@ -48,7 +48,7 @@ def test_the_fallback_is_the_beginning_of_the_question(question: str, title: str
     assert titles.provisional_title(question) == title
 
 
-def test_the_model_sees_the_beginning_of_both_and_no_turn_of_its_own() -> None:
+def test_the_prompt_quotes_question_and_answer_in_one_user_message() -> None:
     system, asked = title_messages("Why? " * 1000, "Because. " * 1000)
     assert (system.letter, asked.letter) == ("S", "U")
     assert asked.text.startswith("Question:\nWhy? Why?")

@@ -1,4 +1,4 @@
-"""A worker names sessions: what it asks, what it makes of the answers, and what happens when there is none."""
+"""Title tasks: the request to the model, the stored title, and the fallback."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ def title_of(run: Run) -> str:
     return run.turn.session.title
 
 
-def told(run: Run) -> list[str]:
+def announced_titles(run: Run) -> list[str]:
     events = SessionEvent.objects.filter(session=run.turn.session, kind="session").order_by("n")
     return [event.payload["title"] for event in events]
 
@@ -39,7 +39,7 @@ def told(run: Run) -> list[str]:
 def test_the_model_that_answered_names_the_session(runtime, answered, upstream):
     upstream.reply({"text": '"Two Tides a Day."'}, stream=False)
     runtime.title(str(answered.pk))
-    assert (title_of(answered), told(answered)) == ("Two Tides a Day", ["Two Tides a Day"])
+    assert (title_of(answered), announced_titles(answered)) == ("Two Tides a Day", ["Two Tides a Day"])
     [asked] = upstream.asides
     assert (asked.body["stream"], asked.body["model"], "stream_options" in asked.body) == (
         False, "scripted", False,
@@ -62,13 +62,13 @@ def test_the_model_that_answered_names_the_session(runtime, answered, upstream):
         pytest.param({"raw": "{nonsense"}, id="it talks nonsense"),
     ],
 )
-def test_without_a_title_from_the_model_the_question_is_one(runtime, answered, upstream, step):
+def test_without_a_title_from_the_model_the_question_is_the_title(runtime, answered, upstream, step):
     upstream.reply(step, stream=False)
     runtime.title(str(answered.pk))
-    assert (title_of(answered), told(answered)) == (FALLBACK, [FALLBACK])
+    assert (title_of(answered), announced_titles(answered)) == (FALLBACK, [FALLBACK])
 
 
-def test_a_model_that_hangs_is_not_waited_for(runtime, answered, upstream, monkeypatch):
+def test_a_model_that_hangs_times_out(runtime, answered, upstream, monkeypatch):
     monkeypatch.setattr(titles, "TIMEOUT_S", 0.2)
     upstream.reply({"hang": True}, stream=False)
     runtime.title(str(answered.pk))
@@ -76,7 +76,7 @@ def test_a_model_that_hangs_is_not_waited_for(runtime, answered, upstream, monke
 
 
 @pytest.mark.parametrize("change", [{"is_demo": True}, {"base_url": ""}])
-def test_a_model_that_cannot_be_asked_is_not(runtime, answered, upstream, change):
+def test_a_model_that_cannot_be_used_gets_no_request(runtime, answered, upstream, change):
     ModelConfig.objects.update(**change)
     runtime.title(str(answered.pk))
     assert (title_of(answered), upstream.asides) == (FALLBACK, [])
@@ -88,7 +88,7 @@ def test_a_session_with_a_title_costs_no_request(runtime, answered, upstream):
     assert (title_of(answered), upstream.asides) == ("Mine", [])
 
 
-def test_a_name_the_owner_gives_meanwhile_stays(runtime, answered, upstream):
+def test_a_title_set_by_the_owner_meanwhile_is_kept(runtime, answered, upstream):
     upstream.reply({"wait": "owner"}, {"text": "Two Tides"}, stream=False)
     with ThreadPoolExecutor(1) as thread:
         titling = thread.submit(runtime.title, str(answered.pk))
@@ -96,16 +96,16 @@ def test_a_name_the_owner_gives_meanwhile_stays(runtime, answered, upstream):
         answered.turn.session.change(title="Mine")
         upstream.release("owner")
         titling.result(60)
-    assert (title_of(answered), told(answered)) == ("Mine", [])
+    assert (title_of(answered), announced_titles(answered)) == ("Mine", [])
 
 
-def test_a_session_that_is_gone_costs_no_request(runtime, answered, upstream):
+def test_a_deleted_session_costs_no_request(runtime, answered, upstream):
     answered.turn.session.delete()
     runtime.title(str(answered.pk))
     assert upstream.asides == []
 
 
-def test_a_worker_that_is_ending_leaves_it_to_the_next_answer(runtime, answered, upstream):
+def test_a_draining_worker_leaves_the_title_to_the_next_answer(runtime, answered, upstream):
     runtime.drain(60)
     runtime.title(str(answered.pk))
     assert (title_of(answered), upstream.asides) == ("", [])

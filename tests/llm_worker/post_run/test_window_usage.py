@@ -1,4 +1,4 @@
-"""When an ended run asks for its branch to be compressed: at the first history that may be too long, and not before."""
+"""When an ended run requests compression: at the first history that may be too long, and not before."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -32,16 +32,16 @@ def brief(*tokens: int, window: int = 10_000) -> Brief:
 
 
 def due(given: Brief, answer: str = "") -> int | None:
-    fullness = WindowUsage(0.75, given, build_cycle(given, []).request.messages)
-    return fullness.reserved_tokens_if_due(answer)
+    usage = WindowUsage(0.75, given, build_cycle(given, []).request.messages)
+    return usage.reserved_tokens_if_due(answer)
 
 
-def test_a_short_history_asks_for_nothing() -> None:
+def test_a_short_history_requests_no_compression() -> None:
     assert due(brief(100), "A short answer.") is None
     assert WindowUsage(0.75).reserved_tokens_if_due("No request was made.") is None
 
 
-def test_what_is_not_history_is_reserved_and_does_not_count_as_history() -> None:
+def test_fixed_parts_are_reserved_and_do_not_count_as_history() -> None:
     full = brief(2000, 2000, 2000)
     reserved = due(full, "word " * 1000)
     assert reserved is not None
@@ -51,7 +51,7 @@ def test_what_is_not_history_is_reserved_and_does_not_count_as_history() -> None
 
 
 @pytest.mark.parametrize("answer", [0, 10, 500, 3000])
-def test_it_never_misses_and_is_not_much_too_early(answer: int) -> None:
+def test_compression_is_never_late_and_at_most_slightly_early(answer: int) -> None:
     """The first length at which it asks is below the limit, and not far below."""
     asked_at = next(
         history
@@ -59,12 +59,12 @@ def test_it_never_misses_and_is_not_much_too_early(answer: int) -> None:
         if due(brief(history // 2, history - history // 2, 10), "word " * answer) is not None
     )
     limit = 0.75 * (10_000 - 1000 - 550 - 12)
-    said = asked_at + 10 + answer
-    assert said <= limit
-    assert said >= limit * (1 - SLACK_SHARE) - SLACK_TOKENS - 200
+    total = asked_at + 10 + answer
+    assert total <= limit
+    assert total >= limit * (1 - SLACK_SHARE) - SLACK_TOKENS - 200
 
 
-def test_a_history_that_was_cut_is_too_long_whatever_is_left_of_it() -> None:
+def test_a_truncated_history_always_requests_compression() -> None:
     assert due(brief(100, 100_000, 100)) is not None
     first, *rest = brief(100, 100, 100).entries
     cut = [replace(first, blocks=(Block("D", "long " * 20_000, 20_000),)), *rest]
@@ -94,7 +94,7 @@ def test_a_run_that_fills_its_window_has_its_branch_compressed(small, deliver, a
     assert 500 < asked.reserved_tokens < 1000
 
 
-def test_a_failed_run_does_not_ask(small, deliver, ask, upstream) -> None:
+def test_a_failed_run_requests_no_compression(small, deliver, ask, upstream) -> None:
     upstream.reply({"text": "word " * 1600}, {"eof": "close"}, times=1)
     [run] = ask("Tell me all of it", "small")
     deliver(run).result()
@@ -114,7 +114,7 @@ def test_a_switch_to_a_smaller_model_has_the_branch_compressed_for_it(small, del
     assert Compression.objects.get().model_config == small
 
 
-def test_a_session_deleted_meanwhile_is_not_missed(small, ask) -> None:
+def test_a_session_deleted_meanwhile_causes_no_error(small, ask) -> None:
     [run] = ask("Hello?", "small")
     ChatMessage.objects.filter(pk=run.message_id).delete()
     request_after_run(run, 100)

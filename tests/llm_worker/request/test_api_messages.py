@@ -1,4 +1,4 @@
-"""Messages as model servers take them."""
+"""Messages in the format of OpenAI-compatible servers."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_content_is_a_plain_string():
     ]
 
 
-def test_calls_and_their_responses():
+def test_calls_and_responses_have_the_api_format():
     calls = (Call("1", "search", {"q": "ä"}, "never sent"), Call("2", "clock", {}))
     messages = [Message("TC", "Let me see.", calls), Message("TR", "Noon.", tool_call_id="2")]
     assert to_api_messages(messages) == [
@@ -47,7 +47,7 @@ def test_calls_without_text_have_null_content():
     assert wire["content"] is None
 
 
-def test_images_are_parts_behind_the_text():
+def test_images_are_content_parts_after_the_text():
     seen = MessageRenderer(words).render_user(Entry("1", "user", "Look", SENT_AT, images=(PHOTO,)))
     [wire] = to_api_messages([seen])
     assert wire == {
@@ -82,7 +82,7 @@ def test_a_model_without_vision_gets_one_line_for_each_image(text):
         pytest.param(50_000, 1, 128 + 32, id="a line"),
     ],
 )
-def test_an_image_costs_by_its_patches(width, height, tokens):
+def test_the_tokens_of_an_image_follow_its_size(width, height, tokens):
     image = Image("i", "i", "data:", width, height)
     assert image_tokens(image) == tokens
     message = MessageRenderer(words).render_user(Entry("1", "user", "", SENT_AT, images=(image, image)))

@@ -1,4 +1,4 @@
-"""What the model sees, in the notation of notation.py."""
+"""The messages of a request for a given branch and budget, in the notation of notation.py."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ pytestmark = pytest.mark.pure
         pytest.param("S D D1 U1 A1 D2 U2", "S D1 U1 A1 D2 D U2", id="this turn's context follows what is stored"),
     ],
 )  # fmt: skip
-def test_the_model_sees(stored, seen):
+def test_the_branch_becomes_the_messages_of_the_request(stored, seen):
     assert shown(built(stored).messages) == seen
 
 
@@ -64,7 +64,7 @@ def test_the_model_sees(stored, seen):
         pytest.param("S:5 D:5 U1:5 A1 U2:5", 15, "S D U2", id="what is fixed is charged before history"),
         pytest.param("S R:5 U1:5 A1 U2:5", 12, "S A1 U2 R", id="the reminder too"),
         pytest.param("S SUM:5 CA:5 P:5 U1:5 A1 U2", 17, "S SUM CA P U2", id="and never cut"),
-        pytest.param("S U1 A1 U2:5 TC:30 TR:5", 42, "S A1 U2 TC TR", id="so is what this turn's tools said"),
+        pytest.param("S U1 A1 U2:5 TC:30 TR:5", 42, "S A1 U2 TC TR", id="tool responses of this turn are kept"),
         pytest.param("S U1 TC:30 TR A1 U2", 33 + GONE_COSTS, "S TC TR A1 U2", id="a round fits exactly"),
         pytest.param("S U1 TC:30 TR A1 U2", 32 + GONE_COSTS, "S A1 U2", id="calls and responses go together"),
         pytest.param("S F1:9 U1 A1 U2", 5, "S U1 A1 U2", id="a file goes before its message"),
@@ -74,7 +74,7 @@ def test_the_model_sees(stored, seen):
         pytest.param("S CA1:3 U1 A1 CA2:3 U2 A2 U3", 6, "S A2 CA2 U3", id="and do not come back"),
     ],
 )  # fmt: skip
-def test_what_fits_is_seen(stored, budget, seen):
+def test_the_newest_messages_that_fit_are_sent(stored, budget, seen):
     context = built(stored, budget)
     assert shown(context.messages) == seen
     assert context.tokens == sum(message.tokens for message in context.messages) <= budget
@@ -83,7 +83,7 @@ def test_what_fits_is_seen(stored, budget, seen):
 @pytest.mark.parametrize(
     "stored", ["S:2 U1:2", "S D:2 U1", "U1:4", "S U1 A1 U2:3", "S R:2 U1", "S CA1:2 U1 A1 U2"]
 )
-def test_what_must_be_sent_and_does_not_fit_is_refused(stored):
+def test_a_question_that_does_not_fit_is_rejected(stored):
     with pytest.raises(ContextTooLong):
         built(stored, 3)
 
@@ -99,11 +99,11 @@ def test_what_must_be_sent_and_does_not_fit_is_refused(stored):
         ("S:80 U1 A1:5 U2", 100, 20, True),
     ],
 )
-def test_a_request_near_the_budget_or_cut_is_tight(stored, budget, for_rounds, tight):
+def test_a_request_near_the_budget_or_truncated_is_tight(stored, budget, for_rounds, tight):
     assert built(stored, budget, for_rounds).is_tight is tight
 
 
-def test_history_leaves_room_for_tool_rounds_so_that_it_need_not_be_cut_again():
+def test_history_leaves_room_for_tool_rounds():
     stored = "S U1:30 A1:30 U2:30 A2:10 U3"
     assert shown(built(stored, 150, for_rounds=60).messages) == "S A1 U2 A2 U3"
     assert shown(built(f"{stored} TC:30 TR:20", 150, for_rounds=60).messages) == "S A1 U2 A2 U3 TC TR"
@@ -112,7 +112,7 @@ def test_history_leaves_room_for_tool_rounds_so_that_it_need_not_be_cut_again():
     )
 
 
-def test_rounds_that_need_more_than_was_left_push_out_history_and_not_the_question():
+def test_large_rounds_displace_history_and_not_the_question():
     stored = "S U1:30 A1:30 U2:30 A2:10 U3 TC:90 TR:20"
     assert shown(built(stored, 150).messages) == "S A2 U3 TC TR"
 
@@ -121,7 +121,7 @@ def test_a_user_message_ends_with_its_minute_in_utc():
     assert with_sent_at("Hi", SENT_AT) == "Hi\n\n<sent_at>2026-11-21 14:05 UTC</sent_at>"
 
 
-def test_an_earlier_message_is_the_same_bytes_in_every_later_turn():
+def test_earlier_messages_are_byte_identical_in_later_turns():
     early = built("S F1 U1").messages
     late = built("S F1 U1 A1 U2 A2 U3").messages
     assert list(late[:3]) == list(early)
@@ -134,7 +134,7 @@ def test_roles_are_those_of_the_wire():
     ]  # fmt: skip
 
 
-def test_responses_are_there_within_the_turn_and_gone_after_it():
+def test_responses_are_sent_only_within_their_turn():
     now = built("S U1 TC TR TR").messages
     later = built("S U1 TC TR TR A1 U2").messages
     assert [message.text for message in now if message.letter == "TR"] == ["TR", "TR"]
@@ -160,11 +160,11 @@ def test_responses_are_there_within_the_turn_and_gone_after_it():
     ],
 )
 def test_text_before_tools(stored, texts):
-    said = [message.text for message in built(stored).messages if message.role == "assistant"]
-    assert said == texts
+    sent = [message.text for message in built(stored).messages if message.role == "assistant"]
+    assert sent == texts
 
 
-def test_text_that_does_not_begin_with_its_narration_is_said_once_and_whole():
+def test_text_that_does_not_begin_with_its_narration_is_sent_once_and_whole():
     rounds = (Round((Call("c", "t", {}, "r"),), text_before="Something else. "),)
     entries = [
         Entry("1", "user", "Q", SENT_AT),
@@ -181,7 +181,7 @@ def test_reasoning_is_never_replayed():
     assert "thoughts" not in repr(built("S U1 TC TR A1 U2 TC TR").messages)
 
 
-def test_an_emptied_block_ends_what_it_replaced():
+def test_an_empty_prompt_block_ends_the_one_it_replaces():
     branch = given("S D1 U1 A1 U2 A2 U3")
     first, *rest = branch.entries
     rest[1] = replace(rest[1], blocks=(Block("D", ""),))
@@ -204,7 +204,7 @@ def test_an_emptied_block_ends_what_it_replaced():
         pytest.param("S F1:900 U1 A1 U2", 7, "S U1 A1 U2", ["id-F1"], id="a list that does not fit is left out"),
     ],
 )  # fmt: skip
-def test_forgotten_files_are_listed_where_they_can_be_read(stored, budget, seen, forgotten):
+def test_omitted_files_are_listed_if_a_tool_can_read_them(stored, budget, seen, forgotten):
     branch = given(stored, reads_files=True)
 
     def tokens_of(text: str, tokens: int) -> int:
@@ -236,7 +236,7 @@ def test_stored_counts_of_files_are_used_and_allow_for_what_json_adds(contents):
     assert count_tokens(shown_file.text) <= shown_file.tokens <= 1.5 * count_tokens(shown_file.text) + 150
 
 
-def test_the_list_names_id_and_size_of_each_file_and_ends_somewhere():
+def test_the_list_of_omitted_files_has_ids_and_sizes_and_is_bounded():
     files = tuple(replace(text_file(f"F{n}"), name=f"a\nb {n}.txt") for n in range(50))
     prompt_parts = PromptParts(reads_files=True, summarised_files=files)
     entries = [Entry("1", "user", "Q", SENT_AT)]
@@ -254,7 +254,7 @@ def test_without_a_tool_that_reads_files_none_is_listed():
     assert [file.name for file in context.omitted_files] == ["F1.txt"]
 
 
-def test_arguments_are_the_same_bytes_whatever_order_they_were_stored_in():
+def test_arguments_are_byte_identical_whatever_their_stored_order():
     assert (
         arguments_json({"b": "ü", "a": [1, {"d": 1, "c": None}]})
         == '{"a": [1, {"c": null, "d": 1}], "b": "ü"}'
@@ -266,10 +266,10 @@ def test_arguments_are_the_same_bytes_whatever_order_they_were_stored_in():
     ("window", "output", "schemas", "budget"),
     [(128_000, 4096, 0, 117_504), (2048, 512, 0, 1433), (2048, 512, 100, 1333)],
 )
-def test_the_budget_is_most_of_the_window_without_the_answer_and_the_schemas(window, output, schemas, budget):
+def test_the_budget_is_a_share_of_the_window_less_answer_and_schemas(window, output, schemas, budget):
     assert request_budget(window, output, schemas).tokens == budget
 
 
-def test_room_for_rounds_is_kept_only_where_tools_are_offered():
+def test_room_for_rounds_is_reserved_only_if_tools_are_offered():
     assert request_budget(128_000, 4096).for_rounds == 0
     assert request_budget(128_000, 4096, 100).for_rounds > 0

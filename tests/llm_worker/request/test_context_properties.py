@@ -1,4 +1,4 @@
-"""What holds of every request, whatever the branch, the budget and the rounds."""
+"""Properties of every request, for any branch, budget and rounds."""
 
 import re
 from dataclasses import replace
@@ -32,14 +32,14 @@ def tokens_of(text: str, _stored: int = 0) -> int:
 
 @st.composite
 def rounds(draw: st.DrawFn, responses: st.SearchStrategy[str], at_most: int) -> tuple[Round, ...]:
-    made = []
+    result = []
     for number in range(draw(st.integers(0, at_most))):
         calls = tuple(
             Call(f"c{number}.{tab}", "tool", {"query": draw(words)}, draw(responses))
             for tab in range(draw(st.integers(1, 3)))
         )
-        made.append(Round(calls, draw(maybe), "secret thoughts"))
-    return tuple(made)
+        result.append(Round(calls, draw(maybe), "secret thoughts"))
+    return tuple(result)
 
 
 def user(draw: st.DrawFn, number: int) -> Entry:
@@ -55,9 +55,9 @@ def user(draw: st.DrawFn, number: int) -> Entry:
 
 
 def answer(draw: st.DrawFn, number: int) -> Entry:
-    made = draw(rounds(maybe, 2))
-    text = "".join(each.text_before for each in made) + draw(maybe)
-    return Entry(f"a{number}", "assistant", text, SENT_AT, reasoning="secret thoughts", rounds=made)
+    result = draw(rounds(maybe, 2))
+    text = "".join(each.text_before for each in result) + draw(maybe)
+    return Entry(f"a{number}", "assistant", text, SENT_AT, reasoning="secret thoughts", rounds=result)
 
 
 @st.composite
@@ -86,7 +86,7 @@ def attempt(
 
 @given(branches(), framings, turns, budgets)
 @settings(max_examples=examples(100), deadline=None)
-def test_every_request(entries, prompt_parts, turn, budget):
+def test_every_request_is_within_budget_and_well_formed(entries, prompt_parts, turn, budget):
     context = attempt(entries, prompt_parts, turn, budget)
     if context is None:
         return
@@ -135,16 +135,16 @@ def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, 
     for before, after in pairwise(requests):
         if before is None or after is None:
             continue
-        said = [message for message in before.messages if message.letter != "R"]
+        fixed = [message for message in before.messages if message.letter != "R"]
         reminder = [message for message in after.messages if message.letter == "R"]
         round_ = list(after.messages[at(list(after.messages), "TC") : len(after.messages) - len(reminder)])
-        if total_tokens(said) + total_tokens(round_) + total_tokens(reminder) <= budget.tokens:
-            assert list(after.messages) == [*said, *round_, *reminder]
+        if total_tokens(fixed) + total_tokens(round_) + total_tokens(reminder) <= budget.tokens:
+            assert list(after.messages) == [*fixed, *round_, *reminder]
 
 
 @given(branches(), framings, turns, st.integers(0, 500))
 @settings(max_examples=examples(60), deadline=None)
-def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_the_last_round(
+def test_with_enough_room_nothing_is_omitted_and_only_the_reminder_follows_the_last_round(
     entries, prompt_parts, turn, for_rounds
 ):
     budget = Budget(200_000, for_rounds)
@@ -159,7 +159,7 @@ def test_with_enough_room_nothing_is_left_out_and_the_reminder_alone_is_behind_t
 
 @given(branches(), framings, budgets)
 @settings(max_examples=examples(100), deadline=None)
-def test_what_is_kept_of_history_is_its_end(entries, prompt_parts, budget):
+def test_the_history_sent_is_a_suffix_of_the_branch(entries, prompt_parts, budget):
     prompt_parts = replace(prompt_parts, reads_files=False)
     cut = attempt(entries, prompt_parts, (), budget)
     if cut is None:
@@ -198,7 +198,7 @@ def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
 
 @given(branches(), framings, budgets)
 @settings(max_examples=examples(60), deadline=None)
-def test_only_what_is_fixed_can_be_too_long(entries, prompt_parts, budget):
+def test_only_fixed_parts_can_exceed_the_budget(entries, prompt_parts, budget):
     if attempt(entries, prompt_parts, (), budget) is not None:
         return
     latest = {block.kind: block for entry in entries[:-1] for block in entry.blocks}
@@ -211,7 +211,7 @@ def test_only_what_is_fixed_can_be_too_long(entries, prompt_parts, budget):
 
 
 @pytest.mark.parametrize("length", [10, 1000])
-def test_a_long_branch_is_counted_no_further_back_than_it_is_sent(length):
+def test_messages_that_are_not_sent_are_not_counted(length):
     counted: list[str] = []
 
     def count(text: str, stored: int) -> int:

@@ -1,4 +1,4 @@
-"""What a model reads of documents, and that a number stands for one of them."""
+"""Documents as the model sees them, and their numbers within a branch."""
 
 import json
 
@@ -20,7 +20,7 @@ def numbers(documents):
     return [(document.number, document.document_id) for document in documents]
 
 
-def test_documents_are_rendered_in_one_order_of_keys():
+def test_documents_are_rendered_with_a_fixed_order_of_keys():
     documents = [
         Document(4, "d4", "Rivers", "Wet ü.", "https://a.example", {"author": "Alice"}),
         Document(5, "d5", "Hills", "Dry."),
@@ -33,7 +33,7 @@ def test_documents_are_rendered_in_one_order_of_keys():
     )
 
 
-def test_numbers_go_on_from_the_highest_of_the_branch():
+def test_numbers_continue_after_the_highest_of_the_branch():
     numbering = Numbering(highest=7)
     assert numbers(numbering.number(found("a", "b"))) == [(8, "a"), (9, "b")]
     assert numbers(numbering.number(found("c"))) == [(10, "c")]
@@ -54,7 +54,7 @@ def test_two_parts_of_one_document_share_its_number_and_are_both_shown():
     assert [(part.number, part.contents) for part in parts] == [(1, "first"), (1, "second")]
 
 
-def test_an_address_tells_documents_without_an_id_apart():
+def test_documents_without_an_id_are_identified_by_address():
     numbering = Numbering()
     parts = [Document(0, "", "A", url="https://a"), Document(0, "", "B"), Document(0, "", "C")]
     assert [part.number for part in numbering.number([*parts, parts[0]])] == [1, 2, 3]
@@ -64,7 +64,7 @@ rounds = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), max_size=5)
 
 
 @given(rounds=rounds, highest=st.integers(0, 50))
-def test_no_number_stands_for_two_documents(rounds, highest):
+def test_numbers_are_unique(rounds, highest):
     numbering = Numbering(highest)
     seen = {}
     for ids in rounds:
@@ -76,7 +76,7 @@ def test_no_number_stands_for_two_documents(rounds, highest):
 
 
 @given(st.lists(st.builds(Document, st.integers(1, 9), st.text(), st.text(), st.text()), max_size=3))
-def test_what_is_rendered_is_json(documents):
+def test_rendered_documents_are_json(documents):
     lead, listed = render(documents).split("\n", 1)
     assert lead == LEAD
     assert [each["contents"] for each in json.loads(listed)["documents"]] == [d.contents for d in documents]

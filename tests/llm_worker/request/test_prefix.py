@@ -1,4 +1,4 @@
-"""How much of each request the one before began with: what a server with a prefix cache need not read again."""
+"""The share of each request that repeats the previous one, so that a prefix cache need not process it again."""
 
 from datetime import timedelta
 from itertools import pairwise
@@ -23,9 +23,9 @@ SYSTEM_TOKENS, DYNAMIC_TOKENS, QUESTION_TOKENS, ANSWER_TOKENS = 1500, 200, 60, 3
 def text(tokens: int, name: str) -> str:
     """Exactly this many tokens in the default encoding, unlike any other text."""
     begins = f"{name}:"
-    made = begins + " word" * (tokens - count_tokens(begins))
-    assert count_tokens(made) == tokens
-    return made
+    text = begins + " word" * (tokens - count_tokens(begins))
+    assert count_tokens(text) == tokens
+    return text
 
 
 def requests(layout: str) -> list[LanguageModelInput]:
@@ -36,18 +36,18 @@ def requests(layout: str) -> list[LanguageModelInput]:
     )
     stored = (Block("D", dynamic),) if layout == "append_only" else ()
     entries: list[Entry] = []
-    made = []
+    requests = []
     for turn in range(1, TURNS + 1):
         sent_at = SENT_AT + timedelta(minutes=turn)
         question = text(QUESTION_TOKENS, f"question {turn}")
         blocks = stored if turn == 1 else ()
         entries.append(Entry(f"u{turn}", "user", question, sent_at, QUESTION_TOKENS, blocks=blocks))
         context = build_context(entries, prompt_parts, budget=Budget(100_000), tokens_of=estimate_tokens)
-        made.append(context.messages)
+        requests.append(context.messages)
         entries.append(
             Entry(f"a{turn}", "assistant", text(ANSWER_TOKENS, f"answer {turn}"), sent_at, ANSWER_TOKENS)
         )
-    return made
+    return requests
 
 
 @pytest.mark.parametrize(("layout", "least"), [("moving", 0.88), ("append_only", 0.93)])
@@ -92,7 +92,7 @@ def test_a_turns_requests_extend_each_other_to_the_last_token_but_for_the_remind
     assert common_length(first, second) == len(first)
 
 
-def test_messages_are_the_same_where_the_wire_is():
+def test_messages_are_equal_if_their_wire_format_is():
     call, other = Call("1", "t", {"a": 1, "b": 2}), Call("1", "t", {"b": 2, "a": 1})
     messages = [
         Message("TC", "", (call,), tokens=3),

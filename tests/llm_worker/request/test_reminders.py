@@ -1,4 +1,4 @@
-"""What stands last in a request, by what the turn has come to."""
+"""The reminder at the end of a request, by the state of the turn."""
 
 import pytest
 
@@ -25,11 +25,11 @@ OPEN = prompt("open_pages")
         pytest.param("Rhyme.", "last searched", f"Rhyme.\n\n{OUT}\n\n{CITE}", id="everything, in order"),
     ],
 )
-def test_reminder(own, state, text):
-    said = build_reminder(
+def test_the_reminder_depends_on_the_state_of_the_turn(own, state, text):
+    reminder = build_reminder(
         own,
         is_last_cycle="last" in state,
         has_searched="searched" in state,
         may_open_pages="opens" in state,
     )
-    assert said == text
+    assert reminder == text

@@ -1,4 +1,4 @@
-"""Which text stands first, and that it stays the same for a session."""
+"""The system prompt: its sections and the agent's prompt; it is stable for a session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -68,7 +68,9 @@ def prompts(
         ),
     ],
 )
-def test_the_prompts_are(base: str, agent: AgentPrompt, system: str, moving: str) -> None:
+def test_the_agents_prompt_is_added_replaces_or_moves(
+    base: str, agent: AgentPrompt, system: str, moving: str
+) -> None:
     assert prompts(base, agent) == (system, moving)
 
 
@@ -84,7 +86,9 @@ def test_the_prompts_are(base: str, agent: AgentPrompt, system: str, moving: str
         ),
     ],
 )
-def test_the_sections_are(tools: list[Named], documents: bool, sections: list[str]) -> None:
+def test_sections_depend_on_tools_and_documents(
+    tools: list[Named], documents: bool, sections: list[str]
+) -> None:
     system, _ = prompts(tools=tools, documents=documents)
     assert system == "\n\n".join(sections)
 
@@ -94,18 +98,18 @@ def test_without_a_base_the_agents_prompt_takes_its_place_above_the_sections() -
     assert (system.startswith("Agent.\n\n# Tools\n"), moving) == (True, "")
 
 
-def test_an_agent_that_replaces_the_prompt_says_itself_how_to_use_tools() -> None:
+def test_a_replacing_prompt_gets_no_section_on_tools() -> None:
     assert prompts(agent=AgentPrompt("Agent.", replaces=True), tools=[SEARCH], documents=True) == (
         "Agent.",
         "",
     )
 
 
-def test_tools_are_encouraged_to_be_called_again_by_the_prompt_itself() -> None:
+def test_the_section_on_tools_encourages_further_calls() -> None:
     assert "Further calls are encouraged" in prompts(tools=[CLOCK])[0]
 
 
-def test_the_day_is_the_sessions_and_not_todays() -> None:
+def test_the_date_is_that_of_the_session() -> None:
     later = BEGAN_AT + timedelta(seconds=30)
     agent = AgentPrompt()
     first, second = (
@@ -115,7 +119,7 @@ def test_the_day_is_the_sessions_and_not_todays() -> None:
     assert first == second
 
 
-def test_the_texts_that_ship_are_short() -> None:
+def test_the_built_in_prompts_are_short() -> None:
     assert count_tokens(default_system_prompt()) <= 300
     every_tool = prompts("", tools=list(TOOLS.values()), documents=True)[0]
     assert count_tokens(every_tool) <= 600

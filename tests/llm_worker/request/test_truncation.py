@@ -1,4 +1,4 @@
-"""Tool responses that are too long keep their head and their tail, and say how much is missing."""
+"""Oversize tool responses keep their head and tail, with a note of how much is missing."""
 
 import re
 from itertools import pairwise
@@ -24,11 +24,11 @@ def words(text: str, _stored: int = 0) -> int:
     return len(text.split())
 
 
-def test_what_fits_stays_as_it_is():
+def test_a_text_that_fits_is_unchanged():
     assert truncate("a b c", 3, words) == ("a b c", 3)
 
 
-def test_head_and_tail_stay_and_the_rest_is_counted():
+def test_head_and_tail_are_kept_and_the_omitted_tokens_are_counted():
     text = " ".join(f"{n:04}" for n in range(1000))
     short, tokens = truncate(text, 100, words)
     head, left_out, tail = NOTE.split(short)
@@ -44,13 +44,13 @@ def test_head_and_tail_stay_and_the_rest_is_counted():
     st.integers(SHORTEST_TOKENS, 300),
 )
 @settings(deadline=None)
-def test_never_more_than_allowed_in_the_default_encoding(text, limit):
+def test_a_truncated_text_stays_within_its_limit(text, limit):
     short, tokens = truncate(text, limit, lambda given, _stored: count_tokens(given))
     assert count_tokens(short) <= tokens <= limit
     assert truncate(text, limit, lambda given, _stored: count_tokens(given)) == (short, tokens)
 
 
-def test_dense_ends_are_cut_further():
+def test_token_dense_ends_are_truncated_further():
     text = "x " * 200 + "y" * 4000 + " z" * 200
     short, tokens = truncate(text, SHORTEST_TOKENS, words)
     assert words(short) <= tokens <= SHORTEST_TOKENS
@@ -91,7 +91,7 @@ def cycles(sizes: list[int], budget: int, history: int = 0) -> list[list[Message
     ]
 
 
-def test_an_oversize_response_is_shortened_and_looks_the_same_in_every_later_cycle():
+def test_an_oversize_response_is_truncated_identically_in_every_later_cycle():
     requests = cycles([5000, 40, 5000, 5000], 2000, history=30)
     for before, after in pairwise(requests):
         assert after[: len(before)] == before
@@ -109,14 +109,14 @@ def test_no_number_of_oversize_responses_ends_a_turn():
         cycles([5000] * 30, 1000)
 
 
-def test_whose_responses_are_shortened_is_told():
+def test_the_calls_with_truncated_responses_are_reported():
     rounds = [Round((Call("a", "t", {}, "x " * 5000), Call("b", "t", {}, "short")))]
     entries = [Entry("q", "user", "q", SENT_AT)]
     context = build_context(entries, PromptParts(), rounds=rounds, budget=Budget(2000), tokens_of=words)
     assert context.truncated == ("a",)
 
 
-def test_a_reminder_finds_room_behind_shortened_responses():
+def test_truncation_leaves_room_for_the_reminder():
     reminder = "remember " * REMINDER_TOKENS
     rounds = [Round((Call("a", "t", {}, "x " * 50_000),))]
     entries = [Entry("q", "user", "q", SENT_AT)]

@@ -1,4 +1,4 @@
-"""Tool calls come out whole, however a server writes them down."""
+"""Tool calls are assembled completely from the deltas of differing servers."""
 
 import json
 from itertools import count
@@ -105,12 +105,14 @@ def seen(calls):
         pytest.param(
             [(0, "a", " web search.now! ", "{}")], ["a web_search_now_ {}"], id="a name to send back"
         ),
-        pytest.param([(0, "a", "find", "\x00{\ud83d")], ["a find \ufffd{"], id="characters for nobody"),
+        pytest.param(
+            [(0, "a", "find", "\x00{\ud83d")], ["a find \ufffd{"], id="characters that cannot be stored"
+        ),
         pytest.param([(0, "a", "find", "\ud83c"), (0, "", "", "\udf0a")], ["a find 🌊"], id="half an emoji"),
         pytest.param([], [], id="nothing"),
     ],
 )
-def test_calls_are_put_together(deltas, calls):
+def test_calls_are_assembled_from_their_deltas(deltas, calls):
     assert seen(assembled(deltas)) == calls
 
 
@@ -136,7 +138,7 @@ def test_calls_are_put_together(deltas, calls):
         ('{"q":' * 100_000, None),
     ],
 )
-def test_arguments_are_an_object_that_can_be_stored_or_none(raw, arguments):
+def test_arguments_are_a_storable_object_or_none(raw, arguments):
     assert parse_arguments(raw) == arguments
 
 
@@ -145,7 +147,7 @@ objects = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=
 
 
 @given(asked=st.lists(st.tuples(names, objects), max_size=5), size=st.integers(1, 9), cut=st.booleans())
-def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
+def test_calls_are_the_same_however_they_are_split_into_deltas(asked, size, cut):
     steps = [{"call": {"name": n, "arguments": a, "id": f"call_{i}", "pieces": size if cut else 0}}
              for i, (n, a) in enumerate(asked)]  # fmt: skip
     body = {"messages": [], "model": "scripted"}
@@ -158,7 +160,7 @@ def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
 
 
 @pytest.mark.parametrize(
-    ("delta", "said"),
+    ("delta", "deltas"),
     [
         pytest.param(
             {"tool_calls": [{"index": 1, "id": "a", "type": "function", "function": {"name": "find"}}]},
@@ -182,5 +184,5 @@ def test_what_a_server_streams_is_what_was_asked(asked, size, cut):
         ),
     ],
 )
-def test_the_calls_of_a_chunk(delta, said):
-    assert list(parse_chunk(json.dumps({"choices": [{"delta": delta}]}).encode())) == said
+def test_the_tool_call_deltas_of_a_chunk_are_parsed(delta, deltas):
+    assert list(parse_chunk(json.dumps({"choices": [{"delta": delta}]}).encode())) == deltas

@@ -1,4 +1,4 @@
-"""What readers are shown of a call while the model writes it."""
+"""Fragments of a call that readers are shown while the model writes it."""
 
 from itertools import count
 
@@ -16,38 +16,38 @@ NO = NO_INDEX
 
 
 def shown(batches, watchable=("ask",)):
-    """After each batch of deltas that came together: the call and the text of it that is news; "" for none."""
+    """For each batch of deltas: the fragment to show, as "id name text"; "" for none."""
     numbers = count(1)
     calls = CallPreviewer(lambda: f"own_{next(numbers)}", watchable)
-    told = []
+    fragments = []
     for batch in batches:
         for delta in batch:
             calls.feed(ToolCallDelta(*delta))
         piece = calls.next_fragment()
         assert calls.next_fragment() is None
-        told.append(f"{piece.id} {piece.name} {piece.text}" if piece else "")
-    return told
+        fragments.append(f"{piece.id} {piece.name} {piece.text}" if piece else "")
+    return fragments
 
 
 @pytest.mark.parametrize(
-    ("batches", "told"),
+    ("batches", "fragments"),
     [
         pytest.param(
             [[(0, "a", "ask", "")], [(0, "", "", '{"q"')], [(0, "", "", ":"), (0, "", "", "1}")]],
             ["", "", 'a ask {"q":1}'],
-            id="the only one, from its second piece",
+            id="the only call, from its second piece",
         ),
-        pytest.param([[(0, "a", "ask", "{}")]], [""], id="what comes in one piece is not being written"),
-        pytest.param([[(0, "a", "ask", " \n")], [(0, "", "", "{}")]], ["", "a ask  \n{}"], id="after blanks"),
+        pytest.param([[(0, "a", "ask", "{}")]], [""], id="a call that arrives in one piece is not shown"),
+        pytest.param([[(0, "a", "ask", " \n")], [(0, "", "", "{}")]], ["", "a ask  \n{}"], id="leading white space is not shown alone"),
         pytest.param(
             [[(0, "a", "ask", '{"q'), (1, "b", "ask", "{")], [(0, "", "", '":1}')]],
             ["", ""],
-            id="not one of several that come together",
+            id="none of several calls that arrive together",
         ),
         pytest.param(
             [[(0, "a", "ask", "")], [(1, "b", "ask", "")], [(0, "", "", "{}")]],
             ["", "", ""],
-            id="nor one that is not alone when its arguments begin",
+            id="nor a call that is not alone when its arguments start",
         ),
         pytest.param(
             [
@@ -56,7 +56,7 @@ def shown(batches, watchable=("ask",)):
                 [(0, "", "", '":1}')],
             ],
             ['a ask {"q', "", 'a ask ":1}'],
-            id="what has begun goes on when another begins, which waits",
+            id="the first call continues when a second starts, which is not shown",
         ),
         pytest.param(
             [[(0, "a", "ask", "{"), (0, "", "", '"q')], [(0, "b", "ask", "{}")]],
@@ -80,12 +80,12 @@ def shown(batches, watchable=("ask",)):
         pytest.param(
             [[(0, "a", "ask", '{"q":"\x00\ud83c')], [(0, "", "", "\udf0a")]],
             ["", 'a ask {"q":"\ufffd🌊'],
-            id="characters for nobody",
+            id="characters that cannot be stored",
         ),
     ],
 )  # fmt: skip
-def test_what_is_news_of_calls_in_writing(batches, told):
-    assert shown(batches) == told
+def test_each_batch_yields_at_most_one_fragment_of_the_first_call(batches, fragments):
+    assert shown(batches) == fragments
 
 
 DELTAS = st.tuples(
@@ -95,8 +95,8 @@ DELTAS = st.tuples(
 
 
 @given(st.lists(st.lists(DELTAS, max_size=3), max_size=10))
-def test_what_is_shown_is_the_beginning_of_the_first_call(batches):
-    """Whatever a server sends, a call that was shown comes to be, in the first tab, with its name and its text."""
+def test_the_fragments_shown_add_up_to_the_first_call(batches):
+    """A call that was shown is the first of the step, with the name and text shown, whatever a server sends."""
     numbers = count(1)
     calls = CallPreviewer(lambda: f"own_{next(numbers)}", ["ask"])
     pieces = []
@@ -133,5 +133,5 @@ def test_what_is_shown_is_the_beginning_of_the_first_call(batches):
         ('{"q":' * 100_000, {}),
     ],
 )
-def test_arguments_that_were_not_written_to_their_end(raw, arguments):
+def test_incomplete_arguments_are_parsed_as_far_as_they_go(raw, arguments):
     assert parse_partial_arguments(raw) == arguments

@@ -1,4 +1,4 @@
-"""Numbers in brackets become links to the turn's documents; everything else comes out as the model wrote it."""
+"""Numbers in brackets become links to the turn's documents; all other text is passed on unchanged."""
 
 from itertools import pairwise
 
@@ -24,12 +24,12 @@ L2 = "[[2]](/files/2)"
 
 def shown(pieces, mode="links", documents=DOCUMENTS):
     citations = Citations(documents, mode)
-    said = [each for piece in pieces for each in citations.feed(piece)] + list(citations.flush())
-    return said, citations
+    output = [each for piece in pieces for each in citations.feed(piece)] + list(citations.flush())
+    return output, citations
 
 
-def text_of(said):
-    return "".join(each for each in said if isinstance(each, str))
+def text_of(output):
+    return "".join(each for each in output if isinstance(each, str))
 
 
 def in_pieces(text, cuts):
@@ -81,9 +81,9 @@ TABLE = [
 
 @pytest.mark.parametrize(("written", "text"), TABLE)
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
-def test_citations_become_links_however_they_are_cut(written, text, size):
-    said, _ = shown([written[at : at + size] for at in range(0, len(written), size)])
-    assert text_of(said) == text
+def test_citations_become_links_however_the_text_is_split(written, text, size):
+    output, _ = shown([written[at : at + size] for at in range(0, len(written), size)])
+    assert text_of(output) == text
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_citations_become_links_however_they_are_cut(written, text, size):
         ("removed", "Wet , .", []),
     ],
 )
-def test_modes(mode, text, cited):
-    said, citations = shown(["Wet [[1, 2]](https://made.up), [9]."], mode)
-    assert text_of(said) == text
+def test_each_citation_mode_links_strips_or_keeps_numbers(mode, text, cited):
+    output, citations = shown(["Wet [[1, 2]](https://made.up), [9]."], mode)
+    assert text_of(output) == text
     assert list(citations.cited) == cited
 
 
-def test_an_address_cannot_leave_its_link():
+def test_an_address_cannot_break_out_of_its_link():
     document = Document(1, "one", "One", url="https://a.example/ (x)\n<b>")
     assert text_of(shown(["So [1]."], documents={1: document})[0]) == (
         "So [[1]](https://a.example/%20%28x%29%0A%3Cb%3E)."
@@ -108,8 +108,8 @@ def test_an_address_cannot_leave_its_link():
 
 
 def test_a_document_is_announced_once_and_before_its_first_link():
-    said, citations = shown(["A [1", "] b [2] c [1], [3, 2]"])
-    assert said == [
+    output, citations = shown(["A [1", "] b [2] c [1], [3, 2]"])
+    assert output == [
         "A ",
         DOCUMENTS[1],
         f"{L1} b ",
@@ -121,13 +121,13 @@ def test_a_document_is_announced_once_and_before_its_first_link():
     assert citations.cited == {number: DOCUMENTS[number] for number in (1, 2, 3)}
 
 
-def test_what_an_earlier_attempt_has_announced_is_not_announced_again():
+def test_documents_announced_by_an_earlier_attempt_are_not_announced_again():
     citations = Citations(DOCUMENTS, cited=[DOCUMENTS[1]])
     assert [*citations.feed("[1]"), *citations.flush()] == [L1]
     assert list(citations.cited) == [1]
 
 
-def test_without_documents_nothing_is_touched_and_nothing_waits():
+def test_without_documents_text_passes_unchanged_and_undelayed():
     citations = Citations({})
     assert list(citations.feed("[1")) == ["[1"]
     assert list(citations.feed("]")) == ["]"]
@@ -144,7 +144,7 @@ def test_documents_found_between_two_inferences_can_be_cited_in_the_second():
     ]  # fmt: skip
 
 
-def test_only_what_may_become_a_citation_waits():
+def test_only_a_possible_citation_is_held_back():
     citations = Citations(DOCUMENTS)
     assert list(citations.feed("Wet ")) == ["Wet "]
     assert list(citations.feed("[")) == []
@@ -157,7 +157,7 @@ def test_only_what_may_become_a_citation_waits():
     "written",
     ["x[" + "1, " * 5_000, "x[1](" + "a" * 5_000, " [9]" * 5_000 + " ", "`" * 5_000, "[[1]](u" * 5_000],
 )
-def test_what_waits_is_bounded(written):
+def test_the_held_text_is_bounded(written):
     citations = Citations(DOCUMENTS)
     waiting = list(citations.feed(written)), list(citations.flush())
     assert len(text_of(waiting[1])) < 2_500
@@ -195,7 +195,7 @@ alphabet = st.sampled_from(
     mode=st.sampled_from(["links", "plain", "removed"]),
 )
 @example(text="\\[1]", cuts=[1], mode="links")
-def test_cutting_changes_nothing(text, cuts, mode):
+def test_the_result_does_not_depend_on_how_the_text_is_split(text, cuts, mode):
     whole, at_once = shown([text], mode)
     cut, in_parts = shown(in_pieces(text, cuts), mode)
     assert text_of(cut) == text_of(whole)
@@ -206,7 +206,7 @@ def test_cutting_changes_nothing(text, cuts, mode):
 
 
 @given(text=st.lists(alphabet, max_size=30).map("".join), cuts=st.lists(st.integers(0, 200), max_size=12))
-def test_telling_code_from_prose_loses_nothing(text, cuts):
+def test_splitting_code_from_prose_loses_no_text(text, cuts):
     def parts(pieces):
         spans = CodeSpans()
         read = [part for piece in pieces for part in spans.feed(piece)] + list(spans.flush())
@@ -217,5 +217,5 @@ def test_telling_code_from_prose_loses_nothing(text, cuts):
 
 
 @given(text=st.text(st.characters(exclude_characters="[【"), max_size=60))
-def test_text_without_brackets_is_not_touched(text):
+def test_text_without_brackets_is_unchanged(text):
     assert text_of(shown([text])[0]) == text

@@ -1,4 +1,4 @@
-"""Tool calls written into the answer are found however they are cut; nothing else is touched."""
+"""Tool calls written into the answer are found however the text is split; all other text is unchanged."""
 
 import json
 from itertools import count, pairwise
@@ -44,7 +44,7 @@ FOUND = [
     pytest.param(f"```\n{CALL}\n```", "", FIND, id="in a fence without a language"),
     pytest.param(f"```\nx\n```\n{CALL}\n", "```\nx\n```\n\n", FIND, id="behind a fence"),
     pytest.param(f"<tool_call>\n{CALL}\n</tool_call>", "", FIND, id="tagged"),
-    pytest.param(f"<tool_call>{CALL}", "", FIND, id="tagged, its end cut off"),
+    pytest.param(f"<tool_call>{CALL}", "", FIND, id="tagged, without its end"),
     pytest.param(
         f"<tool_call>{CALL}</tool_call>\n<tool_call>{TIME}</tool_call>",
         "\n",
@@ -58,7 +58,7 @@ FOUND = [
         INVOKED,
         id="markup, typed by the schema",
     ),
-    pytest.param(f"<function_calls>{INVOKE}", "", INVOKED, id="markup, its end cut off"),
+    pytest.param(f"<function_calls>{INVOKE}", "", INVOKED, id="markup, without its end"),
     pytest.param(
         f"<function_calls>{INVOKE}<invoke name='none'></invoke></function_calls>",
         "",
@@ -123,12 +123,12 @@ def test_a_call_is_found_and_not_shown(written, shown, calls, size):
 
 @pytest.mark.parametrize("size", [1, 3, 10_000])
 @pytest.mark.parametrize("written", ORDINARY)
-def test_everything_else_is_text(written, size):
+def test_text_that_is_not_a_call_is_unchanged(written, size):
     assert read(in_steps(written, size)) == (written, [])
 
 
 @pytest.mark.parametrize("written", [each.values[0] for each in FOUND])
-def test_where_no_tool_is_offered_there_is_no_call(written):
+def test_without_offered_tools_no_call_is_found(written):
     assert read(list(written), offered={}) == (written, [])
 
 
@@ -142,19 +142,19 @@ def test_where_no_tool_is_offered_there_is_no_call(written):
         ([CALL[:20], CALL[20:-1], "} and"], ["", "", " and"]),
     ],
 )
-def test_only_what_may_become_a_call_waits(pieces, shown):
+def test_only_a_possible_call_is_held_back(pieces, shown):
     calls = TextCalls(OFFERED, lambda: "own")
     assert [calls.feed(piece) for piece in pieces] == shown
 
 
 @pytest.mark.parametrize("size", [1_000, 1_000_000])
 @pytest.mark.parametrize(
-    "begun",
+    "opening",
     ['{"name": "find", "arguments": {"q": "', '<function_calls><invoke name="find"><parameter name="q">'],
 )
-def test_what_waits_is_bounded(begun, size):
+def test_the_held_text_is_bounded(opening, size):
     calls = TextCalls(OFFERED, lambda: "own")
-    written = begun + "x" * (2 * LONGEST_CALL)
+    written = opening + "x" * (2 * LONGEST_CALL)
     shown = "".join(calls.feed(piece) for piece in in_steps(written, size))
     assert shown + calls.flush() == written
     assert len(shown) >= LONGEST_CALL
@@ -167,7 +167,7 @@ snippets = st.sampled_from(
 
 
 @given(text=st.lists(snippets, max_size=12).map("".join), cuts=st.lists(st.integers(0, 500), max_size=12))
-def test_cutting_changes_nothing(text, cuts):
+def test_the_result_does_not_depend_on_how_the_text_is_split(text, cuts):
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     assert read([text[start:stop] for start, stop in pairwise(places)]) == read([text])
 

@@ -1,4 +1,4 @@
-"""What of a model's calls will run, and what the model is told of the others."""
+"""Which of a model's calls run, and which response the others get."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def asked(word: str) -> RequestedCall:
         ),
     ],
 )
-def test_a_round_is(wanted: str, round_: str) -> None:
+def test_calls_are_planned_in_order_and_merged_per_tool(wanted: str, round_: str) -> None:
     calls = plan_calls([asked(word) for word in wanted.split()], TOOLS)
     assert (
         " ".join(f"{c.id}:{c.name}:{'FAILED' if c.result else c.arguments['for']}" for c in calls) == round_
@@ -109,20 +109,20 @@ def test_a_round_is(wanted: str, round_: str) -> None:
         ),
     ],
 )
-def test_a_call_that_cannot_run_is_answered(
+def test_a_call_that_cannot_run_gets_an_error_response(
     name: str, arguments: dict[str, Any] | None, sentence: str
 ) -> None:
     [call] = plan_calls([RequestedCall("1", name, arguments, "")], TOOLS)
     assert call.result == CallResult("failed", sentence)
 
 
-def test_a_complaint_does_not_quote_at_length() -> None:
+def test_a_schema_error_is_truncated() -> None:
     [call] = plan_calls([RequestedCall("1", "look", {"for": ["long"] * 10_000}, "")], TOOLS)
     assert call.result
     assert len(call.result.response) < 500
 
 
-def test_one_step_makes_a_bounded_number_of_calls() -> None:
+def test_the_calls_of_one_step_are_limited() -> None:
     calls = plan_calls([asked(f"{number}:look:a") for number in range(MAX_CALLS + 2)], TOOLS)
     assert [call.result for call in calls[:MAX_CALLS]] == [None] * MAX_CALLS
     refused = CallResult("failed", f"Not run: one step may make at most {MAX_CALLS} calls.")
@@ -155,6 +155,8 @@ FOUND = CallResult("completed", "There.", (Document(3, "d", "t"),))
         ),
     ],
 )
-def test_after_a_loss(tool: Stub | None, result: CallResult | None, expected: CallResult | None) -> None:
+def test_a_call_without_a_result_runs_again_only_if_its_tool_is_idempotent(
+    tool: Stub | None, result: CallResult | None, expected: CallResult | None
+) -> None:
     call = PlannedCall("1", tool.name if tool else "pay", {}, tool, result)
     assert plan_after_loss(call).result == expected

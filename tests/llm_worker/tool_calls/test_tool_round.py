@@ -1,4 +1,4 @@
-"""Calls run side by side, and nothing that a tool does ends a run."""
+"""Calls of a round run concurrently, and no failure of a tool ends the run."""
 
 import asyncio
 import logging
@@ -24,8 +24,8 @@ PAGE = Document(0, "p", "Page", "Text.", "http://localhost/p")
 
 
 @dataclass
-class Doing:
-    """A tool that does what it is told."""
+class FunctionTool:
+    """A tool that awaits a given function."""
 
     do: Callable[[], Awaitable[ToolResult]]
     name: str = "doing"
@@ -48,16 +48,16 @@ class Doing:
 
 @dataclass
 class RecordingHost:
-    """Remembers what it was told. Gives every document the next number."""
+    """Records the calls that began and ended. Gives every document the next number."""
 
     now: datetime = datetime(2026, 11, 22, tzinfo=UTC)
-    begun: list[str] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
     ended: list[tuple[int, str]] = field(default_factory=list)
     numbered: int = 0
 
     async def begin(self, calls: Sequence[PlannedCall]) -> None:
         await asyncio.sleep(0)
-        self.begun += [call.id for call in calls]
+        self.started += [call.id for call in calls]
 
     def context(self, tab: int) -> ToolContext:
         return self
@@ -75,25 +75,25 @@ class RecordingHost:
         self.ended.append((tab, result.status))
 
 
-def calls_of(*tools: Doing) -> list[PlannedCall]:
+def calls_of(*tools: FunctionTool) -> list[PlannedCall]:
     return [PlannedCall(str(number), tool.name, {}, tool) for number, tool in enumerate(tools)]
 
 
-def saying(outcome: ToolResult) -> Doing:
+def returning(outcome: ToolResult) -> FunctionTool:
     async def do() -> ToolResult:
         return outcome
 
-    return Doing(do)
+    return FunctionTool(do)
 
 
-def raising(error: BaseException) -> Doing:
+def raising(error: BaseException) -> FunctionTool:
     async def do() -> ToolResult:
         raise error
 
-    return Doing(do)
+    return FunctionTool(do)
 
 
-async def for_ever() -> ToolResult:
+async def wait_forever() -> ToolResult:
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -101,13 +101,13 @@ async def for_ever() -> ToolResult:
 @pytest.mark.parametrize(
     ("tool", "expected"),
     [
-        pytest.param(saying(ToolResult("Noon.")), CallResult("completed", "Noon."), id="an answer"),
-        pytest.param(saying(ToolResult()), CallResult("completed", "doing returned nothing."), id="no answer"),
-        pytest.param(saying(ToolResult("a\x00")), CallResult("completed", "a\ufffd"), id="what no database takes"),
+        pytest.param(returning(ToolResult("Noon.")), CallResult("completed", "Noon."), id="an answer"),
+        pytest.param(returning(ToolResult()), CallResult("completed", "doing returned nothing."), id="no answer"),
+        pytest.param(returning(ToolResult("a\x00")), CallResult("completed", "a\ufffd"), id="a character that Postgres rejects"),
         pytest.param(raising(ToolFailed("No.")), CallResult("failed", "No."), id="a reason"),
         pytest.param(raising(ToolFailed()), CallResult("failed", "doing failed."), id="no reason"),
         pytest.param(
-            raising(KeyError("secret")), CallResult("failed", "doing failed because of an internal error."), id="a bug"
+            raising(KeyError("secret")), CallResult("failed", "doing failed because of an internal error."), id="an internal error"
         ),
         pytest.param(
             raising(asyncio.CancelledError()),
@@ -115,20 +115,22 @@ async def for_ever() -> ToolResult:
             id="a tool that cancels itself",
         ),
         pytest.param(
-            Doing(for_ever, time_limit_s=0.01), CallResult("failed", "doing did not finish within 0.01 seconds."),
-            id="no end",
+            FunctionTool(wait_forever, time_limit_s=0.01), CallResult("failed", "doing did not finish within 0.01 seconds."),
+            id="a time-out",
         ),
         pytest.param(
-            Doing(for_ever, is_idempotent=False, time_limit_s=0.01),
+            FunctionTool(wait_forever, is_idempotent=False, time_limit_s=0.01),
             CallResult("unknown", "doing did not finish within 0.01 seconds; it may or may not have taken effect."),
-            id="no end of what changes something",
+            id="a time-out of a tool that is not idempotent",
         ),
     ],
 )  # fmt: skip
-async def test_a_call_comes_to(tool: Doing, expected: CallResult) -> None:
+async def test_the_result_of_a_call_reflects_how_its_tool_ended(
+    tool: FunctionTool, expected: CallResult
+) -> None:
     host = RecordingHost()
     assert await execute(calls_of(tool), host, LIMIT_S) == [expected]
-    assert (host.begun, host.ended) == (["0"], [(0, expected.status)])
+    assert (host.started, host.ended) == (["0"], [(0, expected.status)])
 
 
 async def test_a_bug_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
@@ -138,13 +140,13 @@ async def test_a_bug_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) 
     assert (record.getMessage(), record.exc_info and record.exc_info[0]) == ("tool doing broke", KeyError)
 
 
-async def test_the_general_limit_is_for_tools_without_their_own() -> None:
-    [result] = await execute(calls_of(Doing(for_ever)), RecordingHost(), 0.02)
+async def test_the_general_time_limit_applies_to_tools_without_one() -> None:
+    [result] = await execute(calls_of(FunctionTool(wait_forever)), RecordingHost(), 0.02)
     assert result.response == "doing did not finish within 0.02 seconds."
 
 
 async def test_documents_are_numbered_and_rendered() -> None:
-    found = saying(ToolResult(documents=(PAGE, replace(PAGE, document_id="q", contents="More.\x00"))))
+    found = returning(ToolResult(documents=(PAGE, replace(PAGE, document_id="q", contents="More.\x00"))))
     [result] = await execute(calls_of(found), RecordingHost(numbered=4), LIMIT_S)
     assert [(document.number, document.contents) for document in result.documents] == [
         (5, "Text."),
@@ -154,7 +156,7 @@ async def test_documents_are_numbered_and_rendered() -> None:
     assert "More.\ufffd" in result.response
 
 
-async def test_calls_run_side_by_side_and_end_in_their_own_order() -> None:
+async def test_calls_run_concurrently_and_each_result_is_stored_as_its_call_ends() -> None:
     second_has_ended = asyncio.Event()
 
     async def first() -> ToolResult:
@@ -166,7 +168,7 @@ async def test_calls_run_side_by_side_and_end_in_their_own_order() -> None:
         return ToolResult("second")
 
     host = RecordingHost()
-    result = await execute(calls_of(Doing(first), Doing(second)), host, LIMIT_S)
+    result = await execute(calls_of(FunctionTool(first), FunctionTool(second)), host, LIMIT_S)
     assert [one.response for one in result] == ["first", "second"]
     assert host.ended == [(1, "completed"), (0, "completed")]
 
@@ -176,14 +178,14 @@ async def test_nothing_runs_before_all_calls_are_stored() -> None:
     seen: list[list[str]] = []
 
     async def do() -> ToolResult:
-        seen.append(list(host.begun))
+        seen.append(list(host.started))
         return ToolResult("x")
 
-    await execute(calls_of(Doing(do), Doing(do)), host, LIMIT_S)
+    await execute(calls_of(FunctionTool(do), FunctionTool(do)), host, LIMIT_S)
     assert seen == [["0", "1"], ["0", "1"]]
 
 
-async def test_what_is_decided_does_not_run() -> None:
+async def test_a_call_that_already_has_a_result_does_not_run() -> None:
     kept = CallResult("completed", "Before.")
     decided = [replace(call, result=kept) for call in calls_of(raising(AssertionError()))]
     host = RecordingHost()
@@ -194,52 +196,54 @@ async def test_what_is_decided_does_not_run() -> None:
     assert host.ended == [(0, "completed"), (1, "failed")]
 
 
-async def test_a_stop_cancels_every_tool_and_waits_until_they_have_let_go() -> None:
-    begun, let_go = asyncio.Semaphore(0), []
+async def test_a_stop_cancels_every_tool_and_waits_for_their_cleanup() -> None:
+    started, cleaned_up = asyncio.Semaphore(0), []
 
     async def do() -> ToolResult:
-        begun.release()
+        started.release()
         try:
-            return await for_ever()
+            return await wait_forever()
         finally:
             await asyncio.sleep(0)
-            let_go.append(True)
+            cleaned_up.append(True)
 
     host = RecordingHost()
-    running = asyncio.create_task(execute(calls_of(Doing(do), Doing(do)), host, LIMIT_S))
-    await begun.acquire()
-    await begun.acquire()
+    running = asyncio.create_task(execute(calls_of(FunctionTool(do), FunctionTool(do)), host, LIMIT_S))
+    await started.acquire()
+    await started.acquire()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert (let_go, host.ended) == ([True, True], [])
+    assert (cleaned_up, host.ended) == ([True, True], [])
 
 
-async def test_a_tool_that_does_not_heed_a_stop_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tool_that_ignores_cancellation_is_abandoned_after_the_grace_period(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tool_round, "CANCEL_GRACE_S", 0.01)
-    begun, finish = asyncio.Event(), asyncio.Event()
+    started, finish = asyncio.Event(), asyncio.Event()
 
     async def do() -> ToolResult:
-        begun.set()
+        started.set()
         with suppress(asyncio.CancelledError):
             await finish.wait()
         await finish.wait()
-        raise KeyError("nobody hears it")
+        raise KeyError("not retrieved")
 
     host = RecordingHost()
-    running = asyncio.create_task(execute(calls_of(Doing(do)), host, LIMIT_S))
-    await begun.wait()
-    [stubborn] = [task for task in asyncio.all_tasks() if task.get_name() == "tool doing"]
+    running = asyncio.create_task(execute(calls_of(FunctionTool(do)), host, LIMIT_S))
+    await started.wait()
+    [ignoring] = [task for task in asyncio.all_tasks() if task.get_name() == "tool doing"]
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not stubborn.done()
+    assert not ignoring.done()
     finish.set()
-    await asyncio.wait({stubborn})
+    await asyncio.wait({ignoring})
     assert host.ended == []
 
 
-async def test_what_the_host_raises_ends_the_round_and_the_other_calls() -> None:
+async def test_an_exception_of_the_host_ends_the_round_and_cancels_the_other_calls() -> None:
     class Full(Exception):
         pass
 
@@ -251,10 +255,10 @@ async def test_what_the_host_raises_ends_the_round_and_the_other_calls() -> None
 
     async def slow() -> ToolResult:
         try:
-            return await for_ever()
+            return await wait_forever()
         finally:
             cancelled.set()
 
     with pytest.raises(Full):
-        await execute(calls_of(Doing(slow), saying(ToolResult("quick"))), Refusing(), LIMIT_S)
+        await execute(calls_of(FunctionTool(slow), returning(ToolResult("quick"))), Refusing(), LIMIT_S)
     assert cancelled.is_set()

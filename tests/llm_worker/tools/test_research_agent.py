@@ -1,4 +1,4 @@
-"""What research_agent asks of the engine, and what it makes of the report."""
+"""How research_agent starts its inner loop, and what it returns as its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.pure
 
 @dataclass
 class Reporting:
-    """Work whose research comes to this report."""
+    """A ToolContext whose research returns this report."""
 
     report: str | Exception = "The moon is far [3]."
     asked: list[tuple[str, str, list[str], int]] = field(default_factory=list)
@@ -42,7 +42,7 @@ def agent(settings: Any) -> ResearchAgent:
     return ResearchAgent([WebSearch(), CurrentTime()])
 
 
-async def test_the_report_is_what_the_model_reads(agent: ResearchAgent) -> None:
+async def test_the_report_is_the_response_of_the_call(agent: ResearchAgent) -> None:
     work = Reporting()
     assert await agent.run({"question": "How far is the moon?"}, work) == ToolResult("The moon is far [3].")
     [(instructions, question, tools, cycles)] = work.asked
@@ -54,7 +54,7 @@ async def test_the_report_is_what_the_model_reads(agent: ResearchAgent) -> None:
     )
 
 
-async def test_it_works_with_what_is_available(agent: ResearchAgent, settings: Any) -> None:
+async def test_the_inner_loop_gets_the_available_tools(agent: ResearchAgent, settings: Any) -> None:
     settings.WEB_SEARCH_URL = ""
     work = Reporting()
     await agent.run({"question": "What time is it?"}, work)
@@ -69,7 +69,7 @@ async def test_it_works_with_what_is_available(agent: ResearchAgent, settings: A
         (ModelFailed("upstream_timeout"), "The research broke off, because the model failed."),
     ],
 )
-async def test_no_report_is_a_failure_of_the_call_and_not_of_the_run(
+async def test_a_missing_report_fails_the_call_and_not_the_run(
     agent: ResearchAgent, report: str | Exception, sentence: str
 ) -> None:
     with pytest.raises(ToolFailed) as failed:
@@ -77,7 +77,7 @@ async def test_no_report_is_a_failure_of_the_call_and_not_of_the_run(
     assert str(failed.value) == sentence
 
 
-def test_it_is_what_its_tools_are(agent: ResearchAgent, settings: Any) -> None:
+def test_availability_and_idempotence_follow_its_tools(agent: ResearchAgent, settings: Any) -> None:
     assert (agent.searches, agent.is_idempotent, agent.is_available()) == (True, True, True)
     settings.WEB_SEARCH_URL = ""
     assert (agent.searches, agent.is_available()) == (False, True)
@@ -85,11 +85,11 @@ def test_it_is_what_its_tools_are(agent: ResearchAgent, settings: Any) -> None:
     assert not ResearchAgent([Paying()]).is_idempotent
 
 
-def test_researches_stay_several(agent: ResearchAgent) -> None:
+def test_parallel_calls_are_not_merged(agent: ResearchAgent) -> None:
     assert agent.merge([{"question": "a"}, {"question": "b"}]) is None
 
 
-def test_it_does_not_hand_its_question_to_another_of_its_kind() -> None:
+def test_the_agent_is_not_among_its_own_tools() -> None:
     research = TOOLS["research_agent"]
     assert isinstance(research, ResearchAgent)
     assert "research_agent" not in {tool.name for tool in research.tools()}

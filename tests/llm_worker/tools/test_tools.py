@@ -1,4 +1,4 @@
-"""Which tools there are, how a request names them, and what each answers."""
+"""The registry of tools, their schemas, and current_time."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +30,9 @@ class AtNoon:
         ({"timezone": "Pacific/Auckland"}, "Monday, 2026-11-23 01:00:05 +1300 (Pacific/Auckland)"),
     ],
 )
-async def test_the_time_is_told(arguments: dict[str, Any], answer: str) -> None:
+async def test_current_time_returns_the_time_in_the_requested_zone(
+    arguments: dict[str, Any], answer: str
+) -> None:
     outcome = await CurrentTime().run(arguments, AtNoon())
     assert (outcome.response, outcome.documents) == (answer, ())
 
@@ -38,16 +40,16 @@ async def test_the_time_is_told(arguments: dict[str, Any], answer: str) -> None:
 @pytest.mark.parametrize(
     "name", ["Mars/Olympus", "../etc/passwd", "Europe", "/etc/localtime", "a\x00b", "x" * 5000]
 )
-async def test_a_place_without_a_time_zone_is_named(name: str) -> None:
+async def test_an_unknown_time_zone_is_named_in_the_error(name: str) -> None:
     with pytest.raises(ToolFailed, match="There is no time zone"):
         await CurrentTime().run({"timezone": name}, AtNoon())
 
 
-def test_the_web_knows_the_tools_by_name() -> None:
+def test_the_tool_names_in_the_protocol_match_the_registry() -> None:
     assert set(TOOLS) == TOOL_NAMES
 
 
-def test_tools_are_offered_by_name_and_only_those_that_are_there() -> None:
+def test_only_known_and_available_tools_are_offered() -> None:
     assert [tool.name for tool in select_tools(["nothing", "current_time", "current_time"])] == [
         "current_time"
     ]
@@ -55,7 +57,7 @@ def test_tools_are_offered_by_name_and_only_those_that_are_there() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
-def test_a_tool_tells_the_model_what_it_needs_to_know(tool: Any) -> None:
+def test_every_tool_has_a_description_and_a_schema(tool: Any) -> None:
     assert tool.description.endswith(".")
     assert f"`{tool.name}`" in tool.guidance
     assert tool.parameters["type"] == "object"

@@ -1,4 +1,4 @@
-"""web_search against a scripted SearXNG: what is asked, what becomes documents, and what the model hears of failures."""
+"""web_search against a scripted SearXNG: queries, documents, and responses to failures."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from llm_worker.tools.web_search import MAX_DOCUMENTS, MAX_QUERIES, WebSearch
 from tests.search_server import SearchServer
 
 
-class Nobody:
+class UnusedContext:
     now = datetime(2026, 11, 22, tzinfo=UTC)
 
 
@@ -43,14 +43,14 @@ def page(name: str, **more: Any) -> dict[str, Any]:
 
 
 async def search(**arguments: Any) -> ToolResult:
-    return await WebSearch().run(arguments, Nobody())
+    return await WebSearch().run(arguments, UnusedContext())
 
 
 def titles(outcome: ToolResult) -> str:
     return " ".join(document.title for document in outcome.documents)
 
 
-def test_it_is_offered_where_there_is_a_server(settings: Any) -> None:
+def test_it_is_offered_only_if_a_server_is_configured(settings: Any) -> None:
     settings.WEB_SEARCH_URL = ""
     assert select_tools(["web_search"]) == []
     settings.WEB_SEARCH_URL = "http://127.0.0.1:9"
@@ -73,9 +73,7 @@ async def test_results_are_documents(searching: SearchServer) -> None:
 
 
 @pytest.mark.parametrize("address", ["{url}/", "{url}/search", "{url}/search?language=de"])
-async def test_the_address_may_be_written_in_several_ways(
-    searching: SearchServer, settings: Any, address: str
-) -> None:
+async def test_the_server_address_is_normalised(searching: SearchServer, settings: Any, address: str) -> None:
     settings.WEB_SEARCH_URL = address.format(url=searching.url)
     await search(query="a&b")
     [asked] = searching.requests
@@ -83,7 +81,7 @@ async def test_the_address_may_be_written_in_several_ways(
     assert ("language" in asked.parameters) == ("language" in address)
 
 
-async def test_several_queries_are_asked_at_once_and_their_best_come_first(searching: SearchServer) -> None:
+async def test_queries_run_concurrently_and_their_best_results_come_first(searching: SearchServer) -> None:
     searching.find(page("a1"), page("a2"), page("a3"), query="a")
     searching.find(page("b1"), page("a1"), query="b")
     outcome = await search(queries=["a", "b"])
@@ -91,16 +89,16 @@ async def test_several_queries_are_asked_at_once_and_their_best_come_first(searc
     assert sorted(searching.queries) == ["a", "b"]
 
 
-async def test_what_is_asked_twice_is_asked_once(searching: SearchServer) -> None:
+async def test_duplicate_queries_are_sent_once(searching: SearchServer) -> None:
     await search(query="Moon", queries=["moon ", "", "mars"])
     assert sorted(searching.queries) == ["Moon", "mars"]
 
 
-async def test_nothing_found_is_said(searching: SearchServer) -> None:
+async def test_an_empty_result_has_a_response(searching: SearchServer) -> None:
     assert await search(query="moon") == ToolResult("The web search found nothing.")
 
 
-async def test_no_query_is_not_asked(searching: SearchServer) -> None:
+async def test_an_empty_query_sends_no_request(searching: SearchServer) -> None:
     with pytest.raises(ToolFailed, match="needs a `query`"):
         await search(queries=[" "])
     assert searching.requests == []
@@ -115,26 +113,26 @@ async def test_no_query_is_not_asked(searching: SearchServer) -> None:
         page("x", url="https://example.org/" + "x" * 500),
     ],
 )
-async def test_what_nobody_could_follow_is_no_document(
+async def test_results_without_a_usable_address_are_dropped(
     searching: SearchServer, result: dict[str, Any]
 ) -> None:
     searching.find(result, page("moon"))
     assert titles(await search(query="x")) == "Moon"
 
 
-async def test_half_an_emoji_costs_no_result(searching: SearchServer) -> None:
+async def test_a_lone_surrogate_does_not_drop_the_result(searching: SearchServer) -> None:
     searching.answer(body='{"results": [3, {"title": "\\ud83d", "url": "http://example.org/"}]}')
-    assert titles(await search(query="x")) == "\ud83d"  # whoever runs the tool replaces it
+    assert titles(await search(query="x")) == "\ud83d"  # tool_round replaces it
 
 
-async def test_odd_fields_are_left_out_and_long_ones_cut(searching: SearchServer) -> None:
+async def test_invalid_fields_are_omitted_and_long_ones_truncated(searching: SearchServer) -> None:
     searching.find(page("a", title=None, content=7), page("b", title="t" * 999, content="c" * 9999))
     first, second = (await search(query="x")).documents
     assert (first.title, first.contents) == ("https://example.org/a", "")
     assert (len(second.title), len(second.contents)) == (300, 2000)
 
 
-async def test_there_are_never_more_than_can_be_read(searching: SearchServer) -> None:
+async def test_the_number_of_documents_is_limited(searching: SearchServer) -> None:
     for query in "abcdef":
         searching.find(*(page(f"{query}{number}") for number in range(50)), query=query)
     assert len((await search(queries=list("abcdef"))).documents) == MAX_DOCUMENTS
@@ -157,7 +155,7 @@ async def test_there_are_never_more_than_can_be_read(searching: SearchServer) ->
         ({"body": '{"results": []' + " " * 3_000_000 + "}"}, "The web search sent more than can be read."),
     ],
 )
-async def test_the_model_hears_of_a_failure(
+async def test_a_failed_search_fails_the_call_with_a_reason(
     searching: SearchServer, rule: dict[str, Any], sentence: str
 ) -> None:
     searching.answer(**rule)
@@ -167,26 +165,28 @@ async def test_the_model_hears_of_a_failure(
     assert len(searching.requests) == 1
 
 
-async def test_a_server_that_is_not_there_is_a_failure(settings: Any) -> None:
+async def test_an_unreachable_server_fails_the_call(settings: Any) -> None:
     settings.WEB_SEARCH_URL = "http://user:hunter2@127.0.0.1:1"
     with pytest.raises(ToolFailed, match=r"^The web search could not be reached\.$"):
         await search(query="moon")
 
 
-async def test_a_silent_server_is_given_up(searching: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_does_not_respond_times_out(
+    searching: SearchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(searxng, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
     searching.answer(hang=True)
     with pytest.raises(ToolFailed, match=r"^The web search did not answer in time\.$"):
         await search(query="moon")
 
 
-async def test_one_failed_query_does_not_hide_what_the_others_found(searching: SearchServer) -> None:
+async def test_results_are_returned_although_one_query_failed(searching: SearchServer) -> None:
     searching.answer(status=500, query="mars")
     searching.find(page("moon"), query="moon")
     assert titles(await search(queries=["mars", "moon"])) == "Moon"
 
 
-async def test_a_stop_ends_the_questions(searching: SearchServer) -> None:
+async def test_a_stop_cancels_the_requests(searching: SearchServer) -> None:
     searching.answer(hang=True)
     running = asyncio.create_task(search(queries=["a", "b"]))
     await asyncio.to_thread(searching.wait_for, lambda: len(searching.requests) == 2)
@@ -206,6 +206,6 @@ async def test_a_stop_ends_the_questions(searching: SearchServer) -> None:
          [*"01234567", "a", "b"]),
     ],
 )  # fmt: skip
-def test_several_calls_are_one(several: list[dict[str, Any]], one: list[str]) -> None:
+def test_parallel_calls_are_merged_into_one(several: list[dict[str, Any]], one: list[str]) -> None:
     assert WebSearch().merge(several) == {"queries": one}
     assert len(one) <= MAX_QUERIES

@@ -1,4 +1,4 @@
-"""From the API to the request: what a session's agent, project, files and additional context make of it."""
+"""How a session's agent, project, files and additional context appear in the request."""
 
 import json
 
@@ -64,14 +64,14 @@ def session_of(client, **fields):
     return client.post("/api/sessions/", {"agent": agent}, format="json").json()["id"]
 
 
-def test_a_moving_prompt_stands_above_the_newest_question_and_the_reminder_last(client, talk):
+def test_a_moving_prompt_precedes_the_newest_question_and_the_reminder_is_last(client, talk):
     session = session_of(client, prompt="Be brief.", reminder="Name the Moon.")
     assert talk(session, "One") == [BASE, "Be brief.", "One", "Name the Moon."]
     assert talk(session, "Two") == [BASE, "One", "About One", "Be brief.", "Two", "Name the Moon."]
 
 
 @pytest.mark.parametrize(("prompt", "above"), [("Be brief.", ["Be brief."]), ("", [])])
-def test_a_prompt_that_replaces_is_the_whole_system_prompt(client, talk, prompt, above):
+def test_a_replacing_prompt_is_the_whole_system_prompt(client, talk, prompt, above):
     session = session_of(client, prompt=prompt, replaces_system_prompt=True)
     assert talk(session, "One") == [*above, "One"]
 
@@ -87,7 +87,7 @@ def test_append_only_requests_extend_each_other(client, talk):
     assert talk(session, "Three") == [*second, "About Two", "Tuesday.", "Three"]
 
 
-def test_what_is_for_one_turn_only_is_in_no_later_one(client, talk):
+def test_context_for_one_turn_is_absent_from_later_turns(client, talk):
     session = session_of(client, prompt="Be brief.", context_layout="append_only")
     *above, added, question = talk(session, "One", additional_context="It rains.")
     assert (above, question) == ([BASE, "Be brief."], "One")
@@ -96,7 +96,7 @@ def test_what_is_for_one_turn_only_is_in_no_later_one(client, talk):
 
 
 @pytest.mark.parametrize("change", [{"agent": None}, {"context_layout": "moving", "prompt": "Be kind."}])
-def test_what_was_stored_for_an_agent_goes_when_it_goes(client, talk, change):
+def test_the_prompt_of_an_agent_ends_when_the_agent_changes(client, talk, change):
     session = session_of(client, prompt="Be brief.", context_layout="append_only")
     talk(session, "One")
     if "agent" in change:
@@ -108,7 +108,7 @@ def test_what_was_stored_for_an_agent_goes_when_it_goes(client, talk, change):
     assert talk(session, "Two") == [BASE, "One", "About One", *moving, "Two"]
 
 
-def test_files_stand_above_their_message_and_the_project_moves(client, alice, talk):
+def test_files_precede_their_message_and_the_project_moves_to_the_newest(client, alice, talk):
     project = Project.objects.create(owner=alice, name="Tides", instructions="Name the Moon.")
     given = {"owner": alice, "status": "ready", "token_count": 5}
     File.objects.create(name="project.txt", text="Levels.", project=project, **given)
@@ -123,7 +123,7 @@ def test_files_stand_above_their_message_and_the_project_moves(client, alice, ta
     assert talk(session, "Two") == [system, attached, "One", "About One", instructions, documents, "Two"]
 
 
-def test_the_project_of_an_append_only_agent_stays_where_it_was_said(client, alice, talk):
+def test_the_project_of_an_append_only_agent_keeps_its_place(client, alice, talk):
     project = Project.objects.create(owner=alice, name="Tides")
     given = {"owner": alice, "status": "ready", "token_count": 5}
     File.objects.create(name="levels.txt", text="Levels.", project=project, **given)
@@ -144,7 +144,7 @@ def test_the_project_of_an_append_only_agent_stays_where_it_was_said(client, ali
     assert not any("levels.txt" in text for text in talk(session, "Five"))
 
 
-def test_a_model_that_sees_gets_the_picture(client, alice, talk, upstream):
+def test_a_model_with_vision_gets_the_image(client, alice, talk, upstream):
     from chat.models import ModelConfig
 
     ModelConfig.objects.update(supports_vision=True)
@@ -158,7 +158,7 @@ def test_a_model_that_sees_gets_the_picture(client, alice, talk, upstream):
     assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
 
 
-def test_what_an_answer_cost_is_told_with_the_usage_of_its_day(client, talk, upstream):
+def test_the_cost_of_an_answer_is_part_of_the_usage_of_its_day(client, talk, upstream):
     from chat.models import ModelConfig
 
     ModelConfig.objects.update(prompt_price=2, cached_price=1, completion_price=10)

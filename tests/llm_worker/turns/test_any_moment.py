@@ -1,4 +1,4 @@
-"""A run with everything in it is handed over or stopped at any moment: the text is right, the screen is what is stored."""
+"""A run with every kind of content is handed over or stopped at any moment: text and screen match what is stored."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ WRITTEN = streamed_call(
     "research_agent", '{"question": ', {"pause_s": 0.005}, '"Who pulls', {"pause_s": 0.005}, ' the sea?"}'
 )
 
-# By how many tools have answered: what is thought, what is said, and the calls.
+# By how many tools have answered: reasoning, text and calls.
 OUTSIDE = {
     0: ("Plan.", "Let me see. ", [search_call("moon"), NOW]),
     2: ("", "One more. ", WRITTEN),
@@ -41,9 +41,9 @@ def tell(body):
     thought, text, calls = stage[tool_responses(body)]
     latest = body["messages"][-1]
     if latest["role"] == "assistant" and not latest.get("tool_calls"):
-        said = re.sub(r"\[(\[\d\])\]\([^)]*\)", r"\1", latest["content"])
-        assert text.startswith(said)
-        thought, text = "", text[len(said) :]
+        repeated = re.sub(r"\[(\[\d\])\]\([^)]*\)", r"\1", latest["content"])
+        assert text.startswith(repeated)
+        thought, text = "", text[len(repeated) :]
     pieces = [{"text": text[at : at + 5]} for at in range(0, len(text), 5)]
     spoken = [{"reasoning": thought}, *pieces] if thought else pieces
     return [step for each in spoken for step in (each, {"pause_s": 0.005})] + calls
@@ -69,7 +69,9 @@ def wait_for_packets(upstream, run, count: int) -> None:
 
 @pytest.mark.parametrize("model", ["plain", "prefilling"])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_handed_over_at_any_moment(ask, deliver, runtime, upstream, session, moment, model):
+def test_a_run_handed_over_at_any_moment_ends_with_the_same_answer(
+    ask, deliver, runtime, upstream, session, moment, model
+):
     [run] = ask("Why?", model, session=session)
     future = deliver(run)
     wait_for_packets(upstream, run, moment)
@@ -90,7 +92,7 @@ def test_handed_over_at_any_moment(ask, deliver, runtime, upstream, session, mom
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_stopped_at_any_moment(ask, deliver, upstream, session, moment):
+def test_a_run_stopped_at_any_moment_shows_what_is_stored(ask, deliver, upstream, session, moment):
     [run] = ask("Why?", "plain", session=session)
     future = deliver(run)
     wait_for_packets(upstream, run, moment)
@@ -103,7 +105,9 @@ def test_stopped_at_any_moment(ask, deliver, upstream, session, moment):
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_stopped_at_any_moment_of_a_second_attempt(ask, deliver, runtime, upstream, session, moment):
+def test_a_second_attempt_stopped_at_any_moment_shows_what_is_stored(
+    ask, deliver, runtime, upstream, session, moment
+):
     [run] = ask("Why?", "plain", session=session)
     future = deliver(run)
     wait_for_packets(upstream, run, 20)
@@ -123,7 +127,7 @@ def test_stopped_at_any_moment_of_a_second_attempt(ask, deliver, runtime, upstre
     first, *_, last = entries(run)
     assert last.obj.stop_reason == ("finished" if run.status == Status.COMPLETED else "user_cancelled")
     if isinstance(first, Snapshot):
-        assert first.message["text"] == run.message.text  # it had not taken up anything yet
+        assert first.message["text"] == run.message.text  # the attempt had not resumed yet
     else:
         ended(run, run.status)
         assert live(run) == rebuilt(run)

@@ -1,4 +1,4 @@
-"""The longest row of the order: all that can stand in one request stands in its place."""
+"""The order of a request that contains every kind of content."""
 
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +75,7 @@ def letter(message: dict[str, Any]) -> str:
     return by_text or {"Q": "U", "A": "A"}[content[0]] + content.split()[1]
 
 
-def test_everything_has_its_place(turn: Turn, upstream, file):
+def test_every_kind_of_content_has_its_place_in_the_request(turn: Turn, upstream, file):
     covered = turn(0)["runs"][0]["message"]
     turn(1)
     asked = ChatMessage.objects.get(pk=turn(2)["user_message"])

@@ -1,4 +1,4 @@
-"""A reader who joins at any moment, from the log or from what the database knows, sees the calls that all others see."""
+"""A reader who joins at any moment, from the log or the database, sees the same calls as all other readers."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ class Call:
 
 @dataclass
 class Reader:
-    """What one shows of a run. calls: by id, in order."""
+    """The screen of one reader. calls: by id, in order."""
 
     text: str = ""
     calls: dict[str, Call] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Moment:
 
 
 class Stage:
-    """One run, said step by step, with all its moments."""
+    """One run, produced step by step, with a Moment after each step."""
 
     def __init__(self) -> None:
         self.log: list[p.LogEntry] = []
@@ -111,7 +111,7 @@ class Stage:
             self.producer.confirm(Appended("ok", len(self.log)))
 
     def carry_out(self, text: str) -> None:
-        """The inference is over: its call, if any was shown, and as many others as the text is long."""
+        """End the step with the call that was shown, if any, and one more call per character of `text`."""
         self.emitter.end_step()
         written = self.emitter.preview
         calls = (
@@ -127,7 +127,7 @@ class Stage:
         self.sink = self.emitter
         self.emitter.begin_step()
 
-    def cut(self, _: str = "") -> None:
+    def interrupt(self, _: str = "") -> None:
         never_ran = end_interrupted_call(self.run, self.emitter)
         self.emitter.end()
         self.do("append", "")
@@ -152,12 +152,12 @@ class Stage:
 
     # round_runner.RoundStore
 
-    async def begin(self, begun: Any) -> list[str]:
+    async def begin(self, new: Any) -> list[str]:
         self.do("append", "")
         self.save()
-        self.rows |= {call.id: Call(call.name, given=dict(call.arguments)) for call in begun.calls}
+        self.rows |= {call.id: Call(call.name, given=dict(call.arguments)) for call in new.calls}
         self.do("append", "")
-        return [str(uuid4()) for _ in begun.calls]
+        return [str(uuid4()) for _ in new.calls]
 
     async def finish(self, row: str, result: CallResult, _reported: Any) -> None:
         running = next(row for row in self.rows.values() if row.status == "running")
@@ -169,8 +169,10 @@ class Stage:
         return self._joined(Reader(), 0)
 
     def from_the_log(self, moment: Moment) -> Reader:
-        told = drop_unknown_calls(self.log[: moment.logged], len(moment.rows))
-        return self._joined(Reader(fold(told).text, self._known(moment)), told[-1].seq if told else 0)
+        visible = drop_unknown_calls(self.log[: moment.logged], len(moment.rows))
+        return self._joined(
+            Reader(fold(visible).text, self._known(moment)), visible[-1].seq if visible else 0
+        )
 
     def from_the_database(self, moment: Moment) -> Reader:
         seq, text = moment.saved
@@ -192,13 +194,13 @@ ACTIONS = st.tuples(
 )
 
 
-@settings(deadline=None)  # the first counts tokens, and loads what that takes
+@settings(deadline=None)  # the first example loads the tokenizer
 @given(st.lists(ACTIONS, max_size=25))
-def test_joining_at_any_moment_ends_on_the_same_screen(said):
+def test_readers_who_join_at_any_moment_end_with_the_same_screen(actions):
     stage = Stage()
-    for action, text in said:
+    for action, text in actions:
         stage.do(action, text)
-    stage.do("cut", "")
+    stage.do("interrupt", "")
     shown = stage.from_the_start()
     assert shown.text == stage.state.text == stage.saved[1]
     assert shown.calls == stage.rows
@@ -208,12 +210,12 @@ def test_joining_at_any_moment_ends_on_the_same_screen(said):
         assert stage.from_the_database(moment) == shown
 
 
-@settings(deadline=None)  # the first counts tokens, and loads what that takes
+@settings(deadline=None)  # the first example loads the tokenizer
 @given(st.lists(ACTIONS, max_size=25))
-def test_a_reader_who_has_joined_shows_what_is_being_written_as_everybody_does(said):
-    """Not only at the end: what is open on one screen is so on all, piece by piece."""
+def test_readers_who_join_see_the_same_unfinished_call_as_others(actions):
+    """Not only at the end: an unfinished call has the same text on every screen at any moment."""
     stage = Stage()
-    for action, text in said:
+    for action, text in actions:
         stage.do(action, text)
     stage.do("append", "")
     shown = stage.from_the_start()
@@ -225,12 +227,12 @@ def test_a_reader_who_has_joined_shows_what_is_being_written_as_everybody_does(s
             assert joined.text == shown.text
 
 
-def test_a_checkpoint_that_counts_a_call_nobody_knows_would_be_noticed():
+def test_a_checkpoint_past_an_unstored_call_is_detected():
     stage = Stage()
     stage.say("A")
     stage.write("b")
     stage.producer.release()
     stage.do("save", "")
-    stage.do("cut", "")
+    stage.do("interrupt", "")
     with pytest.raises(KeyError):
         stage.from_the_database(stage.moments[0])

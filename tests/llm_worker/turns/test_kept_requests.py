@@ -1,4 +1,4 @@
-"""What is kept of a run's requests is what its model server received, agents inside included; runs know their cost."""
+"""Stored requests equal what the model server received, including those of agents; runs have their cost."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def session(agent_session, searching):
 
 
 def kept(run: Run, count: int = 1) -> list[SentRequest]:
-    """They are written a moment after the end."""
+    """Wait for the requests of the run, which are stored shortly after its end."""
     return eventually(lambda: list(SentRequest.objects.filter(run=run).order_by("sent_at", "pk")), count)
 
 
@@ -34,7 +34,7 @@ def eventually(read: Callable[[], list[SentRequest]], count: int) -> list[SentRe
     return rows
 
 
-def test_every_cycle_can_be_read_as_it_was_sent(ask, deliver, upstream, session):
+def test_every_request_is_stored_as_it_was_sent(ask, deliver, upstream, session):
     upstream.reply(RESEARCH, times=1)
     upstream.reply(SEARCH, times=1)
     upstream.reply({"text": "The Moon does."}, times=1)
@@ -51,7 +51,7 @@ def test_every_cycle_can_be_read_as_it_was_sent(ask, deliver, upstream, session)
     assert [row.common > 0 for row in rows] == [False, False, True, True]
 
 
-def test_the_next_turn_knows_what_the_server_has_seen(ask, deliver, upstream, session):
+def test_the_prefix_share_compares_with_the_previous_turn(ask, deliver, upstream, session):
     upstream.reply({"text": "So."})
     for question in ("Why?", "And now?"):
         [run] = ask(question, session=session)
@@ -62,7 +62,7 @@ def test_the_next_turn_knows_what_the_server_has_seen(ask, deliver, upstream, se
 
 
 @pytest.mark.parametrize("step", [{"status": 400}, {"text": "half"}])
-def test_what_failed_is_kept_as_well(ask, deliver, upstream, step):
+def test_failed_requests_are_stored(ask, deliver, upstream, step):
     upstream.reply(step, {"eof": True})
     [run] = ask("Why?")
     deliver(run).result(60)
@@ -70,7 +70,7 @@ def test_what_failed_is_kept_as_well(ask, deliver, upstream, step):
     assert row.whole() == upstream.requests[0].messages
 
 
-def test_a_run_costs_what_all_its_inferences_used(ask, deliver, upstream, session):
+def test_the_cost_of_a_run_sums_all_its_inferences(ask, deliver, upstream, session):
     upstream.reply(SEARCH, {"usage": USAGE}, times=1)
     upstream.reply({"text": "The Moon does."}, {"usage": USAGE})
     [run] = ask("Who?", session=session)

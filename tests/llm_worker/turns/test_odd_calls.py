@@ -1,4 +1,4 @@
-"""Calls as a model gone astray makes them: each is answered, none ends the run."""
+"""Malformed and unusual tool calls: each gets a response, none ends the run."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def session(agent_session, scripted_tool):
         pytest.param({"name": "research_agent", "arguments": {"question": ""}}, id="too short"),
     ],
 )  # fmt: skip
-def test_an_odd_call_is_answered_and_the_turn_goes_on(ask, deliver, upstream, session, call):
+def test_a_malformed_call_gets_a_response_and_the_turn_continues(ask, deliver, upstream, session, call):
     upstream.reply(
         {"text": "Hm. "}, {"call": call}, {"call": {"name": "current_time", "arguments": {}}}, times=1
     )
@@ -59,7 +59,7 @@ def test_an_odd_call_is_answered_and_the_turn_goes_on(ask, deliver, upstream, se
 @pytest.mark.parametrize(
     "says", ["", "\x00", "a\x00b\ud800", "x" * 3_000_000], ids=["nothing", "nul", "odd", "long"]
 )
-def test_an_odd_response_is_stored_and_sent(ask, deliver, upstream, session, scripted_tool, says):
+def test_an_unusual_response_is_stored_and_sent(ask, deliver, upstream, session, scripted_tool, says):
     scripted_tool.says = lambda _: says
     upstream.reply({"call": {"name": "act", "arguments": {}}}, times=1)
     upstream.reply({"text": "Well."})
@@ -70,7 +70,7 @@ def test_an_odd_response_is_stored_and_sent(ask, deliver, upstream, session, scr
     assert live(run) == rebuilt(run)
 
 
-def test_the_same_id_in_every_step_is_no_trouble(ask, deliver, upstream, session):
+def test_a_call_id_may_repeat_in_every_step(ask, deliver, upstream, session):
     upstream.reply({"call": {"name": "act", "arguments": {}, "id": "call_0"}}, times=2)
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
@@ -79,7 +79,7 @@ def test_the_same_id_in_every_step_is_no_trouble(ask, deliver, upstream, session
     assert live(run) == rebuilt(run)
 
 
-def test_a_model_that_fails_after_a_round_keeps_it(ask, deliver, upstream, session):
+def test_a_round_is_kept_if_the_model_fails_after_it(ask, deliver, upstream, session):
     upstream.reply({"text": "Hm. "}, {"call": {"name": "act", "arguments": {}}}, times=1)
     upstream.reply({"text": "Half"}, {"call": {"name": "act", "arguments": {}}}, {"eof": True}, times=1)
     upstream.reply({"text": "Well."})
@@ -92,7 +92,7 @@ def test_a_model_that_fails_after_a_round_keeps_it(ask, deliver, upstream, sessi
     assert [m["role"][0] for m in upstream.requests[-1].messages] == ["s", "u", "a", "t", "a", "u"]
 
 
-def test_the_deadline_in_the_middle_of_a_tool(ask, deliver, upstream, session, scripted_tool):
+def test_a_deadline_that_passes_while_a_tool_runs(ask, deliver, upstream, session, scripted_tool):
     upstream.reply(
         {"reasoning": "Hm."}, {"text": "I act. "}, {"call": {"name": "act", "arguments": {"what": "wait"}}}
     )
@@ -103,7 +103,7 @@ def test_the_deadline_in_the_middle_of_a_tool(ask, deliver, upstream, session, s
     assert live(run) == rebuilt(run)
 
 
-def test_a_call_written_as_text_is_made_and_never_shown(ask, deliver, upstream, session, scripted_tool):
+def test_a_call_written_as_text_runs_and_is_not_shown(ask, deliver, upstream, session, scripted_tool):
     written = '<function_calls>\n<invoke name="act">\n<parameter name="what">this</parameter>\n</invoke>\n</function_calls>'
     upstream.reply(
         {"text": "Hm. "}, *[{"text": written[at : at + 7]} for at in range(0, len(written), 7)], times=1

@@ -1,4 +1,4 @@
-"""A message that is read while its answer is written: joined with the packets after its cursor it shows what is stored."""
+"""A message read while its answer is streamed, joined with the packets after its cursor, equals what is stored."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def loaded(run: Run) -> ChatMessage:
 
 
 def joined(run: Run, read: dict[str, Any]) -> dict[str, Any]:
-    """What a reader shows who goes on from there."""
+    """What a reader shows after the packets that follow the cursor."""
     later = fold([entry for entry in entries(run) if entry.seq > read["cursor"]["seq"]])
     return {
         "text": read["text"] + later.text,
@@ -32,7 +32,7 @@ def stored(run: Run, **end: object) -> dict[str, Any]:
     return {"text": message.text, "citations": found, **end}
 
 
-def test_what_has_been_cited_so_far_is_told_with_the_text(ask, deliver, upstream, agent_session, searching):
+def test_a_live_message_contains_its_citations_so_far(ask, deliver, upstream, agent_session, searching):
     searching.find(MOON, SEA, query="moon")
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"reasoning": "Hm."}, {"text": "So [1]. "}, {"wait": "the look"}, {"text": "And [2]."})
@@ -51,8 +51,8 @@ def test_what_has_been_cited_so_far_is_told_with_the_text(ask, deliver, upstream
     assert present_live_message(row)["citations"] == read["citations"]
 
 
-def test_whoever_has_read_that_a_run_is_live_is_told_of_its_end(ask, deliver, upstream):
-    """Although the log is read later than the row, and may have been ended in between."""
+def test_a_client_told_that_a_run_is_live_receives_its_end(ask, deliver, upstream):
+    """The log is read after the row, so the run may have ended in between."""
     for last, stop, error in (
         ({"text": "and half."}, "finished", None),
         ({"eof": True}, "error", "upstream_interrupted"),

@@ -1,4 +1,4 @@
-"""A run, from delivery to end, in a real runtime: answered, delivered again, failed. Stops: test_stops.py."""
+"""A run from delivery to end in a real runtime: answered, delivered repeatedly, failed. Stops: test_stops.py."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -99,7 +99,9 @@ def test_a_delivery_after_the_end_or_of_no_run_changes_nothing(deliver, ask, ups
         pytest.param([{"refusal": "I would rather not."}], "model_refusal", "I would rather not.", False, id="refusal"),
     ],
 )  # fmt: skip
-def test_a_failure_keeps_what_was_shown_and_has_a_name(deliver, ask, upstream, steps, code, text, retryable):
+def test_a_failed_run_keeps_its_text_and_has_an_error_code(
+    deliver, ask, upstream, steps, code, text, retryable
+):
     upstream.reply(*steps)
     [run] = ask()
     assert deliver(run).result() is True
@@ -108,7 +110,7 @@ def test_a_failure_keeps_what_was_shown_and_has_a_name(deliver, ask, upstream, s
     assert overall_stops(run) == ["error"]
 
 
-def test_a_question_longer_than_the_window_is_refused_without_a_request(deliver, ask, upstream):
+def test_a_question_longer_than_the_window_fails_without_a_request(deliver, ask, upstream):
     ModelConfig.objects.create(
         name="small", base_url=upstream.base_url, context_window=1000, max_output_tokens=500
     )
@@ -119,7 +121,7 @@ def test_a_question_longer_than_the_window_is_refused_without_a_request(deliver,
     assert run.turn.user_message.text
 
 
-def test_a_model_that_is_gone_is_named(deliver, ask, upstream):
+def test_a_deleted_model_fails_the_run_with_its_code(deliver, ask, upstream):
     [run] = ask()
     ModelConfig.objects.all().delete()
     deliver(run).result()
@@ -127,7 +129,7 @@ def test_a_model_that_is_gone_is_named(deliver, ask, upstream):
     assert not upstream.requests
 
 
-def test_a_run_past_its_deadline_fails_with_what_it_has(deliver, ask, upstream):
+def test_a_run_past_its_deadline_fails_and_keeps_its_text(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask(deadline=timezone.now() + timedelta(seconds=2))
     deliver(run).result()
@@ -135,7 +137,7 @@ def test_a_run_past_its_deadline_fails_with_what_it_has(deliver, ask, upstream):
     upstream.wait_for(lambda: upstream.requests[0].ended == "disconnected")
 
 
-def test_a_defect_of_our_own_fails_the_run_and_no_other(runtime, deliver, ask, upstream):
+def test_an_internal_error_fails_only_its_run(runtime, deliver, ask, upstream):
     class Broken:
         def stream(self, request: object) -> None:
             raise ZeroDivisionError
@@ -150,7 +152,7 @@ def test_a_defect_of_our_own_fails_the_run_and_no_other(runtime, deliver, ask, u
     ended(fine, Status.COMPLETED)
 
 
-def test_the_branch_is_the_one_the_tree_says(ask):
+def test_the_branch_follows_the_tree(ask):
     [first] = ask("One")
     [second] = ask("Two", session=first.turn.session)
     ask("Elsewhere", session=first.turn.session)

@@ -29,14 +29,14 @@ def cited(run) -> list[tuple[int, str]]:
 def test_documents_are_numbered_once_in_a_turn_and_cited_as_links(ask, deliver, upstream, session):
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "First [1]. "}, search_call("sea"), times=1)
-    upstream.reply({"text": "Moon [1"}, {"text": "], sea 【3】, sun [2, 9], nobody [7]."})
+    upstream.reply({"text": "Moon [1"}, {"text": "], sea 【3】, sun [2, 9], venus [7]."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
     ended(
         run,
         Status.COMPLETED,
         text="First [[1]](https://moon.example/). Moon [[1]](https://moon.example/), "
-        "sea [[3]](https://sea.example/), sun [[2]](https://sun.example/), nobody .",
+        "sea [[3]](https://sea.example/), sun [[2]](https://sun.example/), venus .",
     )
     first, second = tool_responses(upstream.requests[2])
     assert document_numbers(first) == [(1, "Moon"), (2, "Sun")]
@@ -51,10 +51,10 @@ def test_a_citation_is_announced_once_before_the_text_that_links_to_it(ask, deli
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
     run.refresh_from_db()
-    said = [packet.obj for packet in entries(run) if isinstance(packet.obj, CitationInfo | MessageDelta)]
-    assert [type(obj) for obj in said].count(CitationInfo) == 1
-    told = next(place for place, obj in enumerate(said) if isinstance(obj, CitationInfo))
-    assert "".join(obj.text for obj in said[:told]) == "So "
+    shown = [packet.obj for packet in entries(run) if isinstance(packet.obj, CitationInfo | MessageDelta)]
+    assert [type(obj) for obj in shown].count(CitationInfo) == 1
+    announced = next(place for place, obj in enumerate(shown) if isinstance(obj, CitationInfo))
+    assert "".join(obj.text for obj in shown[:announced]) == "So "
 
 
 def test_numbers_go_on_in_the_next_turn(ask, deliver, upstream, session):
@@ -92,7 +92,7 @@ def test_parallel_searches_are_one_call(ask, deliver, upstream, session, searchi
     assert live(run) == rebuilt(run)
 
 
-def test_an_answer_of_nothing_but_unknown_numbers_is_shown_as_it_is(ask, deliver, upstream, session):
+def test_an_answer_of_unknown_numbers_only_is_shown_unchanged(ask, deliver, upstream, session):
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "[7] [8]"})
     [run] = ask("Why?", session=session)
@@ -110,7 +110,7 @@ def test_without_documents_numbers_in_brackets_are_text(ask, deliver, upstream, 
     assert cited(run) == []
 
 
-def test_after_a_search_a_reminder_stands_last_until_the_turn_ends(ask, deliver, upstream, session):
+def test_after_a_search_every_request_of_the_turn_ends_with_a_reminder(ask, deliver, upstream, session):
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"call": {"name": "current_time", "arguments": {}}}, times=1)
     upstream.reply({"text": "So."})
@@ -163,7 +163,7 @@ def test_an_agent_searches_inside_its_call_and_its_documents_can_be_cited_outsid
     assert run.cycles == 4
 
 
-def test_what_happens_inside_an_agent_has_its_place_inside_the_call(ask, deliver, upstream, session):
+def test_packets_of_an_agents_inner_loop_are_placed_inside_its_call(ask, deliver, upstream, session):
     agent_at_work(upstream)
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
@@ -185,7 +185,7 @@ def test_what_happens_inside_an_agent_has_its_place_inside_the_call(ask, deliver
     }
 
 
-def test_an_agent_knows_nothing_of_the_conversation_and_later_turns_nothing_of_its_calls(
+def test_an_agent_does_not_see_the_conversation_and_later_turns_do_not_see_its_calls(
     ask, deliver, upstream, session
 ):
     agent_at_work(upstream)

@@ -1,4 +1,4 @@
-"""A run with tools changes hands in each of its phases: finished calls stay, nothing runs twice that must not."""
+"""A run with tools is handed over in each of its phases: finished calls stay, unsafe calls do not run twice."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -68,7 +68,7 @@ def cited(run) -> list[int]:
 
 
 @MODELS
-def test_during_the_first_words_before_any_tool(upstream, handed_over, searching, model):
+def test_a_hand_over_during_the_first_text(upstream, handed_over, searching, model):
     upstream.reply({"text": "Let me look. "}, {"hang": True}, times=1)
     if model == "plain":
         upstream.reply({"text": "Let me look. "}, search_call("moon"), times=1)
@@ -84,7 +84,7 @@ def test_during_the_first_words_before_any_tool(upstream, handed_over, searching
 
 
 @MODELS
-def test_during_the_second_inference_finished_calls_are_not_made_again(
+def test_a_hand_over_during_the_second_inference_does_not_repeat_finished_calls(
     upstream, handed_over, searching, model
 ):
     upstream.reply({"reasoning": "Hm."}, {"text": "Let me look. "}, search_call("moon"), times=1)
@@ -125,7 +125,7 @@ def test_a_citation_of_a_hostile_address_is_kept(upstream, handed_over, searchin
 
 
 @MODELS
-def test_documents_found_later_get_other_numbers(upstream, handed_over, searching, model):
+def test_documents_found_after_a_hand_over_get_new_numbers(upstream, handed_over, searching, model):
     upstream.reply({"text": "Let me look. "}, search_call("moon"), times=1)
     upstream.reply({"reasoning": "Hm"}, {"hang": True}, times=1)
     upstream.reply(search_call("sea"), times=1)
@@ -141,7 +141,7 @@ def test_documents_found_later_get_other_numbers(upstream, handed_over, searchin
 
 @MODELS
 @pytest.mark.parametrize("may_repeat", [True, False], ids=["idempotent", "not idempotent"])
-def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, model, may_repeat):
+def test_a_hand_over_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, model, may_repeat):
     scripted_tool.hangs, scripted_tool.is_idempotent = 1, may_repeat
     upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, HANG, search_call("moon"), times=1)
     upstream.reply({"text": "Done [1]."})
@@ -168,7 +168,7 @@ def test_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, mod
 
 
 @MODELS
-def test_while_an_agents_search_hangs(upstream, handed_over, searching, model):
+def test_a_hand_over_while_a_search_of_an_agent_hangs(upstream, handed_over, searching, model):
     upstream.reply({"reasoning": "Hm."}, {"text": "I ask. "}, RESEARCH, times=1)
     upstream.reply(
         {"reasoning": "In."}, {"text": "First. "}, search_call("moon"), contains="Who pulls", times=1
@@ -196,7 +196,7 @@ def test_while_an_agents_search_hangs(upstream, handed_over, searching, model):
 
 
 @MODELS
-def test_while_an_agent_writes_its_report(upstream, handed_over, searching, model):
+def test_a_hand_over_while_an_agent_writes_its_report(upstream, handed_over, searching, model):
     upstream.reply({"text": "I ask. "}, RESEARCH, times=1)
     upstream.reply({"text": "First. "}, search_call("moon"), contains="Who pulls", times=1)
     upstream.reply({"text": "Half a rep"}, {"hang": True}, contains="Who pulls", times=1)
@@ -209,8 +209,10 @@ def test_while_an_agent_writes_its_report(upstream, handed_over, searching, mode
     assert_screen_is_kept(run, model)
 
 
-def test_thrice_is_as_once(ask, deliver, upstream, session, searching, scripted_tool):
-    """Every phase of one run in another process."""
+def test_a_run_handed_over_three_times_has_one_answer(
+    ask, deliver, upstream, session, searching, scripted_tool
+):
+    """Each phase of the run is executed by another process."""
     scripted_tool.hangs, scripted_tool.is_idempotent = 1, False
     upstream.reply({"text": "One. "}, search_call("moon"), times=1)
     upstream.reply({"hang": True}, times=1)
@@ -245,7 +247,7 @@ def hand_over_when(run, moment) -> None:
     worker.stop()
 
 
-def test_a_stop_before_the_second_attempt_has_begun_leaves_no_call_running(
+def test_a_stop_before_the_second_attempt_starts_leaves_no_call_running(
     ask, deliver, runtime, upstream, session, scripted_tool
 ):
     scripted_tool.hangs = 1

@@ -1,4 +1,4 @@
-"""Stops, time-outs and failures in the middle of tools: what has ended is kept, the rest is said to be unknown."""
+"""Stops, time-outs and failures while tools run: finished results are kept, the others have status unknown."""
 
 import pytest
 from django.db import connection, transaction
@@ -50,7 +50,7 @@ def session(agent_session, scripted_tool):
     return agent_session(tools=["act", "current_time", "research_agent", "web_search"])
 
 
-def test_a_stop_in_the_middle_of_a_tool(ask, deliver, upstream, session, scripted_tool):
+def test_a_stop_while_a_tool_runs(ask, deliver, upstream, session, scripted_tool):
     upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, HANG, times=1)
     [run] = ask("Go", session=session)
     future = deliver(run)
@@ -66,9 +66,7 @@ def test_a_stop_in_the_middle_of_a_tool(ask, deliver, upstream, session, scripte
     assert roles(ask_again(ask, deliver, upstream, session)) == "u a u"
 
 
-def test_a_stop_in_the_middle_of_parallel_tools_keeps_those_that_have_ended(
-    ask, deliver, upstream, session, scripted_tool
-):
+def test_a_stop_during_parallel_tools_keeps_finished_results(ask, deliver, upstream, session, scripted_tool):
     upstream.reply({"text": "Both. "}, HANG, NOW, times=1)
     [run] = ask("Go", session=session)
     future = deliver(run)
@@ -83,7 +81,7 @@ def test_a_stop_in_the_middle_of_parallel_tools_keeps_those_that_have_ended(
     assert request.messages[2]["content"] == "Both. "
 
 
-def test_a_stop_in_the_middle_of_an_agents_tool(ask, deliver, upstream, session, searching):
+def test_a_stop_while_a_tool_of_an_agent_runs(ask, deliver, upstream, session, searching):
     searching.answer(hang=True)
     upstream.reply({"text": "I ask. "}, RESEARCH, times=1)
     upstream.reply({"reasoning": "Inside."}, {"text": "I look. "}, SEARCH, contains="Who pulls", times=1)
@@ -118,7 +116,7 @@ def test_a_stop_while_an_agent_writes_its_report(ask, deliver, upstream, session
     assert screen == rebuilt(run)
 
 
-def test_a_tool_that_takes_too_long_is_given_up_and_the_loop_goes_on(
+def test_a_tool_that_times_out_is_cancelled_and_the_loop_continues(
     ask, deliver, upstream, session, scripted_tool
 ):
     scripted_tool.time_limit_s, scripted_tool.hangs = 0.05, 1
@@ -133,7 +131,7 @@ def test_a_tool_that_takes_too_long_is_given_up_and_the_loop_goes_on(
     assert live(run) == rebuilt(run)
 
 
-def test_of_a_tool_that_may_not_run_twice_a_time_out_leaves_the_outcome_open(
+def test_a_tool_that_is_not_idempotent_has_status_unknown_after_a_time_out(
     ask, deliver, upstream, session, scripted_tool
 ):
     scripted_tool.time_limit_s, scripted_tool.hangs, scripted_tool.is_idempotent = 0.05, 1, False
@@ -148,7 +146,7 @@ def test_of_a_tool_that_may_not_run_twice_a_time_out_leaves_the_outcome_open(
     assert live(run) == rebuilt(run)
 
 
-def test_a_tool_that_breaks_says_one_sentence_and_nothing_of_its_insides(
+def test_a_tool_that_raises_gets_a_one_sentence_response_without_details(
     ask, deliver, upstream, session, scripted_tool, caplog
 ):
     def breaks(_arguments):
@@ -166,7 +164,7 @@ def test_a_tool_that_breaks_says_one_sentence_and_nothing_of_its_insides(
     assert live(run) == rebuilt(run)
 
 
-def test_three_tools_run_side_by_side(ask, deliver, upstream, session, scripted_tool):
+def test_three_tools_run_concurrently(ask, deliver, upstream, session, scripted_tool):
     upstream.reply(HANG, HANG, NOW, times=1)
     upstream.reply({"text": "All."})
     [run] = ask("Go", session=session)
@@ -224,7 +222,7 @@ def test_no_answer_after_tools_is_an_error(ask, deliver, upstream, session, step
         pytest.param({"text": "<think>Hm.</think>"}, id="inline"),
     ],
 )
-def test_reasoning_goes_with_its_round_in_every_form(ask, deliver, upstream, session, thought):
+def test_reasoning_is_stored_with_its_round_in_every_form(ask, deliver, upstream, session, thought):
     upstream.reply(thought, {"text": "So: "}, NOW, times=1)
     upstream.reply(thought, {"text": "Late."})
     [run] = ask("Go", session=session)
@@ -237,7 +235,7 @@ def test_reasoning_goes_with_its_round_in_every_form(ask, deliver, upstream, ses
     assert live(run) == rebuilt(run)
 
 
-def test_a_response_that_does_not_fit_is_shortened_with_a_note_and_kept_whole(
+def test_an_oversize_response_is_truncated_in_the_request_and_stored_whole(
     ask, deliver, upstream, session, scripted_tool
 ):
     ModelConfig.objects.create(
@@ -259,7 +257,7 @@ def test_a_response_that_does_not_fit_is_shortened_with_a_note_and_kept_whole(
     assert live(run) == rebuilt(run)
 
 
-def test_a_model_that_calls_where_it_may_not_is_not_obeyed(ask, deliver, upstream, session, settings):
+def test_calls_in_the_last_cycle_are_not_run(ask, deliver, upstream, session, settings):
     settings.MAX_LLM_CYCLES = 2
     upstream.reply(NOW)
     [run] = ask("Go", session=session)
@@ -318,7 +316,7 @@ def test_a_stop_while_an_outcome_is_stored_shows_the_outcome(
     assert live(run) == rebuilt(run)
 
 
-def test_side_by_side_models_each_have_their_calls(ask, deliver, upstream, session):
+def test_each_model_of_a_turn_has_its_own_calls(ask, deliver, upstream, session):
     upstream.reply({"text": "One. "}, NOW, model="alpha", times=1)
     upstream.reply(RESEARCH, contains="Go", model="beta", times=1)
     upstream.reply({"text": "A report."}, contains="Who pulls")

@@ -1,4 +1,4 @@
-"""A run is stopped, at any moment, or taken away."""
+"""A run is stopped at any moment, or loses its lease."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ from chat.runs.cancellation import stop_run
 from tests.llm_worker.outcomes import ended, overall_stops, stopped, wait_for_text
 
 
-def test_stopped_before_the_claim(deliver, ask, upstream):
+def test_a_stop_before_the_claim(deliver, ask, upstream):
     [run] = ask()
     stop_run(run.pk)
     assert deliver(run).result() is False
@@ -54,7 +54,7 @@ def test_stopped_while_a_token_comes_every_five_milliseconds(deliver, ask, upstr
     assert upstream.requests[0].ended == "disconnected"
 
 
-def test_a_stop_that_no_message_carried_is_found_by_the_beat(deliver, ask, upstream):
+def test_a_stop_whose_message_was_lost_is_found_by_the_heartbeat(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask()
     future = deliver(run)
@@ -63,7 +63,7 @@ def test_a_stop_that_no_message_carried_is_found_by_the_beat(deliver, ask, upstr
     assert stopped(upstream, future, run).text == "Half"
 
 
-def test_a_stop_during_the_last_words_is_still_a_stop(deliver, ask, upstream):
+def test_a_stop_during_the_last_delta_still_stops_the_run(deliver, ask, upstream):
     upstream.reply({"text": "All of it."}, {"wait": "the stop"})
     [run] = ask()
     future = deliver(run)
@@ -73,7 +73,7 @@ def test_a_stop_during_the_last_words_is_still_a_stop(deliver, ask, upstream):
     assert stopped(upstream, future, run).text == "All of it."
 
 
-def test_ten_clicks_on_stop_are_one(deliver, ask, upstream):
+def test_ten_stop_requests_count_as_one(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask()
     future = deliver(run)
@@ -84,7 +84,7 @@ def test_ten_clicks_on_stop_are_one(deliver, ask, upstream):
     assert overall_stops(run) == ["user_cancelled"]
 
 
-def test_a_stop_of_one_run_leaves_the_other_alone(deliver, ask, upstream):
+def test_a_stop_of_one_run_does_not_affect_the_other(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"wait": "the other"})
     runs = ask("Hello?", "alpha", "beta")
     futures = [deliver(run) for run in runs]
@@ -109,7 +109,7 @@ def test_a_stop_after_the_end_changes_nothing(deliver, ask, upstream):
 # Losing a run
 
 
-def test_a_run_that_somebody_else_took_is_let_go(deliver, ask, upstream):
+def test_a_run_that_another_worker_owns_is_cancelled(deliver, ask, upstream):
     upstream.reply({"text": "Half"}, {"hang": True})
     [run] = ask()
     future = deliver(run)
@@ -122,7 +122,7 @@ def test_a_run_that_somebody_else_took_is_let_go(deliver, ask, upstream):
     assert (run.status, run.owner, run.message.text) == (Status.RUNNING, 7, "")
 
 
-def test_the_beat_extends_the_lease(deliver, ask, upstream):
+def test_the_heartbeat_extends_the_lease(deliver, ask, upstream):
     upstream.reply({"wait": "the beat"}, {"text": "Done."})
     [run] = ask()
     future = deliver(run)

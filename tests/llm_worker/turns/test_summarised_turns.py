@@ -1,4 +1,4 @@
-"""Turns of a branch that has a summary: it stands in for what it covers, and nothing of that is lost or said twice."""
+"""Turns of a branch with a summary: the summary replaces what it covers, and nothing is lost or repeated."""
 
 from datetime import timedelta
 
@@ -53,7 +53,7 @@ def test_the_next_request_holds_the_summary_and_what_came_after_its_cutoff(deliv
     ]
 
 
-def test_a_branch_forked_before_the_parent_of_the_summary_does_not_know_it(ask, deliver, upstream, talk):
+def test_a_branch_forked_before_the_summarys_parent_does_not_use_it(ask, deliver, upstream, talk):
     session, (_, a1, u2, a2, u3, _) = talk(3)
     summaries.store_summary(u3, a2.pk, "Late.", 3)
     session.point_at(a2)
@@ -66,20 +66,20 @@ def test_a_branch_forked_before_the_parent_of_the_summary_does_not_know_it(ask, 
     assert [entry.text for entry in branch.entries] == ["Question 2", "Answer 2", "Elsewhere"]
 
 
-def test_what_is_covered_and_what_is_shown_is_the_branch(talk):
+def test_covered_and_uncovered_messages_together_are_the_branch(talk):
     _, messages = talk(3)
     u3 = messages[4]
     for cutoff in (messages[1], messages[3]):
-        made = summaries.store_summary(u3, cutoff.pk, "Short.", 3)
+        summary = summaries.store_summary(u3, cutoff.pk, "Short.", 3)
         branch = load_branch(messages[5].pk)
         assert branch.summary
-        assert branch.summary.id == made.pk  # of two with the same parent the newest
+        assert branch.summary.id == summary.pk  # of two with the same parent the newest
         at = messages.index(cutoff) + 1
         assert [entry.id for entry in branch.entries] == [str(message.pk) for message in messages[at:]]
         assert branch.entries[0].role == "user"
 
 
-def test_files_and_numbers_of_covered_messages_are_still_known(talk):
+def test_files_and_citation_numbers_of_covered_messages_remain_known(talk):
     session, (u1, a1, u2, _) = talk(2)
     file = File.objects.create(owner=session.owner, name="tides.txt", text="High and low.", token_count=4)
     MessageFile.objects.create(message=u1, file=file, position=0, number=7)
@@ -89,7 +89,7 @@ def test_files_and_numbers_of_covered_messages_are_still_known(talk):
     assert [(file.name, file.document.number) for file in branch.summarised_files] == [("tides.txt", 7)]
 
 
-def test_blocks_that_still_hold_stand_where_the_branch_goes_on(talk):
+def test_prompt_blocks_in_force_move_to_the_first_remaining_message(talk):
     _, (u1, a1, u2, a2, u3, a3) = talk(3)
     documents = [{"number": 3, "document_id": "d", "title": "Tides"}]
     PromptBlock.objects.create(message=u1, kind="CA", text="Old agent")
@@ -109,7 +109,7 @@ def test_blocks_that_still_hold_stand_where_the_branch_goes_on(talk):
     assert {block.text for block in branch.entries[0].blocks} == {"Agent", "Project"}
 
 
-def test_a_smaller_model_goes_on_with_the_summary_and_what_fits(deliver, ask, upstream, talk):
+def test_a_smaller_model_gets_the_summary_and_the_messages_that_fit(deliver, ask, upstream, talk):
     session, (_, _, _, a2, u3, a3) = talk(3)
     summaries.store_summary(u3, a2.pk, "They greeted.", 3)
     ChatMessage.objects.filter(pk=a3.pk).update(text="word " * 2000, token_count=2000)
@@ -122,7 +122,9 @@ def test_a_smaller_model_goes_on_with_the_summary_and_what_fits(deliver, ask, up
     assert shown(upstream.requests[-1]) == [SUMMARY.format(text="They greeted."), "And now?"]
 
 
-def test_a_summary_too_long_for_a_smaller_model_goes_and_the_turn_does_not_fail(deliver, ask, upstream, talk):
+def test_a_summary_too_long_for_a_smaller_model_is_omitted_and_the_turn_succeeds(
+    deliver, ask, upstream, talk
+):
     session, (_, _, _, a2, u3, _) = talk(3)
     summaries.store_summary(u3, a2.pk, "They greeted. " * 500, 1500)
     ModelConfig.objects.create(
@@ -137,7 +139,7 @@ def test_a_summary_too_long_for_a_smaller_model_goes_and_the_turn_does_not_fail(
 
 
 @pytest.mark.parametrize("with_summary", [False, True])
-def test_a_branch_is_one_question_to_the_database(talk, with_summary):
+def test_a_branch_is_loaded_with_one_query(talk, with_summary):
     """Without a summary; with one, what it covers is looked through besides."""
     _, (_, a1, u2, a2) = talk(2)
     if with_summary:
@@ -149,10 +151,10 @@ def test_a_branch_is_one_question_to_the_database(talk, with_summary):
 
 def test_a_summary_changes_neither_replies_nor_the_current_branch(talk):
     session, (_, a1, u2, a2) = talk(2)
-    made = summaries.store_summary(u2, a1.pk, "Short.", 3)
+    summary = summaries.store_summary(u2, a1.pk, "Short.", 3)
     u2.refresh_from_db()
     session.refresh_from_db()
     assert (u2.latest_child_id, session.leaf_id) == (a2.pk, a2.pk)
-    assert made.role == Role.SUMMARY
+    assert summary.role == Role.SUMMARY
     assert list(a2.siblings()) == [a2]
-    assert made.sent_at - a2.sent_at < timedelta(hours=1)
+    assert summary.sent_at - a2.sent_at < timedelta(hours=1)

@@ -24,7 +24,7 @@ def clock(agent_session):
     return agent_session(tools=["current_time"])
 
 
-def test_a_tool_runs_and_the_model_goes_on_with_what_it_said(ask, deliver, upstream, clock):
+def test_a_tool_runs_and_the_model_continues_with_its_response(ask, deliver, upstream, clock):
     upstream.reply({"text": "Let me look. "}, NOW, times=1)
     upstream.reply({"text": "It is late."})
     [run] = ask("What time is it?", session=clock)
@@ -68,7 +68,7 @@ def test_parallel_calls_are_one_message_with_a_response_each(ask, deliver, upstr
     ] in kinds
 
 
-def test_in_the_next_turn_the_response_is_gone_and_the_arguments_stay(ask, deliver, upstream, clock):
+def test_the_next_turn_omits_responses_and_keeps_arguments(ask, deliver, upstream, clock):
     upstream.reply(TOKYO, times=1)
     upstream.reply({"text": "Late."})
     for question in ("When?", "And now?"):
@@ -89,9 +89,7 @@ def test_in_the_next_turn_the_response_is_gone_and_the_arguments_stay(ask, deliv
         pytest.param({"name": "current_time", "arguments": {"timezone": "Moon"}}, "Moon", id="it raises"),
     ],
 )
-def test_a_call_that_cannot_be_carried_out_is_answered_with_a_sentence(
-    ask, deliver, upstream, clock, call, says
-):
+def test_a_call_that_cannot_run_gets_a_one_sentence_response(ask, deliver, upstream, clock, call, says):
     upstream.reply({"call": call}, times=1)
     upstream.reply({"text": "Then not."})
     [run] = ask("Go", session=clock)
@@ -112,7 +110,7 @@ def test_arguments_encoded_twice_are_understood(ask, deliver, upstream, clock):
     assert ToolCall.objects.get(run=run).arguments == {"timezone": "Asia/Tokyo"}
 
 
-def test_the_last_cycle_may_not_call_and_is_told_so(ask, deliver, upstream, clock, settings):
+def test_the_last_cycle_may_not_call_tools_and_has_a_reminder(ask, deliver, upstream, clock, settings):
     settings.MAX_LLM_CYCLES = 3
     upstream.reply(NOW, times=2)
     upstream.reply({"text": "Enough."})
@@ -125,9 +123,7 @@ def test_the_last_cycle_may_not_call_and_is_told_so(ask, deliver, upstream, cloc
     assert "<sent_at>" not in upstream.requests[2].messages[-1]["content"]
 
 
-def test_a_model_that_knows_no_tool_choice_gets_no_tools_in_the_last_cycle(
-    ask, deliver, upstream, clock, settings
-):
+def test_a_model_without_tool_choice_gets_no_tools_in_the_last_cycle(ask, deliver, upstream, clock, settings):
     settings.MAX_LLM_CYCLES = 2
     ModelConfig.objects.create(name="plain", base_url=upstream.base_url, supports_tool_choice_none=False)
     upstream.reply(NOW, times=1)
@@ -137,7 +133,7 @@ def test_a_model_that_knows_no_tool_choice_gets_no_tools_in_the_last_cycle(
     assert ["tools" in request.body for request in upstream.requests] == [True, False]
 
 
-def test_a_forced_tool_is_the_only_one_in_the_first_cycle_alone(ask, deliver, upstream, agent_session):
+def test_a_forced_tool_is_the_only_tool_of_the_first_cycle(ask, deliver, upstream, agent_session):
     session = agent_session(tools=["current_time", "research_agent"])
     upstream.reply(NOW, times=1)
     upstream.reply({"text": "So."})
@@ -163,7 +159,7 @@ def test_without_an_agent_no_tools_are_offered(ask, deliver, upstream):
     assert "tools" not in upstream.requests[0].body
 
 
-def test_a_call_written_as_text_is_made_and_never_shown_once_a_turn(ask, deliver, upstream, clock):
+def test_a_call_written_as_text_runs_once_a_turn_and_is_not_shown(ask, deliver, upstream, clock):
     written = '{"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}'
     upstream.reply({"text": "Let me see. "}, {"text": written[:20]}, {"text": written[20:]}, times=1)
     upstream.reply({"text": written})

@@ -1,4 +1,4 @@
-"""Turns whose reader watches the model write a call: what is shown when, and what is left when it is cut in the middle."""
+"""Calls that readers see while the model writes them: what is shown when, and what an interruption leaves."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def session(agent_session, scripted_tool, searching):
 
 
 def written(run, call_id="call_1") -> str:
-    """What readers have seen of the call's arguments while they were written."""
+    """The arguments of the call as readers have seen them so far."""
     return "".join(
         entry.obj.text for entry in entries(run)
         if isinstance(entry.obj, ToolArgumentsDelta) and entry.obj.tool_call_id == call_id
@@ -39,7 +39,7 @@ def objs(run, *kinds):
 
 
 def read(run):
-    """The answer as REST tells of it: text, cursor, calls."""
+    """The answer as the REST API returns it: text, cursor, calls."""
     shape = present_live_message(Run.objects.for_work().get(pk=run.pk).message)
     calls = [(call["tool_call_id"], call["status"], call["arguments"]) for call in shape["tool_calls"]]
     return shape["text"], shape["cursor"]["seq"], calls
@@ -49,7 +49,7 @@ def start_of_call(run) -> int:
     return next(entry.seq for entry in entries(run) if isinstance(entry.obj, ToolStart))
 
 
-def test_a_call_is_seen_while_the_model_writes_it_and_only_its_end_stores_it(
+def test_a_call_is_shown_while_the_model_writes_it_and_stored_only_when_complete(
     ask, deliver, upstream, session, scripted_tool
 ):
     upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, *streamed_call("act", *WHOLE), times=1)
@@ -71,7 +71,7 @@ def test_a_call_is_seen_while_the_model_writes_it_and_only_its_end_stores_it(
     assert live(run) == rebuilt(run)
 
 
-def test_without_its_log_a_reader_joins_before_the_call_too(ask, deliver, upstream, session):
+def test_without_the_log_a_reader_joins_before_the_call(ask, deliver, upstream, session):
     upstream.reply({"text": "I act. "}, {"wait": "the checkpoint"}, *streamed_call("act", *WHOLE), times=1)
     upstream.reply({"text": "Done."})
     [run] = ask("Go", session=session)
@@ -91,7 +91,7 @@ def test_without_its_log_a_reader_joins_before_the_call_too(ask, deliver, upstre
 
 
 @pytest.mark.parametrize("how", ["stopped", "failed"])
-def test_a_call_that_is_cut_in_the_middle_never_runs_and_is_kept_as_far_as_it_came(
+def test_an_interrupted_call_never_runs_and_its_partial_arguments_are_stored(
     ask, deliver, upstream, session, scripted_tool, how
 ):
     upstream.reply(
@@ -108,10 +108,10 @@ def test_a_call_that_is_cut_in_the_middle_never_runs_and_is_kept_as_far_as_it_ca
         future.result(60)
         ended(run, Status.FAILED, text="I act. ", code="upstream_interrupted")
     call = ToolCall.objects.get(run=run)
-    so_far = "go far" if how == "stopped" else "go far away"
-    assert (call.status, call.response, call.arguments) == ("unknown", "", {"what": so_far})
+    partial = "go far" if how == "stopped" else "go far away"
+    assert (call.status, call.response, call.arguments) == ("unknown", "", {"what": partial})
     assert (call.text_before, call.reasoning, run.message.reasoning) == ("I act. ", "Hm.", "")
-    assert objs(run, ToolArguments) == [ToolArguments("call_1", {"what": so_far})]
+    assert objs(run, ToolArguments) == [ToolArguments("call_1", {"what": partial})]
     assert live(run) == rebuilt(run)
     assert scripted_tool.ran == []
     upstream.rules.clear()
@@ -122,13 +122,13 @@ def test_a_call_that_is_cut_in_the_middle_never_runs_and_is_kept_as_far_as_it_ca
 
 
 @pytest.mark.parametrize("model", ["plain", "prefilling"])
-def test_a_worker_that_goes_in_the_middle_of_a_call_leaves_nothing_of_it(
+def test_a_worker_that_drains_during_a_call_stores_nothing_of_it(
     ask, deliver, runtime, upstream, session, scripted_tool, model
 ):
     ModelConfig.objects.create(name=model, base_url=upstream.base_url, supports_prefill=model == "prefilling")
     upstream.reply({"text": "I act. "}, *streamed_call("act", *WHOLE), times=1)
-    said = [] if model == "prefilling" else [{"text": "I act. "}]
-    upstream.reply(*said, *streamed_call("act", '{"what": "stay"}', call_id="call_2"), times=1)
+    repeated = [] if model == "prefilling" else [{"text": "I act. "}]
+    upstream.reply(*repeated, *streamed_call("act", '{"what": "stay"}', call_id="call_2"), times=1)
     upstream.reply({"text": "Done."})
     [run] = ask("Go", model, session=session)
     future = deliver(run)
@@ -149,7 +149,7 @@ def test_a_worker_that_goes_in_the_middle_of_a_call_leaves_nothing_of_it(
         assert live(run) == rebuilt(run)
 
 
-def test_a_call_that_others_follow_is_the_first_of_a_round_that_is_told_before_the_second(
+def test_parallel_calls_are_announced_before_the_second_call_is_shown(
     ask, deliver, upstream, session, scripted_tool
 ):
     second = streamed_call("act", '{"what"', {"wait": "the look"}, ': "two"}', call_id="call_2", index=1)
@@ -179,7 +179,7 @@ def test_a_call_that_others_follow_is_the_first_of_a_round_that_is_told_before_t
     assert live(run) == rebuilt(run)
 
 
-def test_what_is_said_after_a_call_has_begun_stands_behind_its_round(ask, deliver, upstream, session):
+def test_text_written_during_a_call_is_placed_after_its_round(ask, deliver, upstream, session):
     late = [{"wait": "the rest"}, {"text": "And so. "}, {"reasoning": "Late."}]
     upstream.reply(
         {"text": "I act. "}, *streamed_call("act", *BEGINNING, *late, ' away"}'), {"text": "On. "}, times=1
@@ -195,7 +195,7 @@ def test_what_is_said_after_a_call_has_begun_stands_behind_its_round(ask, delive
     assert run.message.reasoning == "Late."
 
 
-def test_what_is_said_after_a_call_that_is_cut_is_kept_behind_it(ask, deliver, upstream, session):
+def test_text_written_after_an_interrupted_call_is_stored_after_it(ask, deliver, upstream, session):
     late = [{"wait": "the rest"}, {"text": "And so."}, {"eof": True}]
     upstream.reply({"text": "I act. "}, *streamed_call("act", *BEGINNING), *late)
     [run] = ask("Go", session=session)
@@ -211,12 +211,16 @@ def test_what_is_said_after_a_call_that_is_cut_is_kept_behind_it(ask, deliver, u
 @pytest.mark.parametrize(
     ("name", "pieces", "status"),
     [
-        pytest.param("web_search", ['{"query": ', '"moon"}'], "completed", id="what may be merged"),
-        pytest.param("fly", ['{"to": ', '"moon"}'], "failed", id="what is not there"),
+        pytest.param(
+            "web_search", ['{"query": ', '"moon"}'], "completed", id="a tool whose calls may be merged"
+        ),
+        pytest.param("fly", ['{"to": ', '"moon"}'], "failed", id="an unknown tool"),
         pytest.param("act", ['"{\\"what\\": ', '\\"moon\\"}"'], "completed", id="JSON in JSON"),
     ],
 )
-def test_what_is_not_certain_is_shown_when_it_is(ask, deliver, upstream, session, name, pieces, status):
+def test_calls_that_cannot_be_previewed_are_shown_when_complete(
+    ask, deliver, upstream, session, name, pieces, status
+):
     first, rest = pieces
     upstream.reply(*streamed_call(name, first, {"wait": "the look"}, rest), {"wait": "the end"}, times=1)
     upstream.reply({"text": "Well."})
@@ -233,7 +237,7 @@ def test_what_is_not_certain_is_shown_when_it_is(ask, deliver, upstream, session
     assert live(run) == rebuilt(run)
 
 
-def test_arguments_that_turn_out_to_be_none_are_answered_with_a_sentence(ask, deliver, upstream, session):
+def test_invalid_arguments_of_a_shown_call_get_an_error_response(ask, deliver, upstream, session):
     upstream.reply(*streamed_call("act", '{"what": ', {"pause_s": 0.05}, "oops"), times=1)
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
@@ -244,7 +248,7 @@ def test_arguments_that_turn_out_to_be_none_are_answered_with_a_sentence(ask, de
     assert live(run) == rebuilt(run)
 
 
-def test_long_arguments_are_the_pieces_that_were_shown_and_the_row(ask, deliver, upstream, session):
+def test_long_arguments_are_shown_in_pieces_and_referenced_by_row(ask, deliver, upstream, session):
     pieces = ['{"what": "', "x" * 6_000, {"pause_s": 0.05}, "y" * 30_000, '"}']
     upstream.reply(*streamed_call("act", *pieces), times=1)
     upstream.reply({"text": "Well."})

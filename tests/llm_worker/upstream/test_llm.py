@@ -1,4 +1,4 @@
-"""What llm.py makes of model servers: of what they say, and of the many ways in which they do not."""
+"""llm.py against a scripted model server: requests, deltas, and the many ways in which servers deviate or fail."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,13 +30,13 @@ def request(upstream: Upstream, **more: object) -> Request:
 
 async def answer(models: LanguageModels, asked: Request) -> list[Delta]:
     """Texts that follow each other as one, however the network cut them."""
-    said: list[Delta] = []
+    received: list[Delta] = []
     async for deltas in models.stream(asked):
         for delta in deltas:
-            if said and type(said[-1]) is type(delta) and isinstance(delta, TextDelta | ReasoningDelta):
-                delta = type(delta)(said.pop()[0] + delta.text)  # noqa: PLW2901
-            said.append(delta)
-    return said
+            if received and type(received[-1]) is type(delta) and isinstance(delta, TextDelta | ReasoningDelta):
+                delta = type(delta)(received.pop()[0] + delta.text)  # noqa: PLW2901
+            received.append(delta)
+    return received
 
 
 async def test_a_request_carries_the_messages_the_key_and_asks_for_usage(models, upstream):
@@ -52,12 +52,12 @@ async def test_a_request_carries_the_messages_the_key_and_asks_for_usage(models,
     assert received.headers["Authorization"] == "Bearer secret"
 
 
-async def test_the_session_is_the_cache_key_where_the_server_knows_one(models, upstream):
+async def test_the_session_is_the_cache_key_if_the_server_supports_one(models, upstream):
     await answer(models, request(upstream, takes_prompt_cache_key=True))
     assert upstream.requests[0].body["prompt_cache_key"] == "session-1"
 
 
-async def test_text_reasoning_usage_and_the_end_come_as_our_own_deltas(models, upstream):
+async def test_text_reasoning_usage_and_the_end_are_parsed_into_deltas(models, upstream):
     upstream.reply(
         {"delta": {"role": "assistant", "content": ""}},
         {"reasoning": "One form. "},
@@ -91,24 +91,24 @@ async def test_text_reasoning_usage_and_the_end_come_as_our_own_deltas(models, u
         pytest.param('data: {"choices":[{"delta":\ndata: {"content":"a"}}]}\n\n', "a", id="two data lines"),
     ],
 )
-async def test_odd_streams_are_understood(models, upstream, raw, text):
+async def test_unusual_streams_are_parsed(models, upstream, raw, text):
     upstream.reply({"raw": raw})
     assert await answer(models, request(upstream)) == [TextDelta(text), Finished("stop"), TokenUsage(7, 0)]
 
 
-async def test_a_server_that_forgets_done_has_finished_when_it_says_so(models, upstream):
+async def test_a_finish_reason_ends_the_answer_without_done(models, upstream):
     chunk = {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}
     upstream.reply({"chunk": chunk}, {"finish": None})
     assert await answer(models, request(upstream)) == [TextDelta("a"), Finished("stop")]
 
 
-async def test_a_connection_that_breaks_after_done_has_brought_a_whole_answer(models, upstream):
+async def test_a_connection_lost_after_done_does_not_fail_the_answer(models, upstream):
     finish = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
     upstream.reply(ANSWER, {"chunk": finish}, {"raw": "data: [DONE]\n\n"}, {"eof": "close"})
     assert await answer(models, request(upstream)) == [TextDelta("Because."), Finished("stop")]
 
 
-async def test_connections_are_used_again(models, upstream):
+async def test_connections_are_reused(models, upstream):
     for _ in range(3):
         await answer(models, request(upstream))
     assert upstream.connections == 1
@@ -146,7 +146,7 @@ async def test_connections_are_used_again(models, upstream):
         pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", 1, id="error"),
     ],
 )  # fmt: skip
-async def test_before_the_first_chunk(models, upstream, step, code, requests):
+async def test_failures_before_the_first_chunk_are_retried_by_kind(models, upstream, step, code, requests):
     upstream.reply(step)
     with pytest.raises(ModelFailed) as failed:
         await answer(models, request(upstream, api_key="sk-secret"))
@@ -167,7 +167,7 @@ async def test_before_the_first_chunk(models, upstream, step, code, requests):
         pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", id="error"),
     ],
 )
-async def test_after_the_first_chunk_nothing_is_asked_again(models, upstream, step, code):
+async def test_failures_after_the_first_chunk_are_not_retried(models, upstream, step, code):
     upstream.reply(ANSWER, step)
     received: list[Delta] = []
 
@@ -183,26 +183,26 @@ async def test_after_the_first_chunk_nothing_is_asked_again(models, upstream, st
 @pytest.mark.parametrize(
     "step", [{"status": 503}, {"status": 429, "retry_after": 0.01}, {"eof": "abort"}, {"hang": True}]
 )
-async def test_a_passing_failure_is_not_noticed(models, upstream, step):
+async def test_a_transient_failure_is_retried(models, upstream, step):
     upstream.reply(step, times=2)
     upstream.reply(ANSWER)
     assert (await answer(models, request(upstream)))[0] == TextDelta("Because.")
 
 
-async def test_a_server_that_is_not_there_is_unavailable(models):
+async def test_an_unreachable_server_is_unavailable(models):
     with pytest.raises(ModelFailed, match="upstream_unavailable"):
         await answer(models, Request(Model("scripted", "http://127.0.0.1:9/v1"), QUESTION))
 
 
-async def test_an_address_that_is_none_is_unavailable(models):
+async def test_an_invalid_address_is_unavailable(models):
     with pytest.raises(ModelFailed, match="upstream_unavailable"):
         await answer(models, Request(Model("scripted", "http://[broken/v1"), QUESTION))
 
 
-async def test_a_refusal_is_shown_and_named(models, upstream):
+async def test_a_refusal_is_shown_with_its_finish_reason(models, upstream):
     upstream.reply({"refusal": "I would rather not."})
-    said = await answer(models, request(upstream))
-    assert said[:3] == [TextDelta("I would rather not."), Finished("refusal"), Finished("content_filter")]
+    deltas = await answer(models, request(upstream))
+    assert deltas[:3] == [TextDelta("I would rather not."), Finished("refusal"), Finished("content_filter")]
 
 
 async def test_closing_the_stream_closes_the_connection(models, upstream):
@@ -216,7 +216,7 @@ async def test_closing_the_stream_closes_the_connection(models, upstream):
 WHOLE = {"stream": False}
 
 
-async def test_what_nobody_watches_comes_whole(models, upstream):
+async def test_complete_returns_the_whole_answer(models, upstream):
     usage = {"prompt_tokens": 40, "completion_tokens": 12, "prompt_tokens_details": {"cached_tokens": 32}}
     upstream.reply({"text": "Because"}, {"text": "."}, {"usage": usage, "finish": "length"}, **WHOLE)
     asked = request(upstream, api_key="secret", max_output_tokens=9)
@@ -242,7 +242,7 @@ async def test_what_nobody_watches_comes_whole(models, upstream):
         ),
     ],
 )  # fmt: skip
-async def test_odd_completions_are_understood(models, upstream, steps, completion):
+async def test_unusual_completions_are_parsed(models, upstream, steps, completion):
     upstream.reply(*steps, {"usage": {}}, **WHOLE)
     assert await models.complete(request(upstream)) == completion
 
@@ -264,7 +264,9 @@ async def test_odd_completions_are_understood(models, upstream, steps, completio
         pytest.param({"raw": '{"error": {"message": "full"}}'}, "upstream_interrupted", 1, id="error"),
     ],
 )
-async def test_a_completion_that_fails(models, upstream, step, code, requests):
+async def test_failures_of_a_completion_have_a_code_and_are_retried_by_kind(
+    models, upstream, step, code, requests
+):
     upstream.reply(step, **WHOLE)
     with pytest.raises(ModelFailed) as failed:
         await models.complete(request(upstream, api_key="sk-secret"))
@@ -272,7 +274,7 @@ async def test_a_completion_that_fails(models, upstream, step, code, requests):
     assert "sk-secret" not in str(failed.value)
 
 
-async def test_a_completion_that_fails_for_a_moment_is_asked_for_again(models, upstream):
+async def test_a_transient_failure_of_a_completion_is_retried(models, upstream):
     upstream.reply({"status": 503}, times=2, **WHOLE)
     upstream.reply(ANSWER, **WHOLE)
     assert (await models.complete(request(upstream))).text == "Because."

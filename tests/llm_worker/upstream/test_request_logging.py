@@ -1,4 +1,4 @@
-"""What a model is asked and says can be logged; a key never is."""
+"""Requests and responses can be logged; API keys never are."""
 
 import json
 
@@ -13,12 +13,12 @@ KEY = "sk-never-to-be-seen"
 
 
 def logged(caplog, kind: str) -> list[dict]:
-    said = [
+    lines = [
         record.getMessage()
         for record in caplog.records
         if record.name == "llm_worker.upstream.request_logging"
     ]
-    return [json.loads(line.removeprefix(f"{kind} ")) for line in said if line.startswith(f"{kind} ")]
+    return [json.loads(line.removeprefix(f"{kind} ")) for line in lines if line.startswith(f"{kind} ")]
 
 
 def test_requests_and_responses_are_logged_without_the_key(
@@ -39,7 +39,7 @@ def test_requests_and_responses_are_logged_without_the_key(
     assert KEY not in caplog.text
 
 
-def test_a_refused_key_is_not_logged_either(deliver, ask, upstream, caplog, settings, monkeypatch):
+def test_a_rejected_key_is_not_logged(deliver, ask, upstream, caplog, settings, monkeypatch):
     settings.LOG_LLM_REQUESTS = True
     monkeypatch.setenv("LLM_API_KEY", KEY)
     upstream.reply({"status": 401, "body": {"error": {"message": f"Incorrect API key provided: {KEY}"}}})
@@ -49,13 +49,13 @@ def test_a_refused_key_is_not_logged_either(deliver, ask, upstream, caplog, sett
     assert KEY not in caplog.text
 
 
-def test_nothing_is_logged_unless_it_is_asked_for(deliver, ask, caplog):
+def test_logging_is_off_by_default(deliver, ask, caplog):
     [run] = ask()
     deliver(run).result(60)
     assert "LLM_RE" not in caplog.text
 
 
-async def test_what_does_not_stream_is_logged_as_well(upstream, caplog, settings):
+async def test_requests_that_do_not_stream_are_logged(upstream, caplog, settings):
     settings.LOG_LLM_REQUESTS = True
     upstream.reply({"text": "Tides"}, stream=False)
     models = LanguageModels(connections=1, silence_s=30)

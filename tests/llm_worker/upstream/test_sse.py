@@ -1,4 +1,4 @@
-"""Events come out as they went in, however the bytes are cut."""
+"""Server-sent events are decoded the same however the bytes are split."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ noise = st.sampled_from(["", ": keep-alive{end}", "event: message{end}", "id: 7{
     space=st.booleans(),
     data=st.data(),
 )
-def test_events_survive_any_cut(payloads, ends, noise, space, data):
+def test_events_are_the_same_however_the_bytes_are_split(payloads, ends, noise, space, data):
     stream = b""
     for lines in payloads:
         stream += noise.format(end=ends).encode()
@@ -48,7 +48,7 @@ def test_an_event_without_its_blank_line_is_not_an_event():
 @pytest.mark.parametrize(
     "piece", [b"x" * 16_384, b"data: " + b"x" * 16_000 + b"\n"], ids=["one line", "many lines"]
 )
-def test_an_endless_event_is_refused(piece):
+def test_an_oversize_event_is_rejected(piece):
     splitter = sse.EventSplitter()
     with pytest.raises(sse.EventTooLong):
         sum(len(splitter.feed(piece)) for _ in range(10 * 1024 * 1024 // len(piece)))

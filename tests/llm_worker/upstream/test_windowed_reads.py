@@ -1,4 +1,4 @@
-"""Streams that are read in windows: nothing is lost, late or mixed up by it, and the loop is not woken in between."""
+"""Streams read in windows: no delta is lost, late or reordered, and the event loop is not woken in between."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -33,7 +33,7 @@ class Windows(FlushWindow):
         return self.waiting[-1]
 
     async def wait(self) -> None:
-        """Until somebody waits for the next window."""
+        """Returns when a reader waits for the next window."""
         async with asyncio.timeout(30):
             await self.somebody_waits.wait()
 
@@ -103,9 +103,7 @@ async def disconnected(upstream: Upstream) -> None:
     await asyncio.to_thread(upstream.wait_for, lambda: upstream.requests[0].ended == "disconnected")
 
 
-async def test_the_words_between_two_windows_do_not_wake_the_loop_one_by_one(
-    models, windows, upstream, wakings
-):
+async def test_chunks_between_two_windows_do_not_wake_the_loop_one_by_one(models, windows, upstream, wakings):
     upstream.reply({"text": "First."}, {"wait": "more"}, {"words": 50, "every_s": 0.001}, {"wait": "end"})
     reader = Reader(models, upstream)
     await windows.wait()
@@ -122,7 +120,7 @@ async def test_the_words_between_two_windows_do_not_wake_the_loop_one_by_one(
     await windows.keep_opening(reader.task)
 
 
-async def test_a_word_that_comes_after_an_empty_window_is_read_when_it_comes(models, windows, upstream):
+async def test_a_chunk_after_an_empty_window_is_read_immediately(models, windows, upstream):
     upstream.reply({"text": "First."}, {"wait": "more"}, {"text": " Second."}, {"wait": "end"})
     reader = Reader(models, upstream)
     await windows.wait()
@@ -135,9 +133,7 @@ async def test_a_word_that_comes_after_an_empty_window_is_read_when_it_comes(mod
     await windows.keep_opening(reader.task)
 
 
-async def test_a_flood_does_not_keep_what_follows_from_being_read_in_windows(
-    models, windows, upstream, wakings
-):
+async def test_reading_in_windows_continues_after_a_burst(models, windows, upstream, wakings):
     more = [{"wait": "more"}, {"words": 50, "every_s": 0.001}, {"wait": "end"}]
     upstream.reply({"text": "First."}, {"wait": "flood"}, {"text": "x" * 5_000}, *more)
     reader = Reader(models, upstream)
@@ -156,7 +152,7 @@ async def test_a_flood_does_not_keep_what_follows_from_being_read_in_windows(
     await windows.keep_opening(reader.task)
 
 
-async def test_the_end_of_an_answer_waits_for_no_window(models, windows, upstream):
+async def test_the_end_of_an_answer_does_not_wait_for_a_window(models, windows, upstream):
     finish = {"chunk": {"choices": [{"delta": {}, "finish_reason": "stop"}]}}
     upstream.reply({"text": "First."}, {"wait": "finish"}, finish, {"wait": "end"})
     reader = Reader(models, upstream)
@@ -170,9 +166,7 @@ async def test_the_end_of_an_answer_waits_for_no_window(models, windows, upstrea
     assert not windows.waiting
 
 
-async def test_an_answer_that_ends_between_windows_leaves_its_connection_to_the_next(
-    models, windows, upstream
-):
+async def test_the_connection_of_an_answer_that_ends_between_windows_is_reused(models, windows, upstream):
     for place in ("one", "two", "three"):
         upstream.reply({"text": place}, {"wait": place}, {"text": " and a half"}, times=1)
         reader = Reader(models, upstream)
@@ -196,7 +190,7 @@ async def test_a_connection_that_breaks_between_windows_interrupts_the_answer(mo
     assert reader.text in ("First.", "First.0 1 2 ")  # a reset may overtake what was sent before it
 
 
-async def test_silence_is_noticed_behind_a_window(models, windows, upstream):
+async def test_the_idle_time_out_applies_between_windows(models, windows, upstream):
     upstream.reply({"text": "First."}, {"hang": True})
     reader = Reader(models, upstream)
     await windows.wait()
@@ -212,19 +206,19 @@ async def test_a_stop_between_windows_closes_the_connection(models, windows, ups
     await disconnected(upstream)
 
 
-async def test_more_than_one_reading_takes_in_comes_whole_and_in_order(models, windows, upstream):
+async def test_a_burst_larger_than_one_read_arrives_whole_and_in_order(models, windows, upstream):
     upstream.reply({"words": 30_000})
     reader = Reader(models, upstream)
     await windows.keep_opening(reader.task)
     assert reader.text == "".join(f"{number} " for number in range(30_000))
 
 
-async def test_a_server_that_sends_faster_than_it_is_read_is_held_back(models, windows, upstream):
+async def test_a_server_that_sends_faster_than_it_is_read_gets_back_pressure(models, windows, upstream):
     upstream.reply({"words": 1_000_000})
     reader = Reader(models, upstream)
     await windows.wait()
     sent = -1
-    while upstream.requests[0].chunks > sent:  # it goes on for as long as somebody takes it
+    while upstream.requests[0].chunks > sent:  # it sends as long as the client reads
         sent = upstream.requests[0].chunks
         await asyncio.sleep(0.5)
     assert sent < 1_000_000
