@@ -21,7 +21,7 @@ from chat.protocol.wire import Error, RunAddress, run_error
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
 from llm_worker.brief import Brief
-from llm_worker.completion import Completion
+from llm_worker.completion import AttemptCompletion
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
@@ -74,7 +74,7 @@ class Attempt:
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(self._producer, self._state, blocks, self._loop.time)
         self.checkpoint = CheckpointTracker(run, self._state, self._producer, leased_at)
-        self._completion = Completion(
+        self._completion = AttemptCompletion(
             run,
             services.database,
             self._producer,
@@ -163,7 +163,7 @@ class Attempt:
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:
-        """Keep a request that is being sent. inside: the row of the agent call it is made in, if any."""
+        """Record a request that is being sent. inside: the row of the agent call that sends it, if any."""
         tool_call = UUID(inside) if inside else None
         self._requests.record(request.messages, datetime.now(UTC), tool_call=tool_call, report=report)
         if not inside:

@@ -1,4 +1,4 @@
-"""Completion: the end of one attempt. Commits the result, appends `stop`, announces it; or releases the run.
+"""AttemptCompletion: the end of one attempt. Commits the result, appends `stop`, announces it; or releases the run.
 
 Every write is fenced by the attempt. A crash between two of the steps is completed by the sweeper.
 """
@@ -24,7 +24,7 @@ from llm_worker.tool_calls.interrupted import end_interrupted_call
 
 
 @dataclass
-class Completion:
+class AttemptCompletion:
     """started_at: when the attempt began, on the event loop's clock.
 
     is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what

@@ -21,7 +21,7 @@ from llm_worker.upstream.model_request import Request, ToolChoice
 
 @dataclass(frozen=True)
 class Cycle:
-    """One inference. tools: what its answer may call; none in the last cycle of a loop. account: how it came about."""
+    """One inference. tools: what its answer may call; none in the last cycle of a loop. report: how its context was built."""
 
     request: Request
     tools: Sequence[Tool]

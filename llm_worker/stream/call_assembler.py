@@ -66,15 +66,15 @@ class CallAssembler:
     def feed(self, delta: ToolCallDelta) -> CallFragment | None:
         """The fragment to show; None while the call has no name, or for an empty delta."""
         call = self._call_of(delta)
-        said = call.text.clean(delta.arguments)
-        call.pieces.append(said)
+        arguments = call.text.clean(delta.arguments)
+        call.pieces.append(arguments)
         call.name = call.name or tool_name(delta.name)
         if call.tab is None and call.name:
             call.tab, self._named = self._named, self._named + 1
             return CallFragment(call.tab, call.id, call.name, call.raw, begins=True)
-        if call.tab is None or not said:
+        if call.tab is None or not arguments:
             return None
-        return CallFragment(call.tab, call.id, call.name, said, begins=False)
+        return CallFragment(call.tab, call.id, call.name, arguments, begins=False)
 
     def calls(self) -> list[RequestedCall]:
         """The calls of the step by tab, after the end of the stream. A call without a name is dropped."""

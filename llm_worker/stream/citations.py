@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
-from llm_worker.stream.code_spans import CodeSpans, Part
+from llm_worker.stream.code_spans import CodeSpans, MarkdownPart
 
 # links: `[[1]](url)`.  plain: `[1]`.  removed: the marker is dropped and nothing is cited.
 Mode = Literal["links", "plain", "removed"]
@@ -60,7 +60,7 @@ class Citations:
 
     def feed(self, text: str) -> Iterator[str | Document]:
         """What to show. A document stands before the first text that cites it."""
-        if not (self._is_awake or self._wakes()):
+        if not (self._is_active or self._activate()):
             return iter((text,) if text else ())
         has_begun = self._unshown is None and not self._held
         if has_begun and not _BRACKETS.search(text) and self._code.is_prose(text):
@@ -68,7 +68,7 @@ class Citations:
         return self._show(self._read(self._code.feed(text)))
 
     def flush(self) -> Iterator[str | Document]:
-        if self._is_awake:
+        if self._is_active:
             last = [*self._read(self._code.flush()), *self._citations(is_end=True)]
             yield from self._show(last)
             if self._unshown:
@@ -77,19 +77,19 @@ class Citations:
         self._begin()
 
     def _begin(self) -> None:
-        self._is_awake = False
+        self._is_active = False
         self._has_begun = False
         self._code = CodeSpans()
         self._held = ""
         self._unshown: list[_Segment] | None = []
 
-    def _wakes(self) -> bool:
+    def _activate(self) -> bool:
         """Decided once per inference: code spans must be followed from the beginning."""
-        self._is_awake = not self._has_begun and bool(self._documents)
+        self._is_active = not self._has_begun and bool(self._documents)
         self._has_begun = True
-        return self._is_awake
+        return self._is_active
 
-    def _read(self, parts: Iterable[Part]) -> Iterator[_Segment]:
+    def _read(self, parts: Iterable[MarkdownPart]) -> Iterator[_Segment]:
         for is_code, group in groupby(parts, key=lambda part: part.is_code):
             text = "".join(part.text for part in group)
             if is_code:

@@ -22,7 +22,7 @@ _EMPTY_LINE = re.compile(r"[ \t>]*")
 _BEFORE_A_FENCE = re.compile(r"(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*")
 
 
-class Part(NamedTuple):
+class MarkdownPart(NamedTuple):
     text: str
     is_code: bool
 
@@ -37,7 +37,7 @@ class CodeSpans:
         self._line = ""
         self._held = ""
 
-    def feed(self, text: str) -> Iterator[Part]:
+    def feed(self, text: str) -> Iterator[MarkdownPart]:
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text):
@@ -56,7 +56,7 @@ class CodeSpans:
             self._line = (self._line + text)[:LINE_BEGINNING]
         return True
 
-    def flush(self) -> Iterator[Part]:
+    def flush(self) -> Iterator[MarkdownPart]:
         """What is still held back at the end of the text."""
         if self._held:
             yield self._part(self._held)
@@ -66,7 +66,7 @@ class CodeSpans:
         found = (_PROSE if self._mode == "prose" else _CODE).match(text, at)
         return found[0] if found else text[at]
 
-    def _part(self, text: str) -> Part:
+    def _part(self, text: str) -> MarkdownPart:
         was_prose = self._mode == "prose"
         if text[0] == "\n":
             self._end_line()
@@ -76,7 +76,7 @@ class CodeSpans:
             elif self._mode == "closing" and text.strip():
                 self._mode = "fence"
             self._line = (self._line + text)[:LINE_BEGINNING]
-        return Part(text, is_code=not was_prose or self._mode != "prose")
+        return MarkdownPart(text, is_code=not was_prose or self._mode != "prose")
 
     def _end_line(self) -> None:
         paragraph_ends = _EMPTY_LINE.fullmatch(self._line) is not None

@@ -65,8 +65,8 @@ def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[_Element]:
     """Complete elements, in one pass from left to right, however many are never closed."""
     at = 0
-    while (begun := begin.search(markup, at)) and (ended := end.search(markup, begun.end())):
-        yield _Element(begun[1], markup[begun.end() : ended.start()], ended.end())
+    while (opening := begin.search(markup, at)) and (ended := end.search(markup, opening.end())):
+        yield _Element(opening[1], markup[opening.end() : ended.start()], ended.end())
         at = ended.end()
 
 

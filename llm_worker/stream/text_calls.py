@@ -70,7 +70,7 @@ class TextCalls:
                 self._held = text[at:]
                 return
             if found:
-                self.calls += [self._asked(*call) for call in found.calls]
+                self.calls += [self._requested_call(*call) for call in found.calls]
                 at = found.end
             else:
                 yield self._before.pass_on(text[at])
@@ -90,17 +90,17 @@ class TextCalls:
     def _recognised(self, text: str, start: int, *, is_end: bool) -> _Found | None:
         if self._beginning is None or (text[start] == "{" and not self._before.allows_object):
             return None
-        begun = self._beginning.match(text, start, partial=True)
-        if begun is None:
+        beginning = self._beginning.match(text, start, partial=True)
+        if beginning is None:
             return None
-        if begun.partial:
+        if beginning.partial:
             raise _Undecided
         found = (
-            self._markup(text, begun.start("invokes"), is_end=is_end)
-            if begun["invokes"]
-            else self._object(text, begun.start("object"))
+            self._markup(text, beginning.start("invokes"), is_end=is_end)
+            if beginning["invokes"]
+            else self._object(text, beginning.start("object"))
         )
-        return found and _closed(text, found, begun, is_end=is_end)
+        return found and _closed(text, found, beginning, is_end=is_end)
 
     def _markup(self, text: str, start: int, *, is_end: bool) -> _Found | None:
         """`<function_calls>…`. The closing tag is missing where the server uses it as a stop sequence."""
@@ -122,7 +122,7 @@ class TextCalls:
         call = named(value, self._offered)
         return _Found(end, [call]) if call else None
 
-    def _asked(self, name: str, arguments: dict[str, Any] | None, raw: str) -> RequestedCall:
+    def _requested_call(self, name: str, arguments: dict[str, Any] | None, raw: str) -> RequestedCall:
         return RequestedCall(self._new_id(), name, arguments, raw)
 
 
@@ -149,9 +149,9 @@ class _PrecedingText:
         return last in {".", "!", "?", "…"} or (last == ":" and before not in {'"', "'"})
 
 
-def _closed(text: str, found: _Found, begun: Any, *, is_end: bool) -> _Found | None:
+def _closed(text: str, found: _Found, beginning: Any, *, is_end: bool) -> _Found | None:
     """Include the end of a surrounding fence or tag. A fence must close right after the call, or it is not one."""
-    pattern = _FENCE_END if begun["fence"] else _TAG_END if begun["tag"] else None
+    pattern = _FENCE_END if beginning["fence"] else _TAG_END if beginning["tag"] else None
     if pattern is None:
         return found
     closing = pattern.match(text, found.end, partial=True)
@@ -159,7 +159,7 @@ def _closed(text: str, found: _Found, begun: Any, *, is_end: bool) -> _Found | N
         raise _Undecided
     if closing and not closing.partial:
         return found._replace(end=closing.end())
-    return None if begun["fence"] else found
+    return None if beginning["fence"] else found
 
 
 def _beginning(offered: Mapping[str, object]) -> Any:

@@ -26,8 +26,8 @@ def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
         tool=None,
         result=NEVER_RAN,
     )
-    begun = NewRound(len(state.passages) - 1, [call], state.latest, inside="")
-    row = row_of(run, begun, 0, call)
+    new_round = NewRound(len(state.passages) - 1, [call], state.latest, inside="")
+    row = row_of(run, new_round, 0, call)
     emitter.calls_are_stored()
     emitter.open_round()
     emitter.show(emitter.blocks.tool_arguments(0, call.arguments, str(row.pk)))

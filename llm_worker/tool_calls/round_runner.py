@@ -48,7 +48,7 @@ class AgentReport:
 class RoundStore(Protocol):
     """Stores rounds. Each method returns when its write is committed, and never if the run was lost."""
 
-    async def begin(self, begun: NewRound) -> list[str]:
+    async def begin(self, new_round: NewRound) -> list[str]:
         """Store the calls as running; returns their rows, in tab order."""
         ...
 
@@ -59,7 +59,7 @@ class RoundStore(Protocol):
 class LoopDeps:
     """The collaborators of a loop and of the loops inside it.
 
-    now: of the turn, UTC.  on_request: called with the row of the agent call that a request is made in (or ""), the
+    now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.
     """
 

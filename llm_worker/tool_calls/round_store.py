@@ -33,10 +33,10 @@ class DatabaseRoundStore:
         self._checkpoint = checkpoint
         self._on_lost = on_lost
 
-    async def begin(self, begun: NewRound) -> list[str]:
-        rows = [row_of(self._run, begun, tab, call) for tab, call in enumerate(begun.calls)]
+    async def begin(self, new_round: NewRound) -> list[str]:
+        rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
         # The reasoning is stored with the round; the message keeps only what follows.
-        held = replace(self._checkpoint.take(), reasoning="") if not begun.inside else None
+        held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
         await self._write(begin_round, self._run, rows, held)
         return [str(row.pk) for row in rows]
 
@@ -98,7 +98,7 @@ def _is_ours(run: Run) -> bool:
     return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
-def row_of(run: Run, begun: NewRound, tab: int, call: PlannedCall) -> ToolCall:
+def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:
     # An attempt that resumes the round must find a refused call closed.
     status, response = (
         (call.result.status, call.result.response) if call.result else (ToolCallStatus.RUNNING, "")
@@ -106,16 +106,16 @@ def row_of(run: Run, begun: NewRound, tab: int, call: PlannedCall) -> ToolCall:
     return ToolCall(
         id=uuid4(),
         run=run,
-        message_id=None if begun.inside else run.message_id,
-        parent_tool_call_id=begun.inside or None,
-        turn_number=begun.number,
+        message_id=None if new_round.inside else run.message_id,
+        parent_tool_call_id=new_round.inside or None,
+        turn_number=new_round.number,
         tab_index=tab,
         tool_call_id=call.id,
         name=call.name,
         arguments=dict(call.arguments),
-        text_before=begun.before.text,
-        reasoning=begun.before.reasoning,
-        reasoning_ms=begun.before.reasoning_ms,
+        text_before=new_round.before.text,
+        reasoning=new_round.before.reasoning,
+        reasoning_ms=new_round.before.reasoning_ms,
         token_count=count_tokens(call_text(call.name, call.arguments)),
         status=status,
         response=response,

@@ -116,7 +116,7 @@ def _failure(running: asyncio.Task[ToolResult]) -> BaseException | None:
 
 
 def _retrieve_exception(running: asyncio.Task[ToolResult]) -> None:
-    # asyncio logs exceptions that nobody retrieves; those of an abandoned tool do not matter.
+    # asyncio logs exceptions that are never retrieved; those of an abandoned tool do not matter.
     _failure(running)
 
 

@@ -60,9 +60,9 @@ class Script:
         self.requests.append(request)
         yield [*self.answers.pop(0), Finished("stop")]
 
-    async def begin(self, new: NewRound) -> list[str]:
-        self.rounds.append(new)
-        return [f"row_{len(self.rounds)}_{tab}" for tab in range(len(new.calls))]
+    async def begin(self, new_round: NewRound) -> list[str]:
+        self.rounds.append(new_round)
+        return [f"row_{len(self.rounds)}_{tab}" for tab in range(len(new_round.calls))]
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
         self.results.append((result, report))

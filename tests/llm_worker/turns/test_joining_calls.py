@@ -152,12 +152,12 @@ class Stage:
 
     # round_runner.RoundStore
 
-    async def begin(self, new: Any) -> list[str]:
+    async def begin(self, new_round: Any) -> list[str]:
         self.do("append", "")
         self.save()
-        self.rows |= {call.id: Call(call.name, given=dict(call.arguments)) for call in new.calls}
+        self.rows |= {call.id: Call(call.name, given=dict(call.arguments)) for call in new_round.calls}
         self.do("append", "")
-        return [str(uuid4()) for _ in new.calls]
+        return [str(uuid4()) for _ in new_round.calls]
 
     async def finish(self, row: str, result: CallResult, _reported: Any) -> None:
         running = next(row for row in self.rows.values() if row.status == "running")

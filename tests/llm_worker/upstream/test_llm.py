@@ -33,7 +33,11 @@ async def answer(models: LanguageModels, asked: Request) -> list[Delta]:
     received: list[Delta] = []
     async for deltas in models.stream(asked):
         for delta in deltas:
-            if received and type(received[-1]) is type(delta) and isinstance(delta, TextDelta | ReasoningDelta):
+            if (
+                received
+                and type(received[-1]) is type(delta)
+                and isinstance(delta, TextDelta | ReasoningDelta)
+            ):
                 delta = type(delta)(received.pop()[0] + delta.text)  # noqa: PLW2901
             received.append(delta)
     return received
