@@ -1,4 +1,4 @@
-"""Runtime: the worker process. One event loop, in a thread of its own, carries out all runs of the process.
+"""Runtime: the worker process. One event loop in a dedicated thread executes all runs of the process.
 
 A Celery thread waits here for its run and does nothing else.
 """
