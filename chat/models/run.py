@@ -11,12 +11,11 @@ from django.db import models
 from django.db.models import Count, Q, Sum, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, TruncDate
-from msgspec import json
 
 from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
-from chat.models.session import Session, SessionEvent
+from chat.models.session import Session
 from chat.models.sql import runs
 from chat.models.sql.statements import Query, instance, together
 from chat.models.sql.turns import READ_STATE, TurnState
@@ -91,19 +90,6 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         """
         held, states = together(runs.ANNOUNCE.query(run=run_id), READ_STATE.query(run=run_id))
         return (held[0].session_id, states[0] if states else None) if held else None
-
-    def announce_ordinary(self, run_id: UUID | str) -> SessionEvent | None:
-        """Mark an ended run as announced, end its turn and record `overall_stop`, to be published, in one round trip.
-
-        Only for the only run of its turn, in a session that is named and where no turn waits. None: the run is
-        another kind or announced already, and nothing was changed. Not inside a transaction: the statements form one.
-        """
-        lock = runs.LOCK_SESSION.query(run=run_id)
-        _, announced = together(lock, runs.ANNOUNCE_AND_END_TURN.query(run=run_id))
-        if not announced:
-            return None
-        [turn] = announced
-        return SessionEvent.recorded(turn.event, "overall_stop", json.decode(turn.payload))
 
     # Queries
 

@@ -60,14 +60,6 @@ def announce(run_id: UUID) -> None:
     The last run of a turn ends the turn: `overall_stop` is recorded once and published after the commit. The session
     row is locked first, so of two runs that end together exactly one ends the turn.
     """
-    event = None if transaction.get_connection().in_atomic_block else Run.objects.announce_ordinary(run_id)
-    if event is None:
-        _announce(run_id)
-    else:
-        session_events.publish(event)
-
-
-def _announce(run_id: Any) -> None:
     with transaction.atomic():
         announced = Run.objects.announce(run_id)
         if announced is None:

@@ -1,17 +1,10 @@
-"""How a text looks on the wire, and what a socket is told when its web process ends."""
+"""What a websocket's close frame tells the client when its web process ends."""
 
 import pytest
-from websockets.frames import Frame, Opcode
 
-from config.websocket import frame, restart_reason
+from config.websocket import restart_reason
 
 pytestmark = pytest.mark.pure
-
-
-@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 300_000])
-def test_a_text_is_framed_as_the_library_would(size: int) -> None:
-    text = b"x" * size
-    assert frame(text) == Frame(Opcode.TEXT, text).serialize(mask=False)
 
 
 @pytest.mark.parametrize(

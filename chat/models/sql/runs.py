@@ -8,10 +8,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
-from chat.models.sql.rows import MODEL_CONFIG, SESSION, TURN, ModelConfigRow, TurnRow
-from chat.models.sql.sessions import IS_UNNAMED, RecordedEvent
+from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
 from chat.models.sql.statements import Statement, literal, literals, select_list
-from chat.protocol.states import LIVE, STOP_REASONS, TERMINAL, Status, sources
+from chat.protocol.states import LIVE, TERMINAL, Status, sources
 
 
 class RunRow(NamedTuple):
@@ -57,13 +56,6 @@ class EndedAnswer(NamedTuple):
 
 class SessionId(NamedTuple):
     session_id: UUID
-
-
-class AnnouncedTurn(NamedTuple):
-    """The recorded `overall_stop` of a turn. payload: JSON."""
-
-    payload: str
-    event: RecordedEvent
 
 
 def history_with(to: str, attempt: str, why: str, owner: str = "owner") -> str:
@@ -181,51 +173,3 @@ IN_PROGRESS: Final = f"""
         WHERE session.owner_id = %(owner)s AND run.status IN ({literals(LIVE)})
     ) AS own, (SELECT count(*) FROM chat_run WHERE status = {_QUEUED}) AS queued
 """  # noqa: S608  constants alone
-# Locks the session of a run. A statement before ANNOUNCE_AND_END_TURN, which then sees what was committed while this
-# one waited for the lock. Parameters: run. Plan: primary keys.
-LOCK_SESSION: Final = Statement(
-    """
-    SELECT id FROM chat_session WHERE id = (
-        SELECT turn.session_id FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-        WHERE run.id = %(run)s
-    ) FOR NO KEY UPDATE
-    """,
-    SessionId,
-)
-_REASON = " ".join(
-    f"WHEN {literal(status)} THEN {literal(reason)}" for status, reason in STOP_REASONS.items()
-)
-# What ANNOUNCE, the end of the turn and RECORD (sql/sessions.py) do one after the other, for the only run of its turn in
-# a session whose title stays and where no turn waits; otherwise no row, and nothing is changed. Parameters: run.
-# Plan: primary keys, one_answer_per_turn_and_model, chat_turn by after, turn_in_progress.
-ANNOUNCE_AND_END_TURN: Final = Statement(
-    f"""
-    WITH ordinary AS (
-        SELECT turn.id, turn.session_id, CASE run.status {_REASON} END AS reason
-        FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-        JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE run.id = %(run)s AND run.ended_at IS NOT NULL AND run.announced_at IS NULL
-            AND turn.ended_at IS NULL AND NOT {IS_UNNAMED}
-            AND NOT EXISTS (SELECT FROM chat_run AS other WHERE other.turn_id = turn.id AND other.id <> run.id)
-            AND NOT EXISTS (SELECT FROM chat_turn AS follower WHERE follower.after_id = turn.id)
-    ), announced AS (
-        UPDATE chat_run SET announced_at = STATEMENT_TIMESTAMP() FROM ordinary WHERE chat_run.id = %(run)s
-    ), ended AS (
-        UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() FROM ordinary WHERE chat_turn.id = ordinary.id
-    ), session AS (
-        UPDATE chat_session SET latest_event = latest_event + 1, answered_event = latest_event + 1
-        FROM ordinary WHERE chat_session.id = ordinary.session_id RETURNING chat_session.*
-    ), event AS (
-        INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
-        SELECT session.id, session.latest_event, 'overall_stop',
-            jsonb_build_object('turn', ordinary.id, 'stop_reason', ordinary.reason), STATEMENT_TIMESTAMP()
-        FROM session, ordinary
-        RETURNING id, n, created_at, payload
-    )
-    SELECT event.payload, event.id, event.n, event.created_at, {SESSION}, EXISTS (
-        SELECT FROM chat_turn AS turn
-        WHERE turn.session_id = session.id AND turn.ended_at IS NULL AND turn.id <> ordinary.id
-    ) FROM event, session, ordinary
-    """,  # noqa: S608  constants alone
-    AnnouncedTurn,
-)

@@ -78,23 +78,6 @@ def test_said_again_by_many_at_once_it_is_told_once(ended):
     assert len(stops(run.turn.session)) == 1
 
 
-def test_what_is_not_ordinary_is_left_to_the_long_way(ended):
-    [run] = ended()
-    Session.objects.update(title="")
-    assert Run.objects.announce_ordinary(run.pk) is None
-    Session.objects.update(title="Hello", has_provisional_title=True)
-    assert Run.objects.announce_ordinary(run.pk) is None
-    Session.objects.update(title="Tides", has_provisional_title=False)
-    follower = Turn.objects.create(
-        session_id=run.turn.session_id, user_message_id=run.turn.user_message_id, after_id=run.turn_id
-    )
-    assert Run.objects.announce_ordinary(run.pk) is None
-    assert not Run.objects.exclude(announced_at=None).exists()
-    follower.delete()
-    assert Run.objects.announce_ordinary(run.pk) is not None
-    assert Run.objects.announce_ordinary(run.pk) is None
-
-
 def test_of_several_models_the_last_ends_the_turn(ended):
     factories.create_model("slow")
     first, last = ended(models=["quick", "slow"])
