@@ -12,6 +12,7 @@ import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 
 from config import environment as env
+from config.postgres.pool import retry_for_waiting
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
@@ -104,9 +105,15 @@ DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "config.postgres"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {
-    # Short reconnect_timeout: during an outage callers retry, and config/postgres makes the pool connect on demand. With
-    # the default of 5 minutes the pool's back-off doubles, and it reconnects long after Postgres is available again.
-    "pool": {"min_size": 1, "max_size": 20, "timeout": 5, "reconnect_timeout": 2},
+    # Short reconnect_timeout: during an outage callers retry, and the pool connects on demand. With the default of 5
+    # minutes the pool's back-off doubles, and it reconnects long after Postgres is available again.
+    "pool": {
+        "min_size": 1,
+        "max_size": 20,
+        "timeout": 5,
+        "reconnect_timeout": 2,
+        "reconnect_failed": retry_for_waiting,
+    },
     "connect_timeout": 5,
 }
 # After a restart of Postgres the pool's connections are dead; Django's health check detects it.

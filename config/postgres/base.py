@@ -1,18 +1,20 @@
-"""Django's PostgreSQL backend with a pool that recovers at once after a restart, and with all integers sent as int8.
+"""Django's PostgreSQL backend with a pool that recovers at once after a restart of Postgres.
 
-Without these changes, psycopg_pool discovers the dead connections one by one with growing pauses, and stops
-reconnecting while clients still wait for a connection.
+psycopg's pool finds the connections that a restart broke one by one, backs off longer after each, and gives up connecting
+while callers wait (decision 0061). Django sets the pool's check itself and takes no other in OPTIONS.
 """
 
 import select
-from functools import cache
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
 from psycopg import Connection, Error
-from psycopg.adapt import AdaptersMap
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
+
+# Otherwise a number's type follows from its size, and each mixture of sizes prepares a statement of its own.
+psycopg.adapters.register_dumper(int, Int8Dumper)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -20,32 +22,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def pool(self) -> Any:
         pool = super().pool
         if pool is not None:
-            # Django has no setting for these callbacks.
             pool._check = check  # noqa: SLF001
-            pool._reconnect_failed = keep_reconnecting  # noqa: SLF001
         return pool
-
-    def get_connection_params(self) -> dict[str, Any]:
-        """Send integers as int8. By default the type depends on the value, and each combination is prepared separately."""
-        params = super().get_connection_params()
-        params["context"] = _with_one_integer(params["context"])
-        return params
-
-
-@cache
-def _with_one_integer(context: AdaptersMap) -> AdaptersMap:
-    adapters = AdaptersMap(context)
-    adapters.register_dumper(int, Int8Dumper)
-    return adapters
 
 
 def check(connection: Connection[Any]) -> None:
-    """Raise psycopg.Error if the connection is dead, and drain the pool so that its other connections are replaced.
+    """Raises psycopg.Error if the connection is dead, and discards all idle ones: the next connections are new.
 
-    A stopped server has closed its sockets, which makes them readable; only then is a query needed.
+    A server that is gone has closed its sockets, so a connection with nothing to read needs no query.
     """
     try:
-        if _is_readable(connection):
+        if _has_something_to_read(connection):
             ConnectionPool.check_connection(connection)
     except Error:
         pool: Any = connection._pool  # noqa: SLF001
@@ -53,17 +40,7 @@ def check(connection: Connection[Any]) -> None:
         raise
 
 
-def _is_readable(connection: Connection[Any]) -> bool:
+def _has_something_to_read(connection: Connection[Any]) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
-
-
-def keep_reconnecting(pool: Any) -> None:
-    """Try again if clients wait for a connection; the pool calls this when it stops reconnecting.
-
-    Each client still waits no longer than the pool's timeout.
-    """
-    with pool._lock:  # noqa: SLF001
-        if pool._waiting:  # noqa: SLF001
-            pool._maybe_grow_pool()  # noqa: SLF001

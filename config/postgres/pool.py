@@ -1,0 +1,10 @@
+"""What the connection pool does after a failed reconnection; named in the settings."""
+
+from typing import Any
+
+
+def retry_for_waiting(pool: Any) -> None:
+    """Connect again if callers wait; each waits no longer than the pool's timeout."""
+    with pool._lock:  # noqa: SLF001
+        if pool._waiting:  # noqa: SLF001
+            pool._maybe_grow_pool()  # noqa: SLF001
