@@ -174,11 +174,11 @@ def _find_repeated(session: Session, request: TurnRequest) -> StartedTurn | None
     """The turn that an earlier request with the same client_message_id started. Raises ApiError if that one differs."""
     if request.client_message_id is None:
         return None
-    message = session.messages.filter(client_message_id=request.client_message_id).first()
-    if message is None:
+    turns = Turn.objects.filter(session=session, user_message__client_message_id=request.client_message_id)
+    # The first one: regenerations are later turns of the same message.
+    turn = turns.select_related("user_message").order_by("created_at").first()
+    if turn is None:
         return None
-    if message.request_digest != request.digest():
+    if turn.user_message.request_digest != request.digest():
         raise ApiError("idempotency_mismatch", field="client_message_id")
-    # Regenerations are later turns of the same message.
-    turn = message.turns.order_by("created_at")[0]
     return StartedTurn(turn, list(turn.runs.order_by("model_index")), is_repeat=True)

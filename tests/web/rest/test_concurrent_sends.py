@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from chat.models import ModelConfig, Session, Turn
+from chat.models import ModelConfig, Session, TipSnapshot, Turn
 from chat.prompts import dynamic_context
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
@@ -97,6 +97,22 @@ def test_a_session_deleted_in_between_is_not_found(
 ) -> None:
     meanwhile(lambda: client.delete(f"/api/sessions/{session}/"))
     answer = factories.send_turn(client, session)
+    assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
+
+
+def test_a_repeat_in_a_session_deleted_in_between_is_not_found(
+    client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast.talk(client, session, client_message_id="one")
+    read = TipSnapshot.read
+
+    def read_and_delete(*arguments: Any) -> TipSnapshot | None:
+        snapshot = read(*arguments)
+        client.delete(f"/api/sessions/{session}/")
+        return snapshot
+
+    monkeypatch.setattr(TipSnapshot, "read", read_and_delete)
+    answer = cast.send(client, session, client_message_id="one")
     assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
 
 
