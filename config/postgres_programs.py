@@ -118,7 +118,8 @@ def _copy_packages(target: Path) -> None:
     ignored = shutil.ignore_patterns("include", "__pycache__")
     for package in _packages():
         shutil.copytree(package, target / package.name, symlinks=True, ignore=ignored)
-    for path in (target, *target.rglob("*")):
+    # The folder last: until then it is closed, and no mode of what is in it matters.
+    for path in (*target.rglob("*"), target):
         if not path.is_symlink():
             is_executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
             path.chmod(0o755 if is_executable else 0o644)
@@ -135,7 +136,8 @@ def _copy_without_names(programs: Path, target: Path) -> Path:
     for name in ("initdb", "postgres"):
         program = (programs / name).read_bytes()
         (copy / name).write_bytes(program.replace(b"\0getpwuid\0", b"\0getpwent\0"))
-    for path in (target, *target.rglob("*")):
+    # The folder last: until then it is closed, and no mode of what is in it matters.
+    for path in (*target.rglob("*"), target):
         if not path.is_symlink():
             path.chmod(0o755)
     return copy
