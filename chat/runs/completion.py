@@ -4,7 +4,6 @@ Called by the run's worker, or by chat/runs/orphans.py for a run without one. A 
 nothing: the sweeper completes a committed end from the database alone. Does not write the log (chat/log).
 """
 
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
