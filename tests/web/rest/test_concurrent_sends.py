@@ -103,7 +103,7 @@ def test_a_session_deleted_in_between_is_not_found(
 def test_a_repeat_in_a_session_deleted_in_between_is_not_found(
     client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cast.talk(client, session, client_message_id="one")
+    factories.complete_turn(client, session, client_message_id="one")
     read = TipSnapshot.read
 
     def read_and_delete(*arguments: Any) -> TipSnapshot | None:
@@ -112,7 +112,7 @@ def test_a_repeat_in_a_session_deleted_in_between_is_not_found(
         return snapshot
 
     monkeypatch.setattr(TipSnapshot, "read", read_and_delete)
-    answer = cast.send(client, session, client_message_id="one")
+    answer = factories.send_turn(client, session, client_message_id="one")
     assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
 
 
