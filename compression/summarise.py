@@ -25,7 +25,7 @@ SMALLEST_GAIN: Final = 0.1
 MOST_PASSES: Final = 200
 
 
-class Models(Protocol):
+class CompletionModels(Protocol):
     """The part of llm_worker.upstream.llm.LanguageModels that is used; tests replace it."""
 
     async def complete(self, request: Request) -> Completion: ...
@@ -35,7 +35,7 @@ class Models(Protocol):
 class UsageRecorder:
     """Forwards requests and records their usage, also of summaries that are rejected later."""
 
-    models: Models
+    models: CompletionModels
     used: list[TokenUsage] = field(default_factory=list)
 
     async def complete(self, request: Request) -> Completion:
@@ -78,7 +78,7 @@ class WrittenSummary:
     tokens: int
 
 
-async def compress_chat_history(request: SummaryRequest, models: Models) -> WrittenSummary:
+async def compress_chat_history(request: SummaryRequest, models: CompletionModels) -> WrittenSummary:
     """Write a summary. Raises SummaryRejected or ModelFailed."""
     rest, text = request.older, request.previous
     for _ in range(MOST_PASSES):

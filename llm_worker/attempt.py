@@ -25,7 +25,7 @@ from llm_worker.completion import AttemptCompletion
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
-from llm_worker.loading.claim import ClaimedRun
+from llm_worker.loading.claim import Claim
 from llm_worker.loop import run_llm_loop
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.post_run.context_report import ContextReport
@@ -34,7 +34,7 @@ from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.post_run.window_usage import WindowUsage
 from llm_worker.request.documents import Numbering
 from llm_worker.state import RunState
-from llm_worker.step import Models
+from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
 from llm_worker.upstream.deltas import ModelFailed
@@ -53,7 +53,7 @@ class WorkerServices:
 
     database: Database
     publisher: Publisher
-    models: Models
+    models: StreamingModels
     request_log: RequestLog
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
@@ -62,7 +62,7 @@ class WorkerServices:
 class Attempt:
     """Belongs to the event loop. leased_at: not after the lease began, on the loop's clock; every beat moves it."""
 
-    def __init__(self, claimed: ClaimedRun, services: WorkerServices, leased_at: float) -> None:
+    def __init__(self, claimed: Claim, services: WorkerServices, leased_at: float) -> None:
         self.run = run = claimed.run
         self.leased_at = leased_at
         self._brief = claimed.brief

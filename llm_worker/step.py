@@ -16,7 +16,7 @@ from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
 
 
-class Models(Protocol):
+class StreamingModels(Protocol):
     """Streams answers; upstream.llm.LanguageModels is the one that asks model servers."""
 
     def stream(self, request: Request) -> AsyncGenerator[list[Delta]]: ...
@@ -36,7 +36,7 @@ class Step:
 
 
 async def run_llm_step(
-    request: Request, models: Models, emitter: Emitter, previewable: Collection[str] = ()
+    request: Request, models: StreamingModels, emitter: Emitter, previewable: Collection[str] = ()
 ) -> Step:
     """Stream one answer into `emitter`. Raises ModelFailed.
 

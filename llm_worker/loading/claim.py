@@ -18,14 +18,14 @@ from llm_worker.upstream.deltas import ModelFailed
 logger = logging.getLogger(__name__)
 
 
-class ClaimedRun(NamedTuple):
+class Claim(NamedTuple):
     """brief: None if the attempt must build it: after an earlier attempt, or because building it failed here."""
 
     run: Run
     brief: Brief | None
 
 
-def claim_run(run_id: UUID | str, owner: int) -> ClaimedRun | None:
+def claim_run(run_id: UUID | str, owner: int) -> Claim | None:
     """Claim the run; None if it is not queued or another worker has claimed it."""
     run, rows = Run.objects.claim_and_read(
         run_id, owner, MESSAGES_OF_RUN.query(run=run_id), EDITED_PROMPT.query()
@@ -34,7 +34,7 @@ def claim_run(run_id: UUID | str, owner: int) -> ClaimedRun | None:
         return None
     reach("after_claim")
     # Later attempts first show what earlier ones have saved.
-    return ClaimedRun(run, _brief(run, PreloadedRows(*rows)) if run.attempt == 1 else None)
+    return Claim(run, _brief(run, PreloadedRows(*rows)) if run.attempt == 1 else None)
 
 
 def _brief(run: Run, rows: PreloadedRows) -> Brief | None:

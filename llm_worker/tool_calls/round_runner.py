@@ -16,7 +16,7 @@ from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState, Utterance
-from llm_worker.step import Models
+from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.tool import Tool, ToolContext
@@ -63,7 +63,7 @@ class LoopDeps:
     request, and the report of how its context was built.
     """
 
-    models: Models
+    models: StreamingModels
     store: RoundStore
     numbering: Numbering
     now: datetime

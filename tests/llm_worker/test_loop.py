@@ -48,7 +48,7 @@ class WriteOnlyState(RunState):
 
 
 class Script:
-    """Models, RoundStore and PacketSink: answers as scripted, and remembers what it was given."""
+    """StreamingModels, RoundStore and PacketSink: answers as scripted, and remembers what it was given."""
 
     def __init__(self, *answers: list[Delta]) -> None:
         self.answers = list(answers)
