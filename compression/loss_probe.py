@@ -83,7 +83,9 @@ async def _write_questions(
     return [line for line in lines if line][:count]
 
 
-async def _answer(probe: LossProbe, part: Sequence[Message], question: str, models: CompletionModels) -> ProbeAnswer:
+async def _answer(
+    probe: LossProbe, part: Sequence[Message], question: str, models: CompletionModels
+) -> ProbeAnswer:
     system, asked = Message("S", ANSWER_INSTRUCTIONS), Message("U", question)
     with_text = await _complete(probe, [system, *part, asked], models)
     return ProbeAnswer(
