@@ -4,6 +4,7 @@ Postgres and Valkey get their addresses before Django reads its settings, and st
 marked `pure`.
 """
 
+import gc
 import os
 import socket
 import subprocess
@@ -35,6 +36,11 @@ del os.environ["DJANGO_SETTINGS_MODULE"]
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 from django.db import connection  # noqa: E402  needs the settings
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: pytest's own collections of garbage, after the last test, need not visit it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
