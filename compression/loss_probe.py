@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from compression.summarise import CompletionModels
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.truncation import truncate
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
+from llm_worker.upstream.completion import CompletionClient
 from llm_worker.upstream.model_request import Model, Request
 
 QUESTION_INSTRUCTIONS = """\
@@ -52,7 +52,7 @@ class ProbeAnswer:
         return _normalise(self.with_text) == _normalise(self.with_summary)
 
 
-async def run_probe(probe: LossProbe, count: int, models: CompletionModels) -> list[ProbeAnswer]:
+async def run_probe(probe: LossProbe, count: int, models: CompletionClient) -> list[ProbeAnswer]:
     """Ask `count` questions, or as many as the model writes. Raises ModelFailed.
 
     A text longer than one request is asked about part by part.
@@ -72,7 +72,7 @@ def share_of_same_answers(answers: Sequence[ProbeAnswer]) -> float:
 
 
 async def _write_questions(
-    probe: LossProbe, part: Sequence[Message], count: int, models: CompletionModels
+    probe: LossProbe, part: Sequence[Message], count: int, models: CompletionClient
 ) -> list[str]:
     asked = [
         Message("S", QUESTION_INSTRUCTIONS.format(count=count)),
@@ -84,7 +84,7 @@ async def _write_questions(
 
 
 async def _answer(
-    probe: LossProbe, part: Sequence[Message], question: str, models: CompletionModels
+    probe: LossProbe, part: Sequence[Message], question: str, models: CompletionClient
 ) -> ProbeAnswer:
     system, asked = Message("S", ANSWER_INSTRUCTIONS), Message("U", question)
     with_text = await _complete(probe, [system, *part, asked], models)
@@ -93,7 +93,7 @@ async def _answer(
     )
 
 
-async def _complete(probe: LossProbe, messages: Sequence[Message], models: CompletionModels) -> str:
+async def _complete(probe: LossProbe, messages: Sequence[Message], models: CompletionClient) -> str:
     completion = await models.complete(Request(probe.model, messages))
     return clean(without_reasoning(completion.text)).strip()
 

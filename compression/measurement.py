@@ -11,7 +11,7 @@ from django.conf import settings
 from chat.compressions.summaries import Summary
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
 from chat.prompts import dynamic_context
-from chat.prompts.prompt_blocks import stores_prompt_blocks
+from chat.prompts.prompt_blocks import run_context, stores_prompt_blocks
 from compression.plan import (
     CompressionParams,
     Row,
@@ -24,14 +24,12 @@ from compression.plan import (
 from compression.prefetch import find_prepared, is_nearly_due
 from compression.prompt import to_messages
 from compression.summarise import SummaryRequest, shown_tokens
-from llm_worker.loading.branch import Branch, load_branch
-from llm_worker.loading.build_brief import build_prompt_parts
-from llm_worker.loading.project import ProjectContext, build_project_context
-from llm_worker.request.context import request_budget
+from llm_worker.loading.branch import load_branch
+from llm_worker.loading.branch_summaries import ModelWindow
+from llm_worker.loading.model_budget import budget_of
+from llm_worker.loading.surroundings import Surroundings
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.tokens import estimate_tokens, exact_counter
-from llm_worker.tools import select_tools
-from llm_worker.tools.schemas import schema_tokens
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
@@ -79,7 +77,7 @@ def plan_job(held: Compression) -> CompressionJob | None:
     if config is None:
         raise ModelFailed("model_not_configured", f"{held.model} has no configuration")
     branch = measure_branch(held, config)
-    is_wanted = branch.params.is_due or held.triggered_by != TriggeredBy.AUTO
+    is_wanted = branch.params.is_due or held.is_history_cut or held.triggered_by != TriggeredBy.AUTO
     prepared = find_prepared(held, branch.rows) if held.triggered_by == TriggeredBy.AUTO else None
     is_ahead = not is_wanted and prepared is None and is_nearly_due(branch.params)
     split = split_at(branch.rows, prepared.prepared_cutoff_id) if prepared else branch.split
@@ -99,22 +97,24 @@ def plan_job(held: Compression) -> CompressionJob | None:
 
 def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
     run = _run(held)
-    branch = load_branch(held.leaf_id)
+    reserved = _reserved(run, config) if held.reserved_tokens is None else held.reserved_tokens
+    history_window = max(0, config.counted_window - reserved)
+    # As a later run of this model sees it: with the summary that it would use.
+    branch = load_branch(held.leaf_id, window=lambda: ModelWindow(history_window, config.supports_vision))
     if not stores_prompt_blocks(run.turn.session.agent):
         branch = branch.without_blocks()
     renderer = MessageRenderer(estimate_tokens, sees_images=config.supports_vision)
     rows = measure_rows(branch.entries, renderer)
     summary_tokens = shown_tokens(branch.summary.token_count) if branch.summary else 0
-    reserved = held.reserved_tokens
-    if reserved is None:
-        reserved = _reserved(run, config, branch, renderer)
     params = get_compression_params(
         rows,
         summary_tokens,
-        history_window=max(0, _smallest_window(run, config) - reserved),
+        history_window=history_window,
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
-    split = get_messages_to_summarize(rows, params.history_tokens, settings.RECENT_MESSAGES_RATIO)
+    # Of a history longer than the window, no more is kept than of one that fills it.
+    kept_of = min(params.history_tokens, params.history_window)
+    split = get_messages_to_summarize(rows, kept_of, settings.RECENT_MESSAGES_RATIO)
     return BranchMeasurement(rows, params, reserved, split, branch.summary, summary_tokens)
 
 
@@ -130,14 +130,14 @@ def _summary_request(
     recent = [row.entry for row in split.recent]
     parent_index = next(index for index, entry in enumerate(recent) if entry.id == str(held.parent_id))
     max_tokens = min(
-        branch.params.history_window // SUMMARY_SHARE, model.max_output_tokens // 2, MAX_SUMMARY_TOKENS
+        branch.params.history_window // SUMMARY_SHARE, summariser.answer_reserve // 2, MAX_SUMMARY_TOKENS
     )
     return SummaryRequest(
         model=model,
         older=to_messages([row.entry for row in split.older], renderer),
         recent=to_messages(recent[: parent_index + 1], renderer),
         replaced_tokens=branch.summary_tokens + sum(row.tokens for row in split.older),
-        budget=request_budget(summariser.context_window, model.max_output_tokens).tokens,
+        budget=budget_of(summariser).tokens,
         words=max(MIN_SUMMARY_WORDS, max_tokens * 3 // 4),
         tokens_of=tokens_of,
         previous=branch.summary.text if branch.summary else "",
@@ -163,24 +163,8 @@ def _run(held: Compression) -> Run:
     return run
 
 
-def _smallest_window(run: Run, config: ModelConfig) -> int:
-    """The smallest context window of the turn's models, whose answers share the summary."""
-    others = ModelConfig.objects.filter(runs__turn=run.turn_id)
-    return min(config.context_window, *others.values_list("context_window", flat=True), config.context_window)
-
-
-def _reserved(run: Run, config: ModelConfig, branch: Branch, renderer: MessageRenderer) -> int:
-    """Return the tokens of everything but history: prompts, tools, project, dynamic context and the answer."""
-    agent = run.turn.session.agent
-    tools = select_tools(agent.tools) if agent and config.supports_tools else []
-    # Stored blocks are part of the branch and counted there.
-    project = (
-        ProjectContext(branch)
-        if stores_prompt_blocks(run.turn.session.agent)
-        else build_project_context(run, config, branch, in_the_branch=False)
-    )
-    prompt_parts = build_prompt_parts(run, tools, project)
-    current_context = prompt_parts.dynamic_context or dynamic_context.build(run.turn.session)
-    texts = (prompt_parts.system, prompt_parts.agent_prompt, prompt_parts.project, current_context)
-    prompts = sum(renderer.render_text("S", text).tokens for text in texts if text)
-    return prompts + schema_tokens(tools) + config.max_output_tokens
+def _reserved(run: Run, config: ModelConfig) -> int:
+    """The tokens of the window that are not left for history, if the run asked today."""
+    session = run.turn.session
+    context = run.dynamic_context or run_context(session.agent, dynamic_context.build(session), "")
+    return config.counted_window - Surroundings.of_run(run, config, dynamic_context=context).history_window

@@ -19,12 +19,14 @@ def is_nearly_due(params: CompressionParams) -> bool:
 
 
 def find_prepared(held: Compression, rows: Sequence[Row]) -> Compression | None:
-    """Return the newest prepared summary of this branch. rows: those after the cutoff of the summary in use."""
+    """Return the newest summary prepared for this branch and model. rows: those after the cutoff of the summary in use."""
     if not settings.COMPRESSION_AHEAD:
         return None
     messages = [UUID(row.entry.id) for row in rows]
     prepared = Compression.objects.filter(
         session=held.session_id,
+        # Another model's was prepared for another window.
+        model=held.model,
         status=CompressionStatus.PREPARED,
         parent__in=messages,
         prepared_cutoff__in=messages,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chat.transcript.entries import Entry
+from chat.transcript.passages import readable_text
 from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import MessageRenderer
 
@@ -78,6 +79,10 @@ def _entry_messages(entry: Entry, renderer: MessageRenderer) -> Iterator[Message
     names = dict.fromkeys(call.name for each in entry.rounds for call in each.calls)
     if names:
         line = TOOLS_USED.format(names=", ".join(names))
-        yield renderer.render_text("A", f"{line}\n\n{entry.text.strip()}".rstrip())
+        yield renderer.render_text("A", f"{line}\n\n{_text(entry).strip()}".rstrip())
     elif entry.text.strip():
         yield renderer.render_text("A", entry.text, entry.token_count)
+
+
+def _text(answer: Entry) -> str:
+    return readable_text(answer.text, enumerate(each.text_before for each in answer.rounds))

@@ -1,4 +1,4 @@
-"""Executes the compressions of one worker process: claims them, keeps their lease, and ends each exact_counter once.
+"""Executes the compressions of one worker process: claims them, keeps their lease, and ends each exactly once.
 
 Each runs on a separate event loop in the Celery thread that received its message: they are few and take seconds.
 What is measured and asked is measurement.py and summarise.py; the stored end is chat/compressions/requests.py.
@@ -18,16 +18,20 @@ from django.db import DatabaseError
 
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import CompressionUsage, NewSummary
+from chat.infrastructure import log_context
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.models import Compression, CompressionStatus, Session
 from chat.models.lease import COMPRESSION_LEASE
+from chat.models.side_request import Purpose
+from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from compression.cost import total_usage
 from compression.measurement import CompressionJob, plan_job
-from compression.summarise import SummaryRejected, UsageRecorder, WrittenSummary, compress_chat_history
+from compression.summarise import SummaryRejected, WrittenSummary, compress_chat_history
 from llm_worker.database import Database
+from llm_worker.post_run.side_requests import RecordingModels, SideTask
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 
@@ -67,6 +71,10 @@ class CompressionRunner:
             logger.debug("compression %s: not claimed", compression_id)
             return
         reach("after_compression_claim")
+        with log_context.bound(compression=held.pk, attempt=held.attempt, request_id=held.request_id):
+            await self._carry_out(held)
+
+    async def _carry_out(self, held: Compression) -> None:
         work = asyncio.create_task(self._execute(held))
         heartbeat = asyncio.create_task(self._keep_lease(held, work))
         loop = asyncio.get_running_loop()
@@ -98,7 +106,7 @@ class CompressionRunner:
 
     async def _execute(self, held: Compression) -> None:
         """The process edge of one compression: any exception ends this compression alone."""
-        status, code = CompressionStatus.NOTHING, ""
+        status, code, upstream_error = CompressionStatus.NOTHING, "", NO_UPSTREAM_ERROR
         used: list[TokenUsage] = []
         job: CompressionJob | None = None
         try:
@@ -108,7 +116,9 @@ class CompressionRunner:
         except SummaryRejected as rejection:
             status, code = CompressionStatus.REFUSED, rejection.code
         except ModelFailed as failure:
+            logger.warning("%s attempt %s model %s failed: %s", held, held.attempt, _model_name(job), failure)
             status, code = CompressionStatus.FAILED, failure.code
+            upstream_error = failure.redacted().upstream_error
         except TimeoutError:
             status, code = CompressionStatus.FAILED, "deadline_exceeded"
         except Session.DoesNotExist:
@@ -119,13 +129,13 @@ class CompressionRunner:
             status, code = CompressionStatus.FAILED, "internal_error"
         usage = total_usage(used, job.summariser if job else None)
         await self._database.call_with_retry(
-            compression_requests.end_without_summary, held, status, code, usage
+            compression_requests.end_without_summary, held, status, code, usage, upstream_error
         )
 
     async def _summarise(self, held: Compression, job: CompressionJob, used: list[TokenUsage]) -> bool:
         """Write and store the summary. Returns False if this attempt no longer holds the row."""
         reach("before_summary_asked")
-        written = prepared_summary(job) or await _ask_model(job, used)
+        written = prepared_summary(job) or await self._ask_model(held, job, used)
         reach("before_summary_stored")
         usage = total_usage(used, job.summariser)
         if job.is_ahead:
@@ -135,14 +145,28 @@ class CompressionRunner:
         reach("after_summary_stored")
         return stored is not None
 
+    async def _ask_model(
+        self, held: Compression, job: CompressionJob, used: list[TokenUsage]
+    ) -> WrittenSummary:
+        """used: what the requests used is added to it, also if the summary is rejected."""
+        task = SideTask(
+            Purpose.SUMMARY,
+            held.session_id,
+            job.summariser,
+            compression=held.pk,
+            attempt=held.attempt,
+        )
+        models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
+        recording = RecordingModels(models, task, self._database, used)
+        try:
+            async with asyncio.timeout(settings.RUN_DEADLINE_S):
+                return await compress_chat_history(job.request, recording)
+        finally:
+            await models.close()
 
-async def _ask_model(job: CompressionJob, used: list[TokenUsage]) -> WrittenSummary:
-    models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
-    try:
-        async with asyncio.timeout(settings.RUN_DEADLINE_S):
-            return await compress_chat_history(job.request, UsageRecorder(models, used))
-    finally:
-        await models.close()
+
+def _model_name(job: CompressionJob | None) -> str:
+    return job.request.model.name if job else ""
 
 
 def start_job(held: Compression) -> CompressionJob | None:

@@ -4,10 +4,9 @@ Reads and writes no rows: takes a SummaryRequest and returns a WrittenSummary.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
-from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from compression.chunking import WindowTooSmall, next_pass
 from compression.prompt import Frame
@@ -15,7 +14,7 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
-from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.completion import Completion, CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 
@@ -23,25 +22,6 @@ from llm_worker.upstream.model_request import Model, Request
 SMALLEST_GAIN: Final = 0.1
 # More requests for one summary mean that the window is far too small for the history.
 MOST_PASSES: Final = 200
-
-
-class CompletionModels(Protocol):
-    """The part of llm_worker.upstream.llm.LanguageModels that is used; tests replace it."""
-
-    async def complete(self, request: Request) -> Completion: ...
-
-
-@dataclass
-class UsageRecorder:
-    """Forwards requests and records their usage, also of summaries that are rejected later."""
-
-    models: CompletionModels
-    used: list[TokenUsage] = field(default_factory=list)
-
-    async def complete(self, request: Request) -> Completion:
-        completion = await self.models.complete(request)
-        self.used.append(completion.usage)
-        return completion
 
 
 @dataclass
@@ -78,7 +58,7 @@ class WrittenSummary:
     tokens: int
 
 
-async def compress_chat_history(request: SummaryRequest, models: CompletionModels) -> WrittenSummary:
+async def compress_chat_history(request: SummaryRequest, models: CompletionClient) -> WrittenSummary:
     """Write a summary. Raises SummaryRejected or ModelFailed."""
     rest, text = request.older, request.previous
     for _ in range(MOST_PASSES):

@@ -9,10 +9,17 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # First: it calls django.setup(), which the imports below require.
 http = get_asgi_application()
 
+from django.conf import settings  # noqa: E402
+
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
+from config.trusted_proxies import TrustedProxies  # noqa: E402
+from web.rest.request_bodies import RequestBodies  # noqa: E402
 from web.socket.routing import websockets  # noqa: E402
 
 keep_pushing("web")
-application = ProtocolTypeRouter({"http": http, "websocket": websockets})
+application = TrustedProxies(
+    ProtocolTypeRouter({"http": RequestBodies(http), "websocket": websockets}),
+    settings.TRUSTED_PROXIES,
+)
 tune_gc()

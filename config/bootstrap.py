@@ -1,7 +1,7 @@
 """The step between the start of the services and that of the workers, run by the launcher.
 
-Waits for Postgres and Valkey, migrates, creates the demo user (only with DEBUG) and stores the configured models.
-Every step is idempotent.
+Collects the static files, waits for Postgres and Valkey, migrates, creates the demo user (only with DEBUG) and stores the
+configured models. Every step is idempotent.
 """
 
 import os
@@ -17,24 +17,26 @@ def main(arguments: list[str]) -> None:
     from django.conf import settings
     from django.core.management import call_command
 
+    django.setup()
+    # Meanwhile the services start.
+    call_command("collectstatic", interactive=False, verbosity=0)
     if "--embedded-postgres" in arguments:
         embedded.wait_for_postgres(embedded.Server("postgres", [], url=settings.DATABASE_URL))
     if "--embedded-valkey" in arguments:
         embedded.wait_for_valkey(embedded.Server("valkey", [], url=settings.REDIS_URL))
-    django.setup()
     call_command("migrate", interactive=False, verbosity=0)
-    if settings.DEBUG:
+    if settings.DEVELOPMENT:
         create_demo_user()
-    else:
-        call_command("collectstatic", interactive=False, verbosity=0)
     call_command("sync_models", *(["--demo"] if "--demo" in arguments else []))
 
 
 def create_demo_user() -> None:
     from django.contrib.auth.models import User
 
-    if not User.objects.filter(username="demo").exists():
-        User.objects.create_superuser("demo", password="demo")  # noqa: S106  public, and only with DEBUG
+    from web.accounts.demo_account import DEMO
+
+    if not User.objects.filter(username=DEMO).exists():
+        User.objects.create_superuser(DEMO, password=DEMO)  # public, and closed outside DEBUG
 
 
 if __name__ == "__main__":

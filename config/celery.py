@@ -4,6 +4,8 @@ import os
 
 from celery import Celery
 
+from config import worker_logging  # noqa: F401  receives a signal of Celery
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # `make check` runs Django's system checks; in a worker they would import all of `web`.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")

@@ -6,11 +6,11 @@ Messages may therefore be lost or delivered twice: only the first worker to clai
 from django.conf import settings
 from kombu import Queue
 
-from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
+from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
 
 broker_url = settings.CELERY_BROKER_URL
 # Queues named only by a ModelConfig are declared when a task is sent to them or a worker consumes them.
-task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE)]
+task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE), Queue(INGEST_QUEUE)]
 task_default_queue = DEFAULT_QUEUE
 
 # A message is acknowledged when its run has ended, and requeued when the worker is lost.

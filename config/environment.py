@@ -7,8 +7,11 @@ one-line error that names the variable, and exit status 78 (EX_CONFIG of sysexit
 
 import json
 import os
+import re
 import sys
 from collections.abc import Collection, Mapping
+from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import NoReturn
 
@@ -42,6 +45,10 @@ def read_stored(directory: Path) -> dict[str, str]:
 
 
 _STORED = read_stored(data_dir())
+# As the launcher decides: whoever sets one of these runs an instance of their own, with DEBUG only if they say so. The
+# DEBUG of an earlier `make run` with the same DATA_DIR must not open the demo account there.
+if any(os.environ.get(name) for name in ("SECRET_KEY", "ALLOWED_HOSTS")):
+    _STORED.pop("DEBUG", None)
 
 
 def store(directory: Path, values: Mapping[str, str]) -> None:
@@ -58,7 +65,12 @@ def delete_stored(directory: Path) -> None:
     _STORED.clear()
 
 
+# The names of all variables that were asked for.
+NAMES_READ: set[str] = {"DATA_DIR"}
+
+
 def text(name: str, default: str = "") -> str:
+    NAMES_READ.add(name)
     return os.environ.get(name) or _STORED.get(name) or default
 
 
@@ -67,6 +79,14 @@ def whole_number(name: str, default: int, *, low: int = 0, high: int = 10**9) ->
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):
         fail(name, f"{value!r} is not a whole number from {low} to {high}")
     return int(value)
+
+
+def amount(name: str, default: str = "0") -> Decimal:
+    """Not negative, with at most six decimal places."""
+    value = text(name, default)
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", value):
+        fail(name, f"{value!r} is not an amount such as 2.50")
+    return Decimal(value)
 
 
 def ratio(name: str, default: float) -> float:
@@ -96,9 +116,51 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def name_prefix(name: str, default: str) -> str:
+    """The beginning of names of variables: long enough to say what they are for."""
+    value = text(name, default)
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]{3,50}_", value):
+        fail(
+            name,
+            f"{value!r} is not a beginning of names: capital letters, digits and _, at least five, the last one _",
+        )
+    return value
+
+
+def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
+    """A comma-separated list of addresses with one of these schemes."""
+    values = names(name)
+    for value in values:
+        if not re.match(rf"({'|'.join(schemes)})://[^/@?#\s]+", value):
+            fail(
+                name,
+                f"{value!r} is not an address that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}",
+            )
+    return values
+
+
 def names(name: str, default: str = "") -> list[str]:
-    """A comma-separated list, blanks dropped, order read_stored."""
+    """A comma-separated list, blanks dropped, order kept."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def networks(name: str) -> list[str]:
+    """A comma-separated list of IP addresses and networks (`10.0.0.0/8`)."""
+    found = names(name)
+    for entry in found:
+        try:
+            ip_network(entry)
+        except ValueError:
+            fail(name, f"{entry!r} is not an IP address or a network such as 10.0.0.0/8")
+    return found
+
+
+def one_of(name: str, allowed: Collection[str], default: str) -> str:
+    """One of these words."""
+    value = text(name, default)
+    if value not in allowed:
+        fail(name, f"{value!r} is not one of {', '.join(sorted(allowed))}")
+    return value
 
 
 def choices(name: str, allowed: Collection[str]) -> dict[str, str]:

@@ -27,9 +27,13 @@ OLDEST = (3, 11)
 def main(arguments: list[str]) -> int:
     if sys.version_info < OLDEST:
         return restart_with_newer_python()
-    locks = ["requirements.lock"]
+    # In production, nothing that only develops and tests.
+    is_production = "--production" in arguments
+    locks = ["requirements-production.lock" if is_production else "requirements.lock"]
     if "--local-model" in arguments:
         locks.append("requirements-local-model.lock")
+    if is_production:
+        os.environ["NPM_CONFIG_OMIT"] = "dev"
     if is_installed(locks):
         return 0
     try:

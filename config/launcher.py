@@ -16,10 +16,15 @@ from pathlib import Path
 from config import embedded, model_server, preflight, programs
 from config import environment as env
 from config.console import Console
+from config.private_files import close_to_others
 from config.supervisor import Supervisor
 
 # After this time the address is printed even if web does not answer yet. Web is restarted in any case.
 WEB_TIMEOUT_S = 120.0
+RED, END_OF_RED = "\x1b[1;31m", "\x1b[0m"
+OPEN_TO_OTHERS = (
+    "DEBUG is on and other machines can reach this one: anybody there can log in as demo and administer it"
+)
 
 
 class StopRequested(Exception):
@@ -46,6 +51,7 @@ class Launcher:
     def run(self) -> int:
         """Return the exit status, after a stop or a failed start."""
         self.configure()
+        close_to_others(self.directory)
         console = Console(self.directory / "logs")
         self._write_line = console.write_line
         self.supervisor = Supervisor(console.write_line, inherited_fds=(self._lock.fileno(),))
@@ -64,6 +70,7 @@ class Launcher:
     def configure(self) -> None:
         """Set and check the configuration. If this fails, nothing has been started."""
         env.delete_stored(self.directory)
+        is_debug_chosen = bool(os.environ.get("DEBUG"))
         if not any(os.environ.get(name) for name in ("SECRET_KEY", "DEBUG", "ALLOWED_HOSTS")):
             self.set_values(DEBUG="1")
         if env.switch("DEBUG"):
@@ -74,6 +81,8 @@ class Launcher:
 
         self.settings = settings
         preflight.check_models(settings.LLM_BASE_URL, settings.LLM_MODELS)
+        if settings.DEVELOPMENT:
+            preflight.check_development_host(settings.HOST, is_debug_chosen=is_debug_chosen)
         preflight.check_port(settings.HOST, settings.PORT)
         self.uses_embedded_postgres = not os.environ.get("DATABASE_URL")
         self.uses_embedded_valkey = not os.environ.get("REDIS_URL")
@@ -145,8 +154,10 @@ class Launcher:
         host, port = self.settings.HOST, self.settings.PORT
         limit = time.monotonic() + WEB_TIMEOUT_S
         self.wait_until(lambda: accepts_connections(host, port) or time.monotonic() > limit)
-        login = "  (log in as demo, password demo)" if self.settings.DEBUG else ""
+        login = "  (log in as demo, password demo)" if self.settings.DEVELOPMENT else ""
         self._write_line("turnwire", f"ready: {self.address}{login}")
+        if self.settings.DEVELOPMENT and not preflight.is_loopback(host):
+            self._write_line("turnwire", f"{RED}{OPEN_TO_OTHERS}{END_OF_RED}")
         if self.model and self.model.is_demo:
             self._write_line(
                 "turnwire",

@@ -8,10 +8,12 @@ import os
 import socket
 import sys
 import time
+from ipaddress import ip_address
 from pathlib import Path
 from typing import IO
 
 from config import environment as env
+from config.private_files import make_data_dir
 
 # After a launcher is killed, its guard holds the lock until the last child has ended.
 LOCK_TIMEOUT_S = 10.0
@@ -20,8 +22,8 @@ LOCK_TIMEOUT_S = 10.0
 def acquire_lock(directory: Path) -> IO[str]:
     """Return the locked file of DATA_DIR, to be kept open. Ends the process if another launcher holds the lock."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        file = (directory / "lock").open("a+", encoding="utf-8")
+        make_data_dir(directory)
+        file = open(directory / "lock", "a+", encoding="utf-8", opener=_open_private)  # noqa: SIM115  Path has no opener; kept open
     except OSError as error:
         env.fail("DATA_DIR", f"{directory} cannot be used ({error.strerror})")
     limit = time.monotonic() + LOCK_TIMEOUT_S
@@ -41,6 +43,10 @@ def acquire_lock(directory: Path) -> IO[str]:
             return file
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
+
+
 def record_owner(file: IO[str], address: str) -> None:
     """Write this process's id and address into the lock file, where a second start reads them."""
     file.truncate(0)
@@ -53,6 +59,25 @@ def check_models(base_url: str, models: dict[str, int]) -> None:
         env.fail("LLM_BASE_URL", "is required with LLM_MODELS")
     if base_url and not models:
         env.fail("LLM_MODELS", "is required with LLM_BASE_URL")
+
+
+def check_development_host(host: str, *, is_debug_chosen: bool) -> None:
+    """End the process if others could reach the account demo / demo without anybody having asked for DEBUG."""
+    if not is_debug_chosen and not is_loopback(host):
+        env.fail(
+            "HOST",
+            f"{host} can be reached from other machines, and DEBUG, which is on by default, has an account with a"
+            " public password: set SECRET_KEY and ALLOWED_HOSTS, or DEBUG=1 on a network you trust",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address or name. A name that means several must be so for all."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        return True  # no address at all: check_port says so
+    return all(ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
 
 
 def check_port(host: str, port: int) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from config.embedded import Server
 from config.model_server import ModelServer
+from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,11 +48,15 @@ def environment(values: Mapping[str, str]) -> dict[str, str]:
 def postgres(server: Server) -> Program:
     values = {**os.environ, **server.environment}
     # SIGINT asks for a fast shutdown, which does not wait for clients.
-    return Program("postgres", server.command, values, POSTGRES, signal.SIGINT, stop_grace_s=30.0)
+    return Program(
+        "postgres", server.command, values, POSTGRES, signal.SIGINT, stop_grace_s=30.0, umask=PRIVATE_UMASK
+    )
 
 
 def valkey(server: Server) -> Program:
-    return Program("valkey", server.command, {**os.environ, **server.environment}, VALKEY)
+    return Program(
+        "valkey", server.command, {**os.environ, **server.environment}, VALKEY, umask=PRIVATE_UMASK
+    )
 
 
 def model(server: ModelServer) -> Program:

@@ -3,7 +3,8 @@
 Other modules read `django.conf.settings`, never the environment.
 """
 
-from datetime import timedelta
+import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 
 from config import environment as env
+from config.database_timeouts import startup_options
+from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
@@ -22,13 +25,17 @@ DATA_DIR = env.data_dir()
 
 # --- Django -----------------------------------------------------------------------------------------------
 
-DEBUG = env.switch("DEBUG")
+# What the variable DEBUG switches on: defaults for one machine, never Django's technical error pages.
+DEVELOPMENT = env.switch("DEBUG")
+# Its error pages show settings and local variables to whoever asks; sources use DEVELOPMENT.
+DEBUG = False
+DEFAULT_EXCEPTION_REPORTER_FILTER = "config.secret_filter.ReportFilter"
 SECRET_KEY = env.text("SECRET_KEY")
 if not SECRET_KEY:
-    if not DEBUG:
+    if not DEVELOPMENT:
         env.fail("SECRET_KEY", "is required unless DEBUG=1")
     SECRET_KEY = "only-for-debug-and-never-kept"  # noqa: S105  make run generates and keeps a real one
-ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELOPMENT else "")
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 
@@ -37,9 +44,8 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "config.apps.StaticFilesConfig",
     "django.contrib.postgres",
-    "axes",
     "csp",
     "servestatic",
     "rest_framework",
@@ -58,16 +64,15 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "web.rest.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
+    "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "web.page.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "web.accounts.middleware.Authentication",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
@@ -116,6 +121,12 @@ DATABASES["default"]["OPTIONS"] |= {
     },
     "connect_timeout": 5,
 }
+# Limits of each connection, by what the process does. 0 sends none, for a pooler that refuses startup options.
+STATEMENT_TIMEOUT_S = env.whole_number("STATEMENT_TIMEOUT", 15, high=3_600)
+if _limits := startup_options(sys.argv, STATEMENT_TIMEOUT_S):
+    _own = DATABASES["default"]["OPTIONS"].get("options", "")
+    # What DATABASE_URL says counts more, so it comes last.
+    DATABASES["default"]["OPTIONS"]["options"] = f"{_limits} {_own}".strip()
 # After a restart of Postgres the pool's connections are dead; Django's health check detects it.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that does
@@ -135,10 +146,32 @@ LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 
 LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
 LLM_MODELS = env.models("LLM_MODELS")
+# Of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
+LLM_KEY_PREFIX = env.name_prefix("LLM_KEY_PREFIX", "LLM_KEY_")
+ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
 LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
+# Of one run, with its agent tools and all its attempts (llm_worker/allowance.py).
+MAX_RUN_INFERENCES = env.whole_number("MAX_RUN_INFERENCES", 64, low=1, high=100_000)
+MAX_RUN_TOOL_CALLS = env.whole_number("MAX_RUN_TOOL_CALLS", 128, high=1_000_000)
+MAX_RUN_SEARCHES = env.whole_number("MAX_RUN_SEARCHES", 200, high=1_000_000)
+MAX_RUN_TOKENS = env.whole_number("MAX_RUN_TOKENS", 3_000_000, low=1, high=1_000_000_000)
+MAX_RUN_CHARACTERS = env.whole_number("MAX_RUN_CHARACTERS", 400_000, low=1, high=100_000_000)
+# Of one user in a day (UTC), unless a group says something else; 0: no limit (chat/models/daily_use.py).
+MAX_RUNS_PER_DAY = env.whole_number("MAX_RUNS_PER_DAY", 0)
+MAX_TOKENS_PER_DAY = env.whole_number("MAX_TOKENS_PER_DAY", 0, high=10**15)
+MAX_COST_PER_DAY = env.amount("MAX_COST_PER_DAY")
 MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
 MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)
+# Quotas of a user (chat/runs/quotas.py); 0: no limit.
+MAX_SESSIONS_PER_USER = env.whole_number("MAX_SESSIONS_PER_USER", 10_000)
+MAX_AGENTS_PER_USER = env.whole_number("MAX_AGENTS_PER_USER", 200)
+MAX_PROJECTS_PER_USER = env.whole_number("MAX_PROJECTS_PER_USER", 200)
+MAX_TOKENS_PER_USER = env.whole_number("MAX_TOKENS_PER_USER", 50)
+MAX_SOCKETS_PER_USER = env.whole_number("MAX_SOCKETS_PER_USER", 50)
+MAX_STORED_BYTES_PER_USER = env.whole_number("MAX_STORED_BYTES_PER_USER", 2**30, high=2**60)
+KEEP_EVENTS_PER_SESSION = env.whole_number("KEEP_EVENTS_PER_SESSION", 1000)
+MAX_ANSWERS_PER_QUESTION = env.whole_number("MAX_ANSWERS_PER_QUESTION", 50)
 TOOL_TIMEOUT_S = env.whole_number("TOOL_TIMEOUT", 120, low=1, high=3_600)
 WEB_SEARCH_URL = env.url("WEB_SEARCH_URL", "", schemes=("http", "https"))
 RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
@@ -150,6 +183,10 @@ COMPRESSION_AHEAD = env.switch("COMPRESSION_AHEAD")
 COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
+LOG_FORMAT = env.one_of("LOG_FORMAT", ("text", "json"), "text")
+LOGGING = logging_settings(LOG_FORMAT, development=DEVELOPMENT)
+# Python's warnings would be lines of text.
+logging.captureWarnings(LOG_FORMAT == "json")
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)
 TITLES = env.switch("TITLES", default=True)
@@ -160,23 +197,44 @@ MAX_MESSAGE_CHARACTERS = 100_000
 # --- Web ---------------------------------------------------------------------------------------------------
 
 HOST = env.text("HOST", "127.0.0.1")
+METRICS_TOKEN = env.text("METRICS_TOKEN")
 PORT = env.whole_number("PORT", 8000, low=1, high=65_535)
+# Whose X-Forwarded-For and X-Forwarded-Proto are believed (config/trusted_proxies.py).
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+# config/http_protocol.py and web/rest/request_bodies.py.
+REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
+REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
+MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
+# Pages of shared links (chat/sessions/sharing.py), of at most a megabyte each. In each process, and not in Redis, which
+# must have room for the logs of runs.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "shared_pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "shared_pages",
+        "TIMEOUT": 300,
+        "OPTIONS": {"MAX_ENTRIES": 64},
+    },
+}
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-# Uploaded files.
 MEDIA_ROOT = DATA_DIR / "media"
+_PRIVATE = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": _PRIVATE},
+    "staticfiles": {"BACKEND": "web.page.static_storage.HashedStaticFiles"},
 }
+MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
+MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
+INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "web.page.vendor.VendorFinder",
 ]
-SERVESTATIC_USE_FINDERS = DEBUG
+# While developing, files that nobody has collected (make run does at each start) are served from where they are.
+SERVESTATIC_USE_FINDERS = DEVELOPMENT and not (STATIC_ROOT / "staticfiles.json").exists()
+SERVESTATIC_MAX_AGE = 0 if DEVELOPMENT else 60  # of names without a hash
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
-# With autorefresh, every request would look the file up in a thread.
-SERVESTATIC_AUTOREFRESH = False
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -190,30 +248,25 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
-if not DEBUG:
+if not DEVELOPMENT:
     SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=True)
     # Load balancers and Prometheus request these without the proxy that terminates TLS.
     SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
-# Failed logins are counted per user name and address in Postgres (docs/decisions/0011-login-throttle.md). A successful
-# login resets the count, and attempts during the lockout do not prolong it.
-AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
-AXES_FAILURE_LIMIT = 8
-AXES_COOLOFF_TIME = timedelta(minutes=1)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_LOCKOUT_CALLABLE = "web.rest.login_lockout.lockout_response"
-AXES_DISABLE_ACCESS_LOG = True
-AXES_ENABLE_ADMIN = False
-AXES_VERBOSE = False
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+] + [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    }
+]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -224,7 +277,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["web.rest.json_parser.StrictJSONParser"],
     "EXCEPTION_HANDLER": "web.rest.errors.handle_exception",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
 SPECTACULAR_SETTINGS = {
@@ -232,11 +285,15 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
-    # Served from our own origin; the page needs no inline script and no inline style.
-    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_DIST": "SIDECAR",  # from our own origin
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
     "ENUM_NAME_OVERRIDES": {
+        "ErrorCode": "web.rest.errors.ERROR_CODES",
+        "Tool": "web.rest.fields.TOOLS",
         "RunStatus": "web.rest.response_schemas.STATUSES",
         "ToolCallStatus": "web.rest.response_schemas.CALL_STATUSES",
     },
 }
+# The names of the variables read above: no row of a model may name one for its key.
+OWN_VARIABLES = frozenset(env.NAMES_READ)

@@ -37,6 +37,8 @@ class Program:
     rank: int
     stop_signal: signal.Signals = signal.SIGTERM
     stop_grace_s: float = 10.0
+    # -1: that of the supervisor.
+    umask: int = -1
 
 
 @dataclass
@@ -157,6 +159,7 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             process_group=0,
+            umask=program.umask,
             preexec_fn=register_group,  # noqa: PLW1509  safe: this process has one thread
         )
 

@@ -9,6 +9,8 @@ from typing import Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from config.http_protocol import connections
+
 # The rate of new sockets that one process accepts without delaying its other sockets.
 SOCKETS_PER_S: Final = 500
 SHORTEST_S: Final = 0.1
@@ -17,6 +19,10 @@ SPREAD_S: Final = 0.4
 
 
 class WebSocket(WebSocketsSansIOProtocol):
+    def connection_lost(self, exc: Exception | None) -> None:
+        connections.release(self.transport)
+        super().connection_lost(exc)
+
     def shutdown(self) -> None:
         """Close the socket with code 1012; uvicorn calls this for every open socket at shutdown."""
         send_close = self.conn.send_close

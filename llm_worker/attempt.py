@@ -16,21 +16,26 @@ from redis.exceptions import RedisError
 from chat.infrastructure.revocation import is_revoked
 from chat.log.publisher import Publisher
 from chat.metrics import counters
+from chat.models.run_spending import run_limits
 from chat.protocol.states import Status
-from chat.protocol.wire import Error, RunAddress, run_error
+from chat.protocol.wire import RunAddress, run_error
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.allowance import Allowance
 from llm_worker.brief import Brief
-from llm_worker.completion import AttemptCompletion
-from llm_worker.database import Database
+from llm_worker.completion import AttemptCompletion, AttemptOutcome
+from llm_worker.database import Database, LoadingTimeout
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
 from llm_worker.loading.claim import Claim
+from llm_worker.loading.sources import SessionSources
 from llm_worker.loop import run_llm_loop
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.post_run.context_report import ContextReport
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.request_recorder import RequestRecorder
+from llm_worker.post_run.token_calibration import ReportedRequest, TokenCalibration
 from llm_worker.post_run.window_usage import WindowUsage
 from llm_worker.request.documents import Numbering
 from llm_worker.state import RunState
@@ -55,6 +60,7 @@ class WorkerServices:
     publisher: Publisher
     models: StreamingModels
     request_log: RequestLog
+    calibration: TokenCalibration
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -65,14 +71,17 @@ class Attempt:
     def __init__(self, claimed: Claim, services: WorkerServices, leased_at: float) -> None:
         self.run = run = claimed.run
         self.leased_at = leased_at
-        self._brief = claimed.brief
+        self._brief, self._rows = claimed.brief, claimed.rows
         self._services = services
         self._loop = asyncio.get_running_loop()
         self._state = RunState()
         self._requests = RequestRecorder()
+        self._reported: list[ReportedRequest] = []
         self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
         blocks = Blocks(model_index=run.model_index)
-        self._emitter = Emitter(self._producer, self._state, blocks, self._loop.time)
+        self._emitter = Emitter(
+            self._producer, self._state, blocks, self._loop.time, settings.MAX_RUN_CHARACTERS
+        )
         self.checkpoint = CheckpointTracker(run, self._state, self._producer, leased_at)
         self._completion = AttemptCompletion(
             run,
@@ -101,11 +110,13 @@ class Attempt:
             if self._cancel_reason == "released":
                 return not await self._completion.release()
             if self._cancel_reason != "lost":
-                await self._completion.end(*self._outcome(self._answering), self._measure_stop)
+                await self._completion.end(self._outcome(self._answering), self._measure_stop)
         finally:
             self._answering.cancel()
             self._producer.discard()
             self._services.request_log.keep(self.run, self._requests.take())
+        if self.run.model_config:
+            await self._services.calibration.take(self.run.model_config, self._reported)
         return True
 
     def cancel(self, reason: CancelReason) -> None:
@@ -134,54 +145,71 @@ class Attempt:
         await self.check_revoked()
         brief = self._brief
         if brief is None:
-            brief = await self._services.database.call_with_retry(build_brief, self.run)
+            rows, self._rows = self._rows, None
+            brief = await self._services.database.load(build_brief, self.run, rows)
         if self.run.attempt > 1:
             self._emitter.run_start(self.run.model)
         self._completion.has_resumed = True
         self._completion.window_usage.brief = brief
+        self.checkpoint.setup = brief.setup
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
-        await run_llm_loop(brief, self._deps(brief), self._emitter)
+        self._completion.has_counted(brief.earlier.usage, brief.earlier.finish)
+        self._completion.allowance = allowance = Allowance(run_limits(), brief.earlier.spent)
+        await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
 
     async def _show_saved_answer(self) -> None:
         """Open the log with a snapshot of what earlier attempts saved."""
-        opening = await self._services.database.call_with_retry(load_opening, self.run)
+        opening = await self._services.database.load(load_opening, self.run)
         if opening:
             self._completion.is_opened = True
             self._producer.open_with_snapshot(opening)
 
-    def _deps(self, brief: Brief) -> LoopDeps:
+    def _deps(self, brief: Brief, allowance: Allowance) -> LoopDeps:
         return LoopDeps(
             models=self._services.models,
             store=DatabaseRoundStore(
-                self.run, self._services.database, self.checkpoint, lambda: self.cancel("lost")
+                self.run, self._services.database, self.checkpoint, allowance, lambda: self.cancel("lost")
             ),
-            numbering=Numbering(brief.highest_number, documents_of(brief.earlier.rounds)),
+            numbering=Numbering(
+                brief.highest_number, [*brief.known_documents, *documents_of(brief.earlier.rounds)]
+            ),
+            allowance=allowance,
             # Of the turn, so that a second attempt sends the same.
             now=self.run.turn.created_at,
             tool_limit_s=settings.TOOL_TIMEOUT_S,
             on_request=self._record,
+            on_usage=self._record_usage,
+            sources=SessionSources.of(self.run.turn.session),
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:
         """Record a request that is being sent. inside: the row of the agent call that sends it, if any."""
         tool_call = UUID(inside) if inside else None
-        self._requests.record(request.messages, datetime.now(UTC), tool_call=tool_call, report=report)
+        self._requests.record(request.sent_messages, datetime.now(UTC), tool_call=tool_call, report=report)
         if not inside:
-            self._completion.window_usage.messages = request.messages
+            self._completion.window_usage.record(report.context)
 
-    def _outcome(self, answering: asyncio.Task[None]) -> tuple[Status, Error | None]:
+    def _record_usage(self, request: Request, usage: TokenUsage) -> None:
+        if reported := ReportedRequest.of(request, usage):
+            self._reported.append(reported)
+
+    def _outcome(self, answering: asyncio.Task[None]) -> AttemptOutcome:
         if self._cancel_reason == "stopped":
-            return Status.STOPPED, None
+            return AttemptOutcome(Status.STOPPED)
         if self._cancel_reason == "deadline":
-            return Status.FAILED, run_error("deadline_exceeded")
+            return AttemptOutcome(Status.FAILED, run_error("deadline_exceeded"))
         failure = answering.exception()
         if failure is None:
-            return Status.COMPLETED, None
+            return AttemptOutcome(Status.COMPLETED)
+        if isinstance(failure, LoadingTimeout):
+            logger.warning("the attempt was not loaded: %s", failure)
+            return AttemptOutcome(Status.FAILED, run_error("deadline_exceeded"))
         if isinstance(failure, ModelFailed):
-            logger.info("run %s failed: %s", self.run.pk, failure)
-            return Status.FAILED, run_error(failure.code)
-        logger.error("run %s broke", self.run.pk, exc_info=failure)
-        return Status.FAILED, run_error("internal_error")
+            logger.warning("the attempt failed in cycle %s: %s", self._state.cycles, failure)
+            failed = failure.redacted()
+            return AttemptOutcome(Status.FAILED, run_error(failed.code), failed.upstream_error)
+        logger.error("the attempt broke in cycle %s", self._state.cycles, exc_info=failure)
+        return AttemptOutcome(Status.FAILED, run_error("internal_error"))
 
     def _measure_stop(self) -> None:
         counters.stop_appended(self._cancel_reason, self._loop.time() - self._cancelled_at)

@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from chat.transcript.answer_setup import AnswerSetup
 from chat.transcript.entries import Document, Entry
+from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.rebuild import ShownRound
+from chat.transcript.run_spending import NOTHING_SPENT, RunSpending
 from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import answer_reserve, count_tokens
+from llm_worker.request.context import Budget, request_budget
 from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.model_request import Model
 
@@ -16,24 +22,29 @@ class EarlierProgress:
     """What earlier attempts left. Calls of the last round may lack their response.
 
     text, reasoning: after the rounds, to be continued.  is_shown: readers see all of it already, in the snapshot that
-    opened this attempt.
+    opened this attempt.  is_continued: the user let the model go on, so it may write as much again.
     """
 
     rounds: Sequence[ShownRound] = ()
     text: str = ""
     reasoning: str = ""
     is_shown: bool = False
+    is_continued: bool = False
     usage: TokenUsage = field(default_factory=TokenUsage)
     cycles: int = 0
+    spent: RunSpending = NOTHING_SPENT
+    finish: Finish = WHOLE  # of the inference that the user let go on
 
 
 @dataclass(frozen=True)
 class Brief:
     """entries: the branch after the summary, oldest first; the last one is the message to answer.
 
-    context_window: tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the default.
+    context_window: the server's tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the
+    default.  token_factor: the server's tokens for one of our estimate; 1 with a tokenizer.
     documents: of files and the project, which may be cited from the start.
     highest_number: of the documents on the branch.  inside: the row of the agent call it belongs to, if any.
+    setup: what is recorded of all this.
     """
 
     model: Model
@@ -42,6 +53,7 @@ class Brief:
     context_window: int
     max_cycles: int
     tokenizer: str = ""
+    token_factor: float = 1.0
     tools: Sequence[Tool] = ()
     forced_tool: str = ""
     reminder: str = ""
@@ -50,3 +62,26 @@ class Brief:
     highest_number: int = 0
     earlier: EarlierProgress = field(default_factory=EarlierProgress)
     inside: str = ""
+    setup: AnswerSetup | None = None
+
+    @property
+    def known_documents(self) -> list[Document]:
+        """Documents that have a number, shown or not: a tool that finds one again does not give it another."""
+        return [*self.documents, *(file.document for file in self.prompt_parts.summarised_files)]
+
+    @property
+    def counted_window(self) -> int:
+        """The context window in tokens of our estimate."""
+        return int(self.context_window / self.token_factor)
+
+    @property
+    def answer_reserve(self) -> int:
+        """The tokens of the window that requests leave free for the answer."""
+        more = count_tokens(self.earlier.text) if self.earlier.is_continued else 0
+        return answer_reserve(self.context_window, self.model.max_output_tokens) + more
+
+    @property
+    def budget(self) -> Budget:
+        """What a request may use beside the answer, with all tools."""
+        tools = schema_tokens(self.tools)
+        return request_budget(self.context_window, self.answer_reserve, tools, factor=self.token_factor)

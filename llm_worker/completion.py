@@ -6,13 +6,19 @@ Every write is fenced by the attempt. A crash between two of the steps is comple
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from chat.log.producer import PacketProducer, StaleAttempt
 from chat.metrics import counters
+from chat.metrics.counters import NO_USAGE
 from chat.models import Run
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
+from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error
+from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.allowance import Allowance
 from llm_worker.database import Database
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import load_saved_answer_and_citations
@@ -23,12 +29,21 @@ from llm_worker.state import RunState
 from llm_worker.tool_calls.interrupted import end_interrupted_call
 
 
+class AttemptOutcome(NamedTuple):
+    """How an attempt ended."""
+
+    status: Status
+    error: Error | None = None
+    upstream_error: UpstreamError = NO_UPSTREAM_ERROR
+
+
 @dataclass
 class AttemptCompletion:
     """started_at: when the attempt began, on the event loop's clock.
 
     is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what
-    earlier ones left, so that its own state holds it.
+    earlier ones left, so that its own state holds it.  counted_before, finish_before: of the run's first end, if the
+    user let it go on.  allowance: what the attempt counts in; None before it asks a model.
     """
 
     run: Run
@@ -41,20 +56,23 @@ class AttemptCompletion:
     window_usage: WindowUsage = field(default_factory=lambda: WindowUsage(1.0))
     is_opened: bool = False
     has_resumed: bool = False
+    counted_before: TokenUsage = NO_USAGE
+    finish_before: Finish = WHOLE
+    allowance: Allowance | None = None
 
-    async def end(self, status: Status, error: Error | None, on_stop_logged: Callable[[], None]) -> None:
+    async def end(self, outcome: AttemptOutcome, on_stop_logged: Callable[[], None]) -> None:
         """Commit the end, append the last packets, then announce. on_stop_logged: `stop` is in the log."""
-        end = await self.database.call_with_retry(finish_run, self.run, await self._result(status, error))
+        end = await self.database.call_with_retry(finish_run, self.run, await self._result(outcome))
         if end is None:
             return
-        counters.run_ended(self.run.model, end)
-        self.emitter.stop(end.stop_reason, end.error)
+        counters.run_ended(self.run.model, end, self.counted_before)
+        self.emitter.stop(end.stop_reason, end.error, end.finish)
         with suppress(StaleAttempt):
             await self.producer.flush()
             on_stop_logged()
             is_failed = end.status == Status.FAILED
-            reserved = None if is_failed else self.window_usage.reserved_tokens_if_due(end.text)
-            await self.database.call_with_retry(announce_end, self.run, reserved)
+            wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
+            await self.database.call_with_retry(announce_end, self.run, wanted)
 
     async def release(self) -> bool:
         """Save what there is and put the run back to the queue. False: it was stopped meanwhile, or lost."""
@@ -62,7 +80,7 @@ class AttemptCompletion:
         self.producer.discard()
         return await self.database.call_with_retry(release_run, held)
 
-    async def _result(self, status: Status, error: Error | None) -> RunOutcome:
+    async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
         """What is to be committed; all packets but the error and `stop` have been emitted."""
         if self.run.attempt > 1 and not self.has_resumed:
             await self._restore_saved_answer()
@@ -70,25 +88,44 @@ class AttemptCompletion:
         self.emitter.end()
         state, first = self.state, self.state.first_token_at
         return RunOutcome(
-            status=status,
-            last_seq=self.producer.settle() + (2 if error else 1),
+            status=outcome.status,
+            last_seq=self.producer.settle() + (2 if outcome.error else 1),
             text=state.text,
             reasoning=state.reasoning,
-            error=error,
+            error=outcome.error,
+            upstream_error=outcome.upstream_error,
             usage=state.usage,
             time_to_first_token_ms=None if first is None else round((first - self.started_at) * 1000),
             reasoning_ms=state.latest.reasoning_ms,
             cycles=state.cycles,
+            spending=self.allowance.spent if self.allowance else None,
+            finish=self._finish(outcome.status),
             citations=tuple(self.emitter.cited.values()),
             # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
             has_open_calls=state.has_called or self.run.attempt > 1,
             reports={row: inner.latest[:2] for row, inner in state.reports.items()},
             never_ran=never_ran,
+            setup=self.checkpoint.setup,
+        )
+
+    def has_counted(self, usage: TokenUsage, finish: Finish) -> None:
+        """Note what the run's earlier attempts used."""
+        if self.run.continuations:
+            self.counted_before, self.finish_before = usage, finish
+
+    def _finish(self, status: Status) -> Finish:
+        """A continuation that fails can be tried again: the answer is still cut."""
+        return (
+            self.state.finish if self.state.finish.reason or status != Status.FAILED else self.finish_before
         )
 
     async def _restore_saved_answer(self) -> None:
         """An attempt that ends before it has loaded what earlier ones left must neither hide nor overwrite it."""
-        snapshot, cited = await self.database.call_with_retry(load_saved_answer_and_citations, self.run)
+        snapshot, cited, counts = await self.database.call_with_retry(
+            load_saved_answer_and_citations, self.run
+        )
+        self.state.usage, self.state.cycles = counts.usage, counts.cycles
+        self.has_counted(counts.usage, counts.finish)
         if not self.is_opened:
             self.producer.open_with_snapshot(snapshot)
         self.emitter.restore(snapshot.message["text"], self.run.message.reasoning)

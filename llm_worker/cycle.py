@@ -7,9 +7,11 @@ from functools import partial
 
 from chat.transcript.entries import Round
 from chat.transcript.tokens import count_tokens
-from llm_worker.brief import Brief
+from llm_worker.allowance import LoopShare, TokenNeed
+from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.post_run.context_report import ContextReport
-from llm_worker.request.context import Context, ContextTooLong, build_context, request_budget
+from llm_worker.prompts import prompt
+from llm_worker.request.context import Context, ContextTooLong, build_context
 from llm_worker.request.message import Message
 from llm_worker.request.reminders import build_reminder
 from llm_worker.request.tokens import estimate_tokens, exact_counter
@@ -21,16 +23,31 @@ from llm_worker.upstream.model_request import Request, ToolChoice
 
 @dataclass(frozen=True)
 class Cycle:
-    """One inference. tools: what its answer may call; none in the last cycle of a loop. report: how its context was built."""
+    """One inference. tools: what its answer may call; none in the last cycle of a loop. report: how its context was built.
+
+    need: the tokens it is expected to take.
+    """
 
     request: Request
     tools: Sequence[Tool]
     report: ContextReport
+    need: TokenNeed
 
 
-def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
-    """The cycle after these rounds. Raises ModelFailed if no request can be built."""
-    is_last = len(rounds) + 1 >= brief.max_cycles
+def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_found: bool = False) -> Cycle:
+    """The cycle after these rounds. Raises ModelFailed if no request can be built.
+
+    share: of what the run may still use.  has_found: whether tools have found documents in this loop, or in a loop
+    inside it.
+    """
+    is_last = len(rounds) + 1 >= brief.max_cycles or share.has_one_inference
+    cycle = _build(brief, rounds, is_last=is_last, has_found=has_found)
+    if not is_last and share.has_tokens_for_one(cycle.need):
+        return _build(brief, rounds, is_last=True, has_found=has_found)
+    return cycle
+
+
+def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: bool) -> Cycle:
     is_forced = bool(brief.forced_tool) and not rounds and not is_last
     tools = [tool for tool in brief.tools if not is_forced or tool.name == brief.forced_tool]
     if is_forced and not tools:
@@ -38,9 +55,13 @@ def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"
     if is_last and not brief.model.takes_tool_choice_none:
         tools = []
-    context = _with_summary_or_without(
-        brief, rounds, _reminder(brief, rounds, is_last=is_last and bool(brief.tools))
+    reminder = build_reminder(
+        brief.reminder,
+        is_last_cycle=is_last and bool(brief.tools),
+        has_found=has_found,
+        may_open_pages=False,
     )
+    context = _with_summary_or_without(brief, rounds, reminder)
     request = Request(
         brief.model,
         context.messages,
@@ -49,25 +70,23 @@ def build_cycle(brief: Brief, rounds: Sequence[Round]) -> Cycle:
         tool_choice=choice,
     )
     report = ContextReport(context, brief, tools, choice)
-    return Cycle(request, [] if is_last else tools, report)
+    return Cycle(request, [] if is_last else tools, report, _need(brief, context))
 
 
-def with_prefill(request: Request, text: str) -> Request:
-    """The request with a partial answer as its last message, which the model continues; it counts as output tokens."""
-    left = request.model.max_output_tokens - count_tokens(text)
-    return replace(
-        request,
-        model=replace(request.model, max_output_tokens=max(1, left)),
-        messages=[*request.messages, Message("A", text)],
-    )
+def _need(brief: Brief, context: Context) -> TokenNeed:
+    prompt = (context.tokens + schema_tokens(brief.tools)) * brief.token_factor
+    return TokenNeed(int(prompt), brief.answer_reserve, brief.model.max_output_tokens, brief.context_window)
 
 
-def _reminder(brief: Brief, rounds: Sequence[Round], *, is_last: bool) -> str:
-    searching = {tool.name for tool in brief.tools if tool.searches}
-    has_searched = any(call.name in searching for each in rounds for call in each.calls)
-    return build_reminder(
-        brief.reminder, is_last_cycle=is_last, has_searched=has_searched, may_open_pages=False
-    )
+def going_on(request: Request, earlier: EarlierProgress) -> Request:
+    """The request for what follows the text of earlier attempts, which counts as output unless the user continues it."""
+    limit = request.model.max_output_tokens
+    if limit and not earlier.is_continued:
+        limit = max(1, limit - count_tokens(earlier.text))
+    begun = [*request.messages, Message("A", earlier.text)]
+    if earlier.is_continued and not request.model.takes_prefill:
+        begun.append(Message("R", prompt("go_on")))
+    return replace(request, model=replace(request.model, max_output_tokens=limit), messages=begun)
 
 
 def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
@@ -89,9 +108,7 @@ def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
         replace(brief.prompt_parts, reminder=text),
         rounds=rounds,
         # Always with all tools, so that every cycle of the turn keeps the same history.
-        budget=request_budget(
-            brief.context_window, brief.model.max_output_tokens, schema_tokens(brief.tools)
-        ),
+        budget=brief.budget,
     )
     exact = exact_counter(brief.tokenizer)
     try:

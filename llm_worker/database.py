@@ -1,21 +1,25 @@
 """The threads in which a worker process uses the ORM.
 
-The event loop never touches the database, and no connection is held between calls.
+The event loop never touches the database, and no connection is held between calls. Loading long branches and extending
+leases have threads of their own: however long loading takes, no lease expires meanwhile and no other run waits.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError
+from psycopg.errors import QueryCanceled
 
+from chat.infrastructure import log_context
 from chat.infrastructure.threads import with_connection
 
 # Each takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
 THREADS: Final = 8
+LOADING_THREADS: Final = 3
 RETRY_MIN_S: Final = 0.1
 RETRY_MAX_S: Final = 1.0
 
@@ -30,23 +34,58 @@ class Database:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "database")
+        self._loading_threads = ThreadPoolExecutor(LOADING_THREADS, "loading")
+        self._lease_thread = ThreadPoolExecutor(1, "leases")
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` in one of the threads. Cancelling the caller does not interrupt it."""
-        work = partial(with_connection, function, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await _run_in(self._threads, partial(function, *args, **kwargs))
 
     async def call_with_retry(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Like call(), repeated with back-off while Postgres is unreachable. `function` must be idempotent."""
-        retry_s = RETRY_MIN_S
-        while True:
-            try:
-                return await self.call(function, *args, **kwargs)
-            except (OperationalError, InterfaceError) as error:
-                logger.warning("Postgres is unreachable, retrying: %s", error)
-            await asyncio.sleep(retry_s)
-            retry_s = min(RETRY_MAX_S, retry_s * 2)
+        work = partial(function, *args, **kwargs)
+        return await _repeat(lambda: _run_in(self._threads, work))
+
+    async def load(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Like call_with_retry(), for what may take long. Raises LoadingTimeout if a statement takes too long."""
+        work = partial(_load, partial(function, *args, **kwargs))
+        return await _repeat(lambda: _run_in(self._loading_threads, work))
+
+    async def extend_leases(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Like call(), but does not wait for other calls."""
+        return await _run_in(self._lease_thread, partial(function, *args, **kwargs))
 
     def close(self) -> None:
         """Return when all work is done."""
-        self._threads.shutdown()
+        for threads in (self._threads, self._loading_threads, self._lease_thread):
+            threads.shutdown()
+
+
+class LoadingTimeout(Exception):
+    """A statement took longer than the database allows this process."""
+
+
+async def _run_in(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(
+        threads, partial(log_context.in_context(with_connection), work)
+    )
+
+
+async def _repeat(call: Callable[[], Awaitable[T]]) -> T:
+    retry_s = RETRY_MIN_S
+    while True:
+        try:
+            return await call()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("Postgres is unreachable or busy, retrying: %s", error)
+        await asyncio.sleep(retry_s)
+        retry_s = min(RETRY_MAX_S, retry_s * 2)
+
+
+def _load(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise LoadingTimeout(str(error)) from error
+        raise

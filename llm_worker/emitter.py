@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from chat.protocol import wire as p
 from chat.transcript.entries import Document
+from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 from llm_worker.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
@@ -64,6 +65,23 @@ class DeferredText:
         self.deltas.append(Reasoning(text))
 
 
+class Room:
+    """The characters that may still be shown."""
+
+    def __init__(self, characters: int | None) -> None:
+        self._left = characters
+        self.is_full = False
+
+    def take(self, text: str) -> str:
+        """As much of the text as there is room for."""
+        if self._left is None:
+            return text
+        self.is_full |= len(text) > self._left
+        taken = text[: self._left]
+        self._left -= len(taken)
+        return taken
+
+
 class StepOutput(NamedTuple):
     """utterance: what readers were shown since the latest round.  calls: those the model wrote as text."""
 
@@ -74,9 +92,18 @@ class StepOutput(NamedTuple):
 class Emitter:
     """Implements DeltaSink for one loop."""
 
-    def __init__(self, sink: PacketSink, state: RunState, blocks: Blocks, clock: Callable[[], float]) -> None:
-        """clock: seconds, monotonic; stamps the first token."""
+    def __init__(
+        self,
+        sink: PacketSink,
+        state: RunState,
+        blocks: Blocks,
+        clock: Callable[[], float],
+        max_characters: int | None = None,
+    ) -> None:
+        """clock: seconds, monotonic; stamps the first token. max_characters: of the text, and of the reasoning."""
         self._sink = sink
+        self._max_characters = max_characters
+        self._text_room, self._reasoning_room = Room(max_characters), Room(max_characters)
         self._clock = clock
         self.state = state
         self.blocks = blocks
@@ -86,14 +113,17 @@ class Emitter:
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._pipeline = AnswerPipeline(self._citations)
         self._passage = state.open_passage()
+        self._step_begins_at = 0, 0  # the pieces of the passage that were shown before
         self._has_spoken = False
+        # Whether tools have found documents in this loop, or in a loop inside it.
+        self.has_found = False
         self.preview: CallPreview | None = None
         self._deferred = DeferredText()
         self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """For what happens inside the call of this tab of the open round."""
-        return Emitter(self._sink, state, self.blocks.within(tab), self._clock)
+        return Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
 
     @property
     def cited(self) -> dict[int, Document]:
@@ -109,6 +139,8 @@ class Emitter:
 
     def restore(self, text: str, reasoning: str) -> None:
         """Save along what earlier attempts showed and this one continues."""
+        self._text_room.take(text)
+        self._reasoning_room.take(reasoning)
         self._passage.texts += [text] if text else []
         self._passage.reasonings += [reasoning] if reasoning else []
 
@@ -118,6 +150,7 @@ class Emitter:
         text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
         """
         self._pipeline.start(text_calls, has_documents=bool(self.documents))
+        self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
         self._show_deferred()
 
     def show(self, placed: Iterable[Placed]) -> None:
@@ -151,6 +184,12 @@ class Emitter:
         self._emit(self._pipeline.flush())
         return StepOutput(self._passage.utterance, self._pipeline.take_calls())
 
+    @property
+    def written_in_step(self) -> str:
+        """The reasoning and the text of the latest inference."""
+        texts, reasonings = self._step_begins_at
+        return "".join((*self._passage.reasonings[reasonings:], *self._passage.texts[texts:]))
+
     def calls_are_stored(self) -> None:
         """Rows exist, or will with the end of the run, for the calls that readers see."""
         if self.preview:
@@ -167,10 +206,10 @@ class Emitter:
         self._show_deferred()
         self.show(self.blocks.close())
 
-    def stop(self, reason: p.StopReason, error: p.Error | None = None) -> None:
+    def stop(self, reason: p.StopReason, error: p.Error | None = None, finish: Finish = WHOLE) -> None:
         if error:
             self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
-        self.show(self.blocks.stop(reason))
+        self.show(self.blocks.stop(reason, finish))
 
     def _show_deferred(self) -> None:
         deltas, self._deferred = self._deferred.deltas, DeferredText()
@@ -189,15 +228,20 @@ class Emitter:
             elif not self.blocks.inside:
                 self.show(self.blocks.citation(output))
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a model has written as much as it may; what it writes then is not shown."""
+        return self._text_room.is_full or self._reasoning_room.is_full
+
     def _show_text(self, text: str) -> None:
-        if text:
+        if text := self._text_room.take(text):
             if not self._has_spoken:
                 self._speak()
             self._passage.texts.append(text)
             self.show(self.blocks.message(text))
 
     def _show_reasoning(self, text: str) -> None:
-        if text:
+        if text := self._reasoning_room.take(text):
             if not self._has_spoken:
                 self._speak()
             self._passage.reasonings.append(text)

@@ -4,11 +4,16 @@ It decides by what steps and rounds return, never by what has been saved so far 
 """
 
 from collections.abc import Sequence
+from itertools import count
 
+from chat.infrastructure import log_context
 from chat.transcript.entries import Round
+from chat.transcript.finish import FILTERED, TOKENS_USED_UP, Finish
+from llm_worker.allowance import LoopShare, UsedUp
 from llm_worker.brief import Brief
-from llm_worker.cycle import build_cycle, with_prefill
+from llm_worker.cycle import build_cycle, going_on
 from llm_worker.emitter import Emitter
+from llm_worker.inference import Inference
 from llm_worker.resume import (
     continue_text,
     is_finished,
@@ -17,40 +22,65 @@ from llm_worker.resume import (
     replay_text_before,
 )
 from llm_worker.state import Utterance
-from llm_worker.step import Step, new_call_id, run_llm_step
+from llm_worker.step import Step, new_call_id
 from llm_worker.stream.text_calls import TextCalls
-from llm_worker.tool_calls.calls import plan_calls
-from llm_worker.tool_calls.round_runner import LoopDeps, RoundRunner, RoundStart
+from llm_worker.tool_calls.calls import admit, plan_calls
+from llm_worker.tool_calls.round_runner import LoopAnswer, LoopDeps, RoundRunner, RoundStart
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 
-REFUSALS = frozenset({"refusal", "content_filter"})
 
+async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAnswer:
+    """Answer into `emitter`; returns what follows the last round of tools.
 
-async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> str:
-    """Answer into `emitter`; returns the text after the last round of tools.
-
-    Raises ModelFailed, after which what was shown so far is kept.
+    Raises ModelFailed, after which what was shown so far is kept; UsedUp if an inner loop has nothing left to report with.
     """
+    share = deps.allowance.open_loop(is_outermost=not brief.inside)
+    try:
+        return await _answer(brief, deps, emitter, share)
+    finally:
+        share.close()
+
+
+async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopShare) -> LoopAnswer:
     emitter.cite_from(brief.documents)
     rounds = await _resume(brief, deps, emitter)
-    prefill, reads_text_calls = brief.earlier.text, True
-    while True:
-        cycle = build_cycle(brief, rounds)
+    goes_on, reads_text_calls = bool(brief.earlier.text), True
+    # Numbered as the kept requests are, for each attempt and agent tool.
+    for number in count(1):
+        cycle = build_cycle(brief, rounds, share, has_found=emitter.has_found)
         emitter.begin_step(_text_calls(cycle.tools) if reads_text_calls else None)
-        request = with_prefill(cycle.request, prefill) if prefill else cycle.request
-        prefill = ""
-        deps.on_request(brief.inside, request, cycle.report)
-        step = await run_llm_step(request, deps.models, emitter, _previewable(brief, cycle.tools))
+        request = going_on(cycle.request, brief.earlier) if goes_on else cycle.request
+        goes_on = False
+        try:
+            inference = Inference(request, share, cycle.need)
+        except UsedUp as used_up:
+            return _end_without_tokens(brief, rounds, emitter, used_up)
+        deps.on_request(brief.inside, inference.request, cycle.report)
+        with log_context.bound(cycle=number):
+            step = await inference.run(deps.models, emitter, _previewable(brief, cycle.tools))
+        deps.on_usage(inference.request, step.usage)
         # Once per turn: further markup is talk about tools.
         reads_text_calls = reads_text_calls and not step.has_text_calls
         if not (step.calls and cycle.tools):
             break
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
-        calls = plan_calls(step.calls, cycle.tools)
+        calls = admit(plan_calls(step.calls, cycle.tools), deps.allowance)
         rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
-    _check(step)
-    return step.utterance.text
+    _check(step, has_text=_has_text(brief, rounds))
+    return LoopAnswer(step.utterance.text, step.finish)
+
+
+def _end_without_tokens(
+    brief: Brief, rounds: Sequence[Round], emitter: Emitter, used_up: UsedUp
+) -> LoopAnswer:
+    """What was written before the last round stays the answer; without any, there is none."""
+    if brief.inside:
+        raise used_up
+    if not _has_text(brief, rounds):
+        raise ModelFailed("run_limit_reached", str(used_up))
+    emitter.state.finish = finish = Finish(TOKENS_USED_UP)
+    return LoopAnswer("", finish)
 
 
 async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]:
@@ -77,10 +107,20 @@ def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:
     return TextCalls({tool.name: tool.parameters for tool in tools}, new_call_id) if tools else None
 
 
-def _check(step: Step) -> None:
-    """Raise ModelFailed unless the last step gave an answer."""
-    if "refusal" in step.finish_reasons:
+def _has_text(brief: Brief, rounds: Sequence[Round]) -> bool:
+    """Whether readers were shown any text before the last inference."""
+    return bool(brief.earlier.text.strip()) or any(each.text_before.strip() for each in rounds)
+
+
+def _check(step: Step, *, has_text: bool) -> None:
+    """Raise ModelFailed unless the last step gave an answer. has_text: there is text before it."""
+    reason = step.finish.reason
+    if reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")
     if not step.utterance.text.strip():
-        code = "model_refusal" if step.finish_reasons & REFUSALS else "empty_response"
-        raise ModelFailed(code, f"no text; finish reasons: {sorted(step.finish_reasons)}")
+        if step.finish.is_at_run_limit and has_text:
+            return
+        if step.finish.is_at_run_limit:
+            raise ModelFailed("run_limit_reached", f"no text; finish reason: {reason}")
+        code = "model_refusal" if reason == FILTERED else "empty_response"
+        raise ModelFailed(code, f"no text; finish reason: {reason}")

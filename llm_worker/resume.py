@@ -6,7 +6,7 @@ from functools import partial
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
-from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_rounds
+from chat.transcript.rebuild import ShownCall, ShownRound, documents_of, show_before, show_rounds
 from llm_worker.emitter import Emitter
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, plan_after_loss
 from llm_worker.tools.tool import Tool
@@ -65,6 +65,7 @@ def _replay(
     silently: bool,
 ) -> None:
     """show: given the documents that may be cited, removes those that the text links to."""
+    emitter.has_found |= any(documents_of([each]))
     citable = _citable_documents(emitter)
     left = dict(citable)
     placed = list(show(left))

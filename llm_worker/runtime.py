@@ -13,12 +13,14 @@ import uvloop
 from django.conf import settings
 from django.db import DatabaseError
 
+from chat.infrastructure import log_context
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import async_redis, close_async_redis
 from chat.infrastructure.revocation import RevocationListener
 from chat.log.flush_window import FlushWindow
 from chat.log.publisher import Publisher
 from chat.models import Run
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt import Attempt, WorkerServices
@@ -30,6 +32,7 @@ from llm_worker.lease.liveness_lock import LivenessLock
 from llm_worker.loading.claim import claim_run
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
+from llm_worker.post_run.token_calibration import TokenCalibration
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
@@ -55,9 +58,10 @@ class Runtime:
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
-    def run(self, run_id: str) -> bool:
-        """Carry the run out; returns when it has ended or was released. False if it could not be claimed."""
-        return asyncio.run_coroutine_threadsafe(self._run(run_id), self._loop).result()
+    def run(self, run_id: str, queue: str = DEFAULT_QUEUE) -> bool:
+        """Carry out the run, or a waiting one of the queue whose turn it is more (decision 0087); returns when it has
+        ended or was released. False if there was none to claim."""
+        return asyncio.run_coroutine_threadsafe(self._run(run_id, queue), self._loop).result()
 
     def title(self, run_id: str) -> None:
         """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
@@ -83,7 +87,13 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
-        self._services = WorkerServices(self._database, self._publisher, self._models, self._request_log)
+        self._services = WorkerServices(
+            self._database,
+            self._publisher,
+            self._models,
+            self._request_log,
+            TokenCalibration(self._database),
+        )
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
@@ -109,18 +119,22 @@ class Runtime:
         await self._models.close()
         await close_async_redis()
 
-    async def _run(self, run_id: str) -> bool:
+    async def _run(self, run_id: str, queue: str) -> bool:
         with self._drain.bounded():
             if self._drain.has_begun:
                 await self._wake_another(run_id)
                 return False
             # Before the claim: the lease begins at some moment after this one.
             leased_at = self._loop.time()
-            claimed = await self._database.call_with_retry(claim_run, run_id, self.owner)
+            claimed = await self._database.call_with_retry(claim_run, run_id, self.owner, queue)
             if claimed is None:
-                logger.debug("run %s cannot be claimed", run_id)
+                logger.debug("run %s cannot be claimed, and nothing else waits", run_id)
                 return False
-            await self._carry_out(Attempt(claimed, self._services, leased_at))
+            run = claimed.run
+            with log_context.bound(
+                run=run.pk, attempt=run.attempt, model=run.model, request_id=run.turn.request_id
+            ):
+                await self._carry_out(Attempt(claimed, self._services, leased_at))
         return True
 
     async def _title(self, run_id: str) -> None:

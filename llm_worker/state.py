@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
 
 
@@ -51,6 +52,7 @@ class RunState:
     usage: TokenUsage = field(default_factory=TokenUsage)
     first_token_at: float | None = None  # on the emitter's clock
     cycles: int = 0
+    finish: Finish = WHOLE  # of the latest inference of this loop
     reports: dict[str, RunState] = field(default_factory=dict)  # of running agent calls, by row
     has_called: bool = False  # any tool, whatever its result
     outer: RunState | None = None

@@ -1,15 +1,17 @@
 """One inference of the loop: stream the model's answer into the emitter, and return what it came to."""
 
 import uuid
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from chat.transcript.finish import CHARACTERS_USED_UP, LENGTH, WHOLE, Finish, finish_reason
 from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import count_tokens
 from llm_worker.emitter import DeltaSink, Emitter
 from llm_worker.state import Utterance
-from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.model_request import Request
@@ -24,14 +26,16 @@ class StreamingModels(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """finish_reasons: those the model gave.  calls: the tool calls it asks for, in its order.
+    """calls: the tool calls the model asks for, in its order.
 
     utterance: what readers were shown since the latest round.  has_text_calls: it wrote calls as text.
+    usage: as the server reported it.
     """
 
-    finish_reasons: set[str]
+    finish: Finish
     calls: list[RequestedCall]
     utterance: Utterance
+    usage: TokenUsage = field(default_factory=TokenUsage)
     has_text_calls: bool = False
 
 
@@ -42,37 +46,55 @@ async def run_llm_step(
 
     previewable: the names of tools whose calls may be shown while they are being written.
     """
-    metadata = _Metadata()
-    calls = CallPreviewer(new_call_id, previewable)
-    log = ResponseLog()
-    sink: DeltaSink = emitter
+    parts = _Parts(_Metadata(), CallPreviewer(new_call_id, previewable), ResponseLog())
+    metadata, calls = parts.metadata, parts.calls
     try:
         async with aclosing(models.stream(request)) as answer:
-            async for deltas in answer:
-                log.take(deltas)
-                for delta in deltas:
-                    match delta:
-                        case TextDelta(text):
-                            sink.text(text)
-                        case ReasoningDelta(text):
-                            sink.reasoning(text)
-                        case ToolCallDelta():
-                            calls.feed(delta)
-                        case _:
-                            metadata.take(delta)
-                # Once per read: several short calls that arrive together are not mistaken for a single one.
-                if calls.has_new_deltas and (fragment := calls.next_fragment()):
-                    sink = emitter.call(fragment)
+            await _read(answer, emitter, parts)
     finally:
         emitter.state.count_step(metadata.usage)
-        log.write()
+        emitter.state.finish = WHOLE
+        parts.log.write(request.model.name, ((call.id, call.name, call.raw) for call in calls.calls()))
     output = emitter.end_step()
-    return Step(
-        metadata.finish_reasons,
-        [*calls.calls(), *output.calls],
-        output.utterance,
-        has_text_calls=bool(output.calls),
-    )
+    if emitter.is_full:
+        emitter.state.finish = full = Finish(CHARACTERS_USED_UP)
+        return Step(full, [], output.utterance, metadata.usage)
+    asked = calls.calls()
+    emitter.state.finish = finish = metadata.finish(lambda: _limit(request, emitter, asked))
+    asked = without_cut_arguments(asked) if finish.reason == LENGTH else asked
+    asked += output.calls
+    return Step(finish, asked, output.utterance, metadata.usage, has_text_calls=bool(output.calls))
+
+
+class _Parts(NamedTuple):
+    """What a stream is taken apart into, besides what readers are shown."""
+
+    metadata: "_Metadata"
+    calls: CallPreviewer
+    log: ResponseLog
+
+
+async def _read(answer: AsyncGenerator[list[Delta]], emitter: Emitter, parts: _Parts) -> None:
+    """Show the answer until it ends, or has all the characters that it may have."""
+    sink: DeltaSink = emitter
+    metadata, calls, log = parts
+    async for deltas in answer:
+        log.take(deltas)
+        for delta in deltas:
+            match delta:
+                case TextDelta(text):
+                    sink.text(text)
+                case ReasoningDelta(text):
+                    sink.reasoning(text)
+                case ToolCallDelta():
+                    calls.feed(delta)
+                case _:
+                    metadata.take(delta)
+        # Once per read: several short calls that arrive together are not mistaken for a single one.
+        if calls.has_new_deltas and (fragment := calls.next_fragment()):
+            sink = emitter.call(fragment)
+        if emitter.is_full:
+            return
 
 
 @dataclass
@@ -82,11 +104,22 @@ class _Metadata:
     finish_reasons: set[str] = field(default_factory=set)
     usage: TokenUsage = field(default_factory=TokenUsage)
 
+    def finish(self, limit: Callable[[], int]) -> Finish:
+        """limit: the tokens after which the inference was cut, if the server reports no usage."""
+        reason = finish_reason(self.finish_reasons)
+        return Finish(reason, (self.usage.completion_tokens or limit()) if reason == LENGTH else None)
+
     def take(self, delta: TokenUsage | Finished) -> None:
         if isinstance(delta, TokenUsage):
             self.usage = delta
         else:
             self.finish_reasons.add(delta.reason)
+
+
+def _limit(request: Request, emitter: Emitter, calls: Iterable[RequestedCall]) -> int:
+    """Where an inference was cut whose server reports no usage: at the limit it was sent, else by counting."""
+    texts = (emitter.written_in_step, *(call.raw for call in calls))
+    return request.model.max_output_tokens or sum(map(count_tokens, texts))
 
 
 def new_call_id() -> str:

@@ -1,8 +1,9 @@
 """The Celery tasks and worker signals: a task message starts a run, a signal drains the process."""
 
 import signal
+from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import task_rejected, task_unknown, worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import state
 from django.conf import settings
@@ -10,14 +11,15 @@ from django.conf import settings
 from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol.tasks import RUN_TURN, TITLE_SESSION
+from chat.protocol.tasks import DEFAULT_QUEUE, RUN_TURN, TITLE_SESSION
 from llm_worker import runtime
 
 
-@shared_task(name=RUN_TURN)
-def run_turn(*, run_id: str, **_later: object) -> None:
-    """Carry one run out. A second delivery cannot claim it and does nothing."""
-    runtime.current().run(run_id)
+@shared_task(name=RUN_TURN, bind=True)
+def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> None:
+    """Carry one run out: this one, or another that waits in the same queue. Does nothing if none does."""
+    delivery = self.request.delivery_info or {}
+    runtime.current().run(run_id, delivery.get("routing_key") or DEFAULT_QUEUE)
 
 
 @shared_task(name=TITLE_SESSION)

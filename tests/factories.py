@@ -8,10 +8,12 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from chat.compressions import summaries
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import ChatMessage, ModelConfig, Run, Session
+from chat.models import ChatMessage, Compression, ModelConfig, Run, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
@@ -83,3 +85,15 @@ def current_tip(session: Any) -> ChatMessage:
     """The last message of the path that follows latest_child from the root."""
     root = ChatMessage.objects.root_of(Session.objects.get(pk=session))
     return list(ChatMessage.objects.current_path_from(root))[-1]
+
+
+def create_summary(
+    parent: ChatMessage, cutoff: ChatMessage, text: str, tokens: int, made_for: int = 128_000
+) -> ChatMessage:
+    """A summary below `parent` of everything up to `cutoff`, made for a history window of so many tokens."""
+    summary = summaries.store_summary(parent, cutoff.pk, text, tokens)
+    Compression.objects.create(
+        session=parent.session, parent=parent, leaf=parent, model="any", triggered_by="auto", status="done",
+        ended_at=timezone.now(), history_window=made_for, reserved_tokens=0, summary=summary,
+    )  # fmt: skip
+    return summary

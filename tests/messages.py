@@ -29,10 +29,11 @@ TEMPLATES = ROOT / "web" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
+    ROOT / "chat" / "models" / "model_server_rules.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
 )
-IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext_lazy": (1, 2)}
+IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext": (1, 2), "ngettext_lazy": (1, 2)}
 # A call of t or tn, not their definition.
 CALL = re.compile(r"(?<![\w.$#])(?<!function )tn?\(")
 # Messages are in double quotes, so they can be parsed as JSON.

@@ -27,6 +27,7 @@ READY_S = 60
 PREPARATION = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
+call_command("collectstatic", interactive=False, verbosity=0)
 call_command("sync_models")
 for name in ("alice", "bob", "carol"):
     call_command("create_user", name, password=name)
@@ -52,7 +53,11 @@ class Stack:
         self.upstream = upstream
         self.searching = searching
         self.directory = services.directory / f"stack-{time.monotonic_ns()}"
-        (self.directory / "static").mkdir(parents=True)
+        self.directory.mkdir()
+        # Collected once for all stacks of these services.
+        static = services.directory / "collected static"
+        static.mkdir(exist_ok=True)
+        (self.directory / "static").symlink_to(static)
         self.port = find_suitable_port("127.0.0.1")
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -67,6 +72,9 @@ class Stack:
             "LLM_BASE_URL": upstream.base_url,
             "LLM_MODELS": models,
             "LLM_CONCURRENCY": "50",
+            # One user of the tests stands for many.
+            "MAX_SOCKETS_PER_USER": "1000",
+            "MAX_TOKENS_PER_USER": "0",
             "TITLES": "1",
             "WEB_SEARCH_URL": searching.url,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -90,7 +98,7 @@ class Stack:
             stack.stop()
 
     def prepare(self) -> None:
-        """Migrate, create the models, and create users whose password is their name; root is staff."""
+        """Migrate, collect static files, create the models, and users whose password is their name; root is staff."""
         self.manage("shell", "-v", "0", "-c", PREPARATION)
 
     def manage(self, *arguments: str) -> str:

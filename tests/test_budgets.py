@@ -74,10 +74,17 @@ def test_parameters_that_travel_together_are_one_thing() -> None:
     assert many == []
 
 
+def saves_rows(source: str) -> bool:
+    """What is saved besides is a content in the storage, or a picture in a file."""
+    for other in ("default_storage.save(", "picture.save("):
+        source = source.replace(other, "")
+    return ".save(" in source
+
+
 def test_only_the_managers_and_models_save() -> None:
     savers = [
         str(path.relative_to(ROOT))
         for path in sources()
-        if ".save(" in path.read_text(encoding="utf-8") and "models" not in path.parts
+        if saves_rows(path.read_text(encoding="utf-8")) and "models" not in path.parts
     ]
     assert savers == []

@@ -4,8 +4,6 @@ The same state machine (tests/machine/world.py) runs over in-memory models and o
 guarantee removed each, verify that the checks detect violations.
 """
 
-import os
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +21,7 @@ from tests.machine.model import ModelLog
 from tests.machine.mutants import MODELS, REAL, model_world
 from tests.machine.real import real_world
 from tests.machine.world import ACTIONS, NoScheduler, World
+from tests.seeds import seed_of
 
 RecordProperty = Callable[[str, object], None]
 CUT_POINTS = 100_000
@@ -33,10 +32,6 @@ QUICK = settings(
     max_examples=150, stateful_step_count=60, deadline=None, database=None, phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
-
-
-def seed_of_this_run() -> int:
-    return int(os.environ.get("TURNWIRE_SEED") or random.SystemRandom().randrange(2**32))
 
 
 class RunMachine(RuleBasedStateMachine):
@@ -92,6 +87,22 @@ class RunMachine(RuleBasedStateMachine):
         ):
             self.world.do(action, choice)
 
+    @rule(choice=CHOICES)
+    def finish_and_go_on(self, choice: int) -> None:
+        for action in (
+            "claim",
+            "say",
+            "append",
+            "finish",
+            "append",
+            "announce",
+            "deliver",
+            "go_on",
+            "claim",
+            "say",
+        ):
+            self.world.do(action, choice)
+
     @rule()
     def a_frozen_owner_ends_it_after_the_takeover(self) -> None:
         for action in ("claim", "say", "expire", "sweep", "claim", "finish", "append"):
@@ -111,7 +122,7 @@ def test_no_order_of_events_breaks_the_model() -> None:
 
 
 def test_a_hundred_thousand_cut_points_in_the_model_break_nothing(record_property: RecordProperty) -> None:
-    first = seed = seed_of_this_run()
+    first = seed = seed_of("TURNWIRE_SEED")
     cuts = 0
     while cuts < CUT_POINTS:
         world = model_world(ModelLog())
@@ -158,7 +169,7 @@ def test_no_order_of_events_breaks_valkey_and_postgres(alice: Any) -> None:
 def test_random_cut_points_of_valkey_and_postgres_break_nothing(
     alice: Any, record_property: RecordProperty
 ) -> None:
-    first, cuts = seed_of_this_run(), 0
+    first, cuts = seed_of("TURNWIRE_SEED"), 0
     for seed in range(first, first + REAL_HISTORIES):
         world = real_world(alice)
         violations = run_history(world, seed)

@@ -24,3 +24,14 @@ def test_no_modules_import_each_other(by_package: dict[str, Structure], package:
 
 def test_the_top_level_of_chat_is_a_short_table_of_contents(by_package: dict[str, Structure]) -> None:
     assert len(set(by_package["chat"].entries) - PRESCRIBED) <= ENTRIES_OF_CHAT
+
+
+def test_only_django_asks_for_its_debug_setting() -> None:
+    """It is always off, so that no technical error page exists; sources ask for settings.DEVELOPMENT."""
+    readers = [
+        path.relative_to(ROOT)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if "settings.DEBUG" in path.read_text(encoding="utf-8")
+    ]
+    assert readers == []

@@ -21,7 +21,7 @@ def tool_responses(request: Any) -> list[str]:
 
 def document_numbers(response: str) -> list[tuple[int, str]]:
     """(number, title) of each document in a web_search response."""
-    documents = json.loads(response.partition("\n")[2])["documents"]
+    documents = json.loads(response)["documents"]
     return [(one["document"], one["title"]) for one in documents]
 
 

@@ -21,6 +21,8 @@ A reply is a list of steps, each a dict with one of these keys:
     status                 an HTTP error instead of a stream, with `retry_after`, `body`
     eof                    close the connection at this point
 
+`strict = True` (--strict): refuse, with status 400, what chat templates with alternating roles refuse.
+
 Requests that do not stream (for titles and summaries) are recorded in `asides`, apart from the requests of runs. They are
 answered by rules with stream=False, else with status 400.
 """
@@ -36,6 +38,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.upstream_steps import Rule, Step, delta, last_user_text, numbered, pieces, whole
+from tests.upstream_template import refusal
 
 
 @dataclass
@@ -65,6 +68,7 @@ class Upstream:
         self.rules: list[Rule] = []
         self.requests: list[Received] = []
         self.asides: list[Received] = []
+        self.strict = False
         self._peers: set[tuple[str, int]] = set()
         self._released: dict[str, asyncio.Event] = {}
         self._loop = asyncio.new_event_loop()
@@ -159,6 +163,8 @@ class Upstream:
         streams = bool(body.get("stream"))
         (self.requests if streams else self.asides).append(received)
         self._peers.add(request.transport.get_extra_info("peername"))
+        if self.strict and (reason := refusal(body["messages"])):
+            return _error({"status": 400, "body": {"error": {"message": reason, "code": 400}}}, received)
         rule = next((rule for rule in self.rules if rule.takes(body)), None)
         unscripted = {"text": f"You said: {last_user_text(body)}"} if streams else {"status": 400}
         steps = rule.take(body) if rule else [unscripted]
@@ -258,7 +264,10 @@ def _error(step: Step, received: Received) -> web.Response:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--port", type=int, default=0)
-    upstream = Upstream(arguments.parse_args().port)
+    arguments.add_argument("--strict", action="store_true")
+    given = arguments.parse_args()
+    upstream = Upstream(given.port)
+    upstream.strict = given.strict
     with upstream:
         print(upstream.base_url, flush=True)
         threading.Event().wait()

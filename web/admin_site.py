@@ -6,7 +6,9 @@ Not in web/admin/: Django creates the site before it imports the models.
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -17,14 +19,44 @@ class Site(admin.AdminSite):
     site_header = site_title = "Turnwire"
     index_title = _("Administration")
 
+    def login(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        from web.accounts.login_forms import LimitedAdminLogin, limited  # these import the models
+
+        self.login_form = LimitedAdminLogin
+        return limited(super().login)(request, extra_context)
+
+    def logout(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        from chat.events import access  # imports the models
+
+        user_id = request.user.pk
+        response = super().logout(request, extra_context)
+        if user_id is not None and not request.user.is_authenticated:
+            access.announce_change(user_id)
+        return response
+
+    def password_change(  # type: ignore[override]
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> HttpResponse:
+        """Staff change their own password where everybody does."""
+        return redirect("password")
+
     def get_urls(self) -> list[Any]:
-        from web.admin.usage_page import show_usage  # these import the models
+        from web.admin.lookup import show_lookup  # these import the models
+        from web.admin.usage_page import show_usage
         from web.admin.workers_page import show_workers
 
         return [
             path("usage/", self.admin_view(show_usage), name="usage"),
+            path("lookup/", self.admin_view(show_lookup), name="lookup"),
             path("workers/", self.admin_view(show_workers), name="workers"),
-            *super().get_urls(),
+            # No row has a page of its own outside the admin; Django's redirect there fails on ids that are no UUIDs.
+            *(pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "view_on_site"),
         ]
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:

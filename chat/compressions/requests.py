@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 
 from chat.compressions import summaries
 from chat.events import session_events
+from chat.infrastructure import log_context
 from chat.models import (
     ChatMessage,
     Compression,
@@ -30,7 +31,9 @@ from chat.models import (
     TriggeredBy,
 )
 from chat.models.compression import IN_VAIN, UNDER_WAY
+from chat.models.upstream_failure import upstream_columns
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
+from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.runs.task_queue import UNREACHABLE, send_message
 from chat.turns import selection
 
@@ -59,12 +62,23 @@ class NewSummary:
     tokens_after: int
 
 
+@dataclass(frozen=True)
+class WantedCompression:
+    """What a run knows about its history.  reserved_tokens: of the window, for everything that is not history; None: unknown.
+
+    is_history_cut: a request of the run omitted a part of the branch.
+    """
+
+    reserved_tokens: int | None = None
+    is_history_cut: bool = False
+
+
 def request_compression(
     leaf: ChatMessage,
     model: ModelConfig,
     *,
     triggered_by: TriggeredBy,
-    reserved_tokens: int | None = None,
+    wanted: WantedCompression = WantedCompression(),
 ) -> Compression | None:
     """Queue a compression of the branch to `leaf`.
 
@@ -79,7 +93,8 @@ def request_compression(
         latest = _latest_on_branch(leaf)
         if any(one.status in UNDER_WAY for one in latest):
             return None
-        previous = latest[0] if latest else None
+        # Each model has its own view of the branch, and its own back-off.
+        previous = next((one for one in latest if one.model == model.name), None)
         if previous and previous.is_waiting and triggered_by == TriggeredBy.AUTO:
             return None
         compression = Compression.objects.create(
@@ -89,7 +104,9 @@ def request_compression(
             model_config=model,
             model=model.name,
             triggered_by=triggered_by,
-            reserved_tokens=reserved_tokens,
+            request_id=log_context.current_request_id(),
+            reserved_tokens=wanted.reserved_tokens,
+            is_history_cut=wanted.is_history_cut,
             in_vain=previous.in_vain if previous else 0,
         )
         transaction.on_commit(partial(enqueue, compression.pk))
@@ -99,31 +116,23 @@ def request_compression(
 def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     """Queue a compression of the current branch. Returns False if nothing is older than what must stay verbatim."""
     leaf = ChatMessage.objects.tip_of(session)
-    summary = summaries.find_summary_for_branch(leaf)
+    model = _model_of(leaf, session)
+    summary = summaries.find_summary_for_branch(leaf, model)
     branch = [(pk, role) for pk, role in ChatMessage.objects.branch_to(leaf).values_list("pk", "role")]
     covered = [pk for pk, _ in branch].index(summary.cutoff) + 1 if summary else 0
     # The newest user message always stays verbatim.
     if sum(role == Role.USER for _, role in branch[covered:]) < 2:
         return False
-    run = Run.objects.filter(message=leaf).select_related("model_config").first()
-    model = run.model_config if run else None
-    if model is None:
-        model = selection.choose_models(list(ModelConfig.objects.offered()), None, session.agent)[0]
     request_compression(leaf, model, triggered_by=triggered_by)
     return True
 
 
-def request_after_run(run: Run, reserved_tokens: int) -> None:
-    """Queue a compression of an ended run's branch; its worker measures whether the history is too long.
-
-    reserved_tokens: the part of the context window that is not available to history.
-    """
+def request_after_run(run: Run, wanted: WantedCompression) -> None:
+    """Queue a compression of an ended run's branch; its worker measures whether the history is too long."""
     try:
         if run.model_config is not None:
             leaf = ChatMessage.objects.place(run.message_id)
-            request_compression(
-                leaf, run.model_config, triggered_by=TriggeredBy.AUTO, reserved_tokens=reserved_tokens
-            )
+            request_compression(leaf, run.model_config, triggered_by=TriggeredBy.AUTO, wanted=wanted)
     except ObjectDoesNotExist:
         logger.info("run %s: its session was deleted, no compression is requested", run.pk)
 
@@ -166,13 +175,24 @@ def end_without_summary(
     status: CompressionStatus,
     error_code: str = "",
     usage: CompressionUsage = CompressionUsage(),
+    upstream_error: UpstreamError = NO_UPSTREAM_ERROR,
 ) -> bool:
     """Store an end without a summary: nothing, refused or failed. Returns False if this attempt no longer holds it."""
+    columns = upstream_columns(upstream_error)
     with transaction.atomic():
-        has_ended = held.end(status, error_code=error_code, **asdict(usage))
+        has_ended = held.end(status, error_code=error_code, **asdict(usage), **columns)
         if has_ended and (status in IN_VAIN or held.tokens_before is not None):
             _publish(held, "failed", tokens_before=held.tokens_before)
     return has_ended
+
+
+def _model_of(leaf: ChatMessage, session: Session) -> ModelConfig:
+    """The model that wrote `leaf`; else the one that would answer next."""
+    run = Run.objects.filter(message=leaf).select_related("model_config").first()
+    if run and run.model_config:
+        return run.model_config
+    choices = selection.standing_choices(session)
+    return selection.choose_models(list(ModelConfig.objects.offered()), None, choices)[0]
 
 
 def _latest_on_branch(leaf: ChatMessage) -> list[Any]:

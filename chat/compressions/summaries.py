@@ -1,25 +1,14 @@
 """Finds and stores summaries in the message tree.
 
-A summary's parent is the last user message of the branch it was written for. It replaces, for models, everything up to
-its cutoff on every branch that contains its parent. Messages are never deleted.
+A summary's parent is the last user message of the branch it was written for. For models whose window needs it, it replaces
+everything up to its cutoff on every branch that contains its parent. Messages are never deleted.
 """
 
 from typing import NamedTuple
 from uuid import UUID
 
-from chat.models import ChatMessage, Role
+from chat.models import ChatMessage, ModelConfig, Role
 from chat.models.sql.statements import BRANCH, Statement
-
-# Expects a table `branch` (id, depth; 0 at the leaf). Reads the session's few summaries instead of the children of
-# every message. Prefers the parent nearest to the leaf: its summary was written knowing most of the branch.
-CHOSEN = """
-    SELECT candidate.id, candidate.text, candidate.sent_at, candidate.token_count,
-        candidate.last_summarized_message_id AS cutoff
-    FROM chat_chatmessage AS candidate JOIN branch ON branch.id = candidate.parent_id
-    WHERE candidate.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
-        AND candidate.role = 'summary' AND candidate.last_summarized_message_id IS NOT NULL
-    ORDER BY branch.depth, candidate.sent_at DESC, candidate.id DESC LIMIT 1
-"""
 
 
 class Summary(NamedTuple):
@@ -31,17 +20,34 @@ class Summary(NamedTuple):
     cutoff: UUID
 
 
-# Parameters: leaf. Plan: BRANCH, summary_by_session.
+# Reads the session's few summaries instead of the children of every message. Prefers the parent nearest to the leaf: its
+# summary was written knowing most of the branch.
+# Parameters: leaf, model, context_window. Plan: BRANCH, summary_by_session.
 _FIND = Statement(
-    f"{BRANCH} SELECT id, text, token_count, cutoff FROM ({CHOSEN}) AS chosen",  # noqa: S608  constants alone
+    f"""{BRANCH}
+    SELECT candidate.id, candidate.text, candidate.token_count, candidate.last_summarized_message_id
+    FROM chat_chatmessage AS candidate JOIN branch ON branch.id = candidate.parent_id
+    WHERE candidate.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
+        AND candidate.role = 'summary' AND candidate.last_summarized_message_id IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM chat_compression WHERE summary_id = candidate.id
+            HAVING bool_and(model <> %(model)s) AND max(history_window + reserved_tokens) < %(context_window)s
+        )
+    ORDER BY branch.depth, candidate.sent_at DESC, candidate.id DESC LIMIT 1
+    """,  # noqa: S608  constants alone
     Summary,
 )
 
 
-def find_summary_for_branch(leaf: ChatMessage | UUID) -> Summary | None:
-    """Return the newest summary whose parent is on the branch to `leaf` (a message or its id)."""
+def find_summary_for_branch(leaf: ChatMessage | UUID, model: ModelConfig | None = None) -> Summary | None:
+    """Return the newest summary whose parent is on the branch to `leaf` (a message or its id).
+
+    model: without those made for other models with a smaller context window. Which summary a run uses depends on what
+    its window leaves to history: llm_worker/request/summary_choice.py chooses it.
+    """
     pk = leaf.pk if isinstance(leaf, ChatMessage) else leaf
-    return _FIND.first(leaf=pk)
+    name, window = (model.name, model.counted_window) if model else ("", 0)
+    return _FIND.first(leaf=pk, model=name, context_window=window)
 
 
 def store_summary(parent: ChatMessage, cutoff_id: UUID, text: str, token_count: int) -> ChatMessage:

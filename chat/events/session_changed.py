@@ -1,4 +1,4 @@
-"""The event `session`: the title, while_answering, agent or current branch of a session has changed."""
+"""The event `session`: the title, while_answering, agent, models or current branch of a session has changed."""
 
 from chat.events import session_events
 from chat.models import Session
@@ -10,6 +10,7 @@ def record_session_changed(session: Session) -> None:
     payload = {
         "title": stored.title,
         "while_answering": stored.while_answering,
+        "models": stored.models,
         "agent": str(stored.agent_id) if stored.agent_id else None,
         "leaf": str(stored.leaf_id) if stored.leaf_id else None,
     }

@@ -13,7 +13,15 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from chat.events import session_list
-from chat.log.stream import EVENTS_ATTEMPT, Appended, append_event_now, append_now, event_log, position_now
+from chat.log.stream import (
+    EVENTS_ATTEMPT,
+    Appended,
+    append_event_now,
+    append_now,
+    delete_logs,
+    event_log,
+    position_now,
+)
 from chat.models import Session, SessionEvent
 from chat.presenters.json_values import JSONObject
 from chat.protocol.wire import encode
@@ -51,6 +59,9 @@ def resend(session_id: UUID) -> None:
     log = event_log(session_id)
     held = position_now(log)
     events = _after(session_id, held.seq) if held else _newest(session_id)
+    if held and events and events[0].n > held.seq + 1:
+        # Those in between are purged: the log cannot go on, and starts again.
+        delete_logs(log)
     if events:
         lines = [frame(event) for event in events]
         append_now(log, EVENTS_ATTEMPT, events[0].n, lines, base=events[0].n)

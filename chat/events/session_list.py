@@ -18,7 +18,7 @@ from chat.protocol.wire import encode
 logger = logging.getLogger(__name__)
 
 # Kinds of events that change a row of the list; a compression does not.
-LISTED_KINDS: Final = frozenset({"turn_started", "overall_stop", "session"})
+LISTED_KINDS: Final = frozenset({"turn_started", "run_continued", "overall_stop", "session"})
 
 
 def channel_name(user_id: int) -> str:

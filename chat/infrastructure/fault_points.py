@@ -28,6 +28,10 @@ Point = Literal[
     "before_summary_asked",  # it is measured, its event is published
     "before_summary_stored",  # the model has written it
     "after_summary_stored",  # it is stored, the task is not acknowledged
+    "after_file_claim",  # the file is claimed, nothing is read
+    "before_file_end",  # it is read, nothing is stored
+    "after_picture_stored",  # what replaces the upload is in the storage, the row is not
+    "after_file_end",  # the end is committed, nobody was told
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _ARMED: Final[dict[str, signal.Signals]] = {

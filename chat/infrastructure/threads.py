@@ -6,6 +6,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
 
+from chat.infrastructure import log_context
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -14,9 +16,10 @@ async def in_thread(
     function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Result:
     """function(*args) in an executor thread; its database connection returns to the pool afterwards."""
-    # Not asgiref's bridge, whose callbacks to the loop and context copies cost more than a query.
+    # Not asgiref's bridge, whose callbacks to the loop cost more than a query.
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(None, lambda: with_connection(function, *args, **kwargs))
+    work = log_context.in_context(with_connection)
+    return await loop.run_in_executor(None, lambda: work(function, *args, **kwargs))
 
 
 def with_connection(

@@ -46,6 +46,13 @@ class _FileRow(NamedTuple):
         return Image(str(self.id), self.name, url, self.width_px or 0, self.height_px or 0)
 
 
+class ProjectSize(NamedTuple):
+    """Of the readable texts of a project."""
+
+    files: int
+    tokens: int
+
+
 class _AttachedFile(NamedTuple):
     message: UUID
     number: int | None
@@ -72,6 +79,16 @@ _OF_PROJECT: Final = Statement(
 )
 
 
+# Parameters: project. Plan: index of knowledge_file.project_id; the texts are not read.
+_SIZE_OF_PROJECT: Final = Statement(
+    """
+    SELECT count(*), COALESCE(sum(token_count), 0)::bigint FROM knowledge_file
+    WHERE project_id = %(project)s AND status = 'ready' AND kind <> 'image'
+    """,
+    ProjectSize,
+)
+
+
 @dataclass(slots=True)
 class Attachments:
     """The files and images of one message, in the order of the request."""
@@ -95,3 +112,8 @@ def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
 def load_project_files(project_id: UUID) -> list[TextFile]:
     """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch."""
     return [file.as_text(0) for file in _OF_PROJECT.all(project=project_id)]
+
+
+def measure_project_files(project_id: UUID) -> ProjectSize:
+    [size] = _SIZE_OF_PROJECT.all(project=project_id)
+    return size

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from redis.exceptions import RedisError
 
-from chat.loaders.rounds import cited_in, load_rounds
+from chat.loaders.rounds import cited_in, load_citations, load_rounds
 from chat.log.cursor import Cursor
 from chat.log.stream import LogSlice, read_now, run_log
 from chat.models import ChatMessage, Run
 from chat.presenters.json_values import JSONObject
-from chat.presenters.messages import present_messages
+from chat.presenters.messages import present_branch, present_messages
 from chat.protocol import wire
 from chat.transcript import packets
 from chat.transcript.citation_links import citation_record
@@ -33,6 +33,11 @@ class Progress:
 def present_live_messages(messages: Iterable[ChatMessage]) -> list[JSONObject]:
     """Present messages for clients; answers in progress with the text that their log holds."""
     return present_messages(messages, _live_members)
+
+
+def present_live_branch(messages: Iterable[ChatMessage]) -> list[JSONObject]:
+    """present_live_messages, and with each answer those in the other columns of its turn."""
+    return present_branch(messages, _live_members)
 
 
 def present_live_message(message: ChatMessage) -> JSONObject:
@@ -58,8 +63,8 @@ def read_progress(run: Run, calls: int) -> Progress:
     and its calls before: the log may be ahead of them, so the cursor stays before any later call and before the end.
     """
     # Without a checkpoint of this attempt, text in the row belongs to an earlier one; the cursor then stays before
-    # this attempt, which a snapshot (seq 0) may open.
-    has_checkpoint = run.saved_seq > 0
+    # this attempt, which a snapshot (seq 0) may open. Every attempt at a continuation keeps the text.
+    has_checkpoint = run.saved_seq > 0 or run.continuations > 0
     saved_at = Cursor(run.attempt, run.saved_seq) if has_checkpoint else Cursor(max(0, run.attempt - 1), 0)
     logged = _read_logged(run, calls)
     if logged and logged.cursor >= saved_at:
@@ -111,7 +116,9 @@ def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
 
 def _read_checkpoint(run: Run) -> packets.Shown:
     message = run.message
-    cited = [citation_record(document) for document in cited_in(message.text, load_rounds(run.pk))]
+    kept = load_citations(message.pk) if run.continuations else ()
+    documents = {one.number: one for one in (*cited_in(message.text, load_rounds(run.pk)), *kept)}
+    cited = [citation_record(document) for document in documents.values()]
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 

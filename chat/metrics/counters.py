@@ -9,6 +9,7 @@ from weakref import WeakSet
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from chat.models.outcome import RunOutcome
+from chat.transcript.token_usage import TokenUsage
 
 # Not the default registry, which adds metrics of the process that cannot be summed.
 REGISTRY: Final = CollectorRegistry()
@@ -33,6 +34,12 @@ TOKENS: Final = Counter(
     "turnwire_tokens",
     "Tokens that model servers reported, by kind (prompt, completion, cached, reasoning).",
     ["model", "kind"],
+    registry=REGISTRY,
+)
+SIDE_TOKENS: Final = Counter(
+    "turnwire_side_request_tokens",
+    "Tokens that model servers reported for titles and summaries, by purpose, model and kind.",
+    ["purpose", "model", "kind"],
     registry=REGISTRY,
 )
 APPEND_S: Final = Histogram(
@@ -64,26 +71,26 @@ TASKS_DROPPED: Final = Counter(
     "turnwire_tasks_dropped", "Queue messages that no worker understands.", registry=REGISTRY
 )
 
+NO_USAGE: Final = TokenUsage()
 # The open sockets of this process. Weak references: a socket that is garbage-collected is closed.
 OPEN_SOCKETS: Final[WeakSet[Any]] = WeakSet()
 
 
-def run_ended(model: str, end: RunOutcome) -> None:
-    """Count a run that ended. Called once per run, by the process that committed its end."""
+def run_ended(model: str, end: RunOutcome, counted: TokenUsage = NO_USAGE) -> None:
+    """Count a run that ended. Called once per end, by the process that committed it. counted: of its usage, before."""
     RUNS_ENDED.labels(end.status, model).inc()
     if end.error:
         ERRORS.labels(end.error.code, model).inc()
     if end.time_to_first_token_ms is not None:
         FIRST_TOKEN_S.labels(model).observe(end.time_to_first_token_ms / 1000)
-    usage = end.usage
-    for kind, tokens in (
-        ("prompt", usage.prompt_tokens),
-        ("completion", usage.completion_tokens),
-        ("cached", usage.cached_tokens),
-        ("reasoning", usage.reasoning_tokens),
-    ):
-        if tokens:
-            TOKENS.labels(model, kind).inc(tokens)
+    for kind, tokens in _by_kind(end.usage, counted):
+        TOKENS.labels(model, kind).inc(tokens)
+
+
+def side_request_answered(purpose: str, model: str, usage: TokenUsage) -> None:
+    """Count what a request for a title or a summary used."""
+    for kind, tokens in _by_kind(usage):
+        SIDE_TOKENS.labels(purpose, model, kind).inc(tokens)
 
 
 def stop_appended(reason: str | None, seconds: float) -> None:
@@ -98,3 +105,9 @@ def swept(*, takeovers: int, repairs: dict[str, int]) -> None:
     TAKEOVERS.inc(takeovers)
     for kind, number in repairs.items():
         REPAIRS.labels(kind).inc(number)
+
+
+def _by_kind(usage: TokenUsage, counted: TokenUsage = NO_USAGE) -> list[tuple[str, int]]:
+    """The counts that are not 0, each with the label `kind`, without those that were counted before."""
+    named = zip(("prompt", "completion", "cached", "reasoning"), usage, counted, strict=True)
+    return [(kind, more) for kind, tokens, before in named if (more := (tokens or 0) - (before or 0)) > 0]

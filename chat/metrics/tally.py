@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from chat.infrastructure.redis_client import sync_redis
 from chat.metrics.counters import OPEN_SOCKETS, REGISTRY
 
-Role = Literal["web", "llm", "sweeper", "compression"]
+Role = Literal["web", "llm", "sweeper", "compression", "ingest"]
 
 EVERY_S: Final = 2.0
 # A process without a push for this long counts as ended.

@@ -6,18 +6,26 @@ Models do not publish events, enqueue tasks or format responses.
 from chat.models.agent import Agent
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
+from chat.models.daily_use import DailyUse
 from chat.models.feedback import Feedback
+from chat.models.group_limits import GroupLimits
+from chat.models.login_limit import LoginLimit
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
 from chat.models.prompt_block import PromptBlock
+from chat.models.prompt_version import PromptVersion
 from chat.models.role import Role
 from chat.models.run import Run, run_of
+from chat.models.run_setup import RunSetup
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
-from chat.models.share import Share
+from chat.models.share import Share, SharedPage
+from chat.models.side_request import SideRequest
+from chat.models.stored_bytes import StoredBytes
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
+from chat.models.token_scope import Scope, TokenScope
 from chat.models.tool_call import ToolCall
 from chat.models.turn import Turn
 
@@ -27,18 +35,28 @@ __all__ = [
     "CitedDocument",
     "Compression",
     "CompressionStatus",
+    "DailyUse",
     "Feedback",
+    "GroupLimits",
+    "LoginLimit",
     "MessageFile",
     "ModelConfig",
     "PromptBlock",
+    "PromptVersion",
     "Role",
     "Run",
+    "RunSetup",
+    "Scope",
     "SentRequest",
     "Session",
     "SessionEvent",
     "Share",
+    "SharedPage",
+    "SideRequest",
+    "StoredBytes",
     "SystemPrompt",
     "TipSnapshot",
+    "TokenScope",
     "ToolCall",
     "TriggeredBy",
     "Turn",

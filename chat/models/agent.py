@@ -23,6 +23,11 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         """The user's own agents; agents of other users are not visible."""
         return self.filter(owner=user)
 
+    def after(self, agent: Agent) -> Self:
+        """Those behind `agent` in the order of lists."""
+        older = Q(updated_at__lt=agent.updated_at)
+        return self.filter(older | Q(updated_at=agent.updated_at, pk__lt=agent.pk))
+
 
 class Agent(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

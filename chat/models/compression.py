@@ -12,11 +12,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
 from chat.models.lease import COMPRESSION_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
 from chat.models.sql.compressions import CLAIM
+from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import Status
 
 # Doubling stops here: a branch is tried again some day.
@@ -68,7 +70,7 @@ def _count(**options: Any) -> Any:
     return models.IntegerField(null=True, blank=True, **options)
 
 
-class Compression(Leased):
+class Compression(UpstreamFailureFields, Leased):
     lease_times = COMPRESSION_LEASE
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -88,6 +90,8 @@ class Compression(Leased):
     status = models.CharField(
         max_length=8, choices=CompressionStatus.choices, default=CompressionStatus.QUEUED
     )
+    # Of the request that caused it: its own, or that of the turn after which it was due.
+    request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -100,6 +104,11 @@ class Compression(Leased):
     tokens_after = _count(help_text="Of the history with the new summary.")
     reserved_tokens = _count(help_text="Of the window, for everything that is not history.")
     history_window = _count(help_text="Tokens that are left for history.")
+    is_history_cut = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The run that requested it could not be shown its whole history, so it is due in any case.",
+    )
     prompt_tokens = _count()
     completion_tokens = _count()
     # By the prices of the summarising model; null: some price is unknown.

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 from uuid import UUID
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import BooleanField, F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
@@ -74,6 +74,11 @@ class LeasedQuerySet(models.QuerySet[L]):
         return {pk: HeldLease(*lease) for pk, *lease in held.values_list("pk", "attempt", "status")}
 
     # Queries
+
+    def unlocked(self) -> list[L]:
+        """The rows that nobody is writing at this moment. Waits for none of the others, and keeps no lock."""
+        with transaction.atomic():
+            return list(self.select_for_update(skip_locked=True, no_key=True, of=("self",)))
 
     def held(self) -> Self:
         """Rows that a worker holds, or held when it died."""

@@ -62,10 +62,10 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
     def root_of(self, session: Session) -> ChatMessage:
         return self.get(session=session, role=Role.ROOT)
 
-    def branch_to(self, leaf: ChatMessage | UUID | str) -> Self:
+    def branch_to(self, leaf: ChatMessage | UUID | str, *, at_most: int | None = None) -> Self:
         """Root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.
 
-        leaf: a ChatMessage or its id. Each row carries `depth`, 0 at the leaf and rising towards the root.
+        leaf: a ChatMessage or its id. at_most: only so many, those nearest to the leaf; the others are not visited. Each row carries `depth`, 0 at the leaf and rising towards the root.
         """
         start = leaf.pk if isinstance(leaf, ChatMessage) else leaf
 
@@ -73,9 +73,10 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
             here = ChatMessage.objects.filter(pk=start).values(
                 "id", "parent_id", depth=models.Value(0, output_field=models.IntegerField())
             )
-            above = cte.join(ChatMessage, id=cte.col.parent_id).values(
-                "id", "parent_id", depth=cte.col.depth + models.Value(1, output_field=models.IntegerField())
-            )
+            depth = models.ExpressionWrapper(cte.col.depth + 1, output_field=models.IntegerField())
+            above = cte.join(ChatMessage, id=cte.col.parent_id).values("id", "parent_id", depth=depth)
+            if at_most is not None:
+                above = above.filter(depth__lt=at_most)
             return here.union(above, all=True)
 
         cte = CTE.recursive(upwards)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Self
 
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
+from chat.models.model_server_rules import address_problem, key_problem
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
+from chat.transcript.encodings import installed_encodings
+from chat.transcript.token_factor import BOUNDS, START, Measured, TokenFactor, moved
+from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import answer_reserve, request_tokens
+
+# Prices are per this many tokens.
+PRICE_UNIT_TOKENS = 1_000_000
 
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
@@ -43,6 +53,18 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
                 if first:
                     first.make_default()
 
+    def forget_token_factor(self) -> int:
+        """Start measuring anew; returns how many models had a measured factor."""
+        measured = self.filter(token_samples__gt=0)
+        return measured.update(token_factor=START.factor, token_samples=START.samples)
+
+
+def check_tokenizer(name: str) -> None:
+    """Raise ValidationError unless texts can be counted in the encoding of this name."""
+    known = installed_encodings()
+    if name not in known:
+        raise ValidationError(f"Unknown encoding {name!r}. Installed: {', '.join(known)}.")
+
 
 def _price(help_text: str) -> Any:
     return models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text=help_text)
@@ -68,15 +90,38 @@ class ModelConfig(models.Model):
         help_text="Name of the environment variable that holds the key.",
     )
     context_window = models.PositiveIntegerField(default=128_000, help_text="Tokens.")
-    max_output_tokens = models.PositiveIntegerField(default=4_096)
+    max_output_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="The longest answer, sent as max_tokens; empty: not sent, the limit of the server holds.",
+    )
     supports_vision = models.BooleanField(default=False)
     supports_tools = models.BooleanField(default=True)
     supports_prefill = models.BooleanField(default=False)
     supports_tool_choice_none = models.BooleanField(default=True)
     supports_prompt_cache_key = models.BooleanField(default=False)
+    requires_alternating_roles = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text='Joins consecutive user messages, for servers that answer "roles must alternate".',
+    )
     queue = models.CharField(max_length=50, default="llm", help_text="The Celery queue of its worker pool.")
     tokenizer = models.CharField(
-        max_length=50, blank=True, default="", help_text="tiktoken encoding; empty: the default encoding."
+        max_length=50,
+        blank=True,
+        default="",
+        validators=[check_tokenizer],
+        help_text="Encoding that counts exactly, cl100k_base or o200k_base; empty: estimated, by the token factor.",
+    )
+    token_factor = models.FloatField(
+        default=START.factor,
+        db_default=START.factor,
+        help_text="Tokens that the server reports for one of our estimate, measured while no tokenizer is set.",
+    )
+    token_samples = models.PositiveIntegerField(
+        default=START.samples,
+        db_default=START.samples,
+        help_text="Requests that the token factor was measured on.",
     )
     prompt_price = _price("Per million prompt tokens; empty: unknown, and so is what a run costs.")
     cached_price = _price(
@@ -107,15 +152,68 @@ class ModelConfig(models.Model):
                 & _unknown_or_positive("completion_price"),
                 name="model_prices_not_negative",
             ),
+            models.CheckConstraint(
+                condition=Q(token_factor__range=BOUNDS), name="model_token_factor_is_bounded"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def measured_factor(self) -> TokenFactor:
+        return TokenFactor(self.token_factor, self.token_samples)
+
+    @property
+    def estimate_factor(self) -> float:
+        """The server's tokens for one of our estimate; 1 if the model is counted by its own encoding."""
+        return 1.0 if self.tokenizer in installed_encodings() else self.token_factor
+
+    @property
+    def counted_window(self) -> int:
+        """The context window in tokens of our estimate."""
+        return int(self.context_window / self.estimate_factor)
+
+    @property
+    def answer_reserve(self) -> int:
+        """The tokens of the window that requests leave free for the answer."""
+        return answer_reserve(self.context_window, self.max_output_tokens)
+
+    @property
+    def request_tokens(self) -> int:
+        """The most tokens of our estimate that a request without tools may have."""
+        return max(0, request_tokens(self.context_window, self.answer_reserve, self.estimate_factor))
+
+    def problems(self) -> dict[str, str]:
+        """Field -> why requests are not sent with its value, and what to do; empty if they are."""
+        found = {"api_key_env": key_problem(self.api_key_env), "base_url": address_problem(self.base_url)}
+        return {field: problem for field, problem in found.items() if problem}
+
+    def clean(self) -> None:
+        """Refuse what problems() finds, for forms."""
+        if problems := self.problems():
+            raise ValidationError(problems)
+
+    def calibrate(self, measured: Measured) -> bool:
+        """Move the token factor towards what the server reported. False: another process has moved it since it was read."""
+        factor, samples = moved(self.measured_factor, measured)
+        unchanged = type(self).objects.filter(pk=self.pk, token_samples=self.token_samples)
+        return bool(unchanged.update(token_factor=factor, token_samples=samples))
+
     def make_default(self) -> None:
         type(self).objects.filter(is_default=True).exclude(pk=self.pk).update(is_default=False)
         type(self).objects.filter(pk=self.pk).update(is_default=True)
         self.is_default = True
+
+    def cost_of(self, usage: TokenUsage) -> Decimal | None:
+        """What so many tokens cost; None if a price or a count is unknown. The statement that ends a run does the same."""
+        prompt, completion = usage.prompt_tokens, usage.completion_tokens
+        if prompt is None or completion is None or self.prompt_price is None or self.completion_price is None:
+            return None
+        cached = min(prompt, usage.cached_tokens or 0)
+        cached_price = self.prompt_price if self.cached_price is None else self.cached_price
+        cost = (prompt - cached) * self.prompt_price + cached * cached_price
+        return Decimal(cost + completion * self.completion_price) / PRICE_UNIT_TOKENS
 
     @staticmethod
     def fields_for(name: str, context_window: int) -> dict[str, Any]:
@@ -123,5 +221,4 @@ class ModelConfig(models.Model):
         return {
             "name": name,
             "context_window": context_window,
-            "max_output_tokens": min(4096, context_window // 4),
         }

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Count, Q, Sum, Value
 from django.db.models.expressions import RawSQL
@@ -15,19 +16,27 @@ from django.db.models.functions import Coalesce, TruncDate
 from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
+from chat.models.run_spending import RunSpendingFields, spending_columns
 from chat.models.session import Session
-from chat.models.sql import runs
-from chat.models.sql.statements import Query, instance, together
+from chat.models.sql import claims, runs
+from chat.models.sql.statements import instance, together
 from chat.models.sql.turns import READ_STATE, TurnState
 from chat.models.turn import Turn
+from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
+from chat.transcript.finish import Finish
+from chat.transcript.run_spending import RunSpending
+from chat.transcript.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 # Token counts that a model server may report.
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+
+# A run that is delivered sooner than this did not wait for a slot, so nobody else does: choosing one is not worth its cost.
+HARDLY_WAITED = timedelta(milliseconds=250)
 
 
 class RunQuerySet(LeasedQuerySet["Run"]):
@@ -42,22 +51,25 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return movable.update(status=to, history=_history_with(to, why), **fields)
 
     def claim(self, run_id: UUID | str, owner: int) -> Run | None:
-        """Claim a queued run, or one whose lease has expired; None if another worker has it or it has ended.
+        """Claim a queued run, or one whose lease has expired; None if another worker has it, is taking it, or it has ended.
 
-        One UPDATE on the database's clock, so exactly one of any number of deliveries gets the run.
+        One UPDATE on the database's clock, so exactly one of any number of deliveries gets the run. Does not wait for
+        a row that is locked.
         """
-        return self.claim_and_read(run_id, owner)[0]
+        claimed = runs.CLAIM.first(run=run_id, owner=owner, lease=RUN_LEASE.lease)
+        return self._claimed(claimed) if claimed else None
 
-    def claim_and_read(
-        self, run_id: UUID | str, owner: int, *queries: Query[Any]
-    ) -> tuple[Run | None, list[list[Any]]]:
-        """claim(), with the rows of further queries from the same round trip; they are of no use if no run is returned.
+    def claim_fairly(self, run_id: UUID | str, queue: str, owner: int) -> Run | None:
+        """Claim what a delivery of `run_id` by this queue stands for: that a slot is free for one of its waiting runs.
 
-        All of it or nothing: if one of the queries fails the run is not claimed.
+        The named run if it has hardly waited; else a run of the user with the fewest held ones, which may be another
+        one. None: nothing waits.
         """
-        claim = runs.CLAIM.query(run=run_id, owner=owner, lease=RUN_LEASE.lease)
-        claimed, *rows = together(claim, *queries)
-        return self._claimed(claimed[0]) if claimed else None, rows
+        given = {"run": run_id, "owner": owner, "lease": RUN_LEASE.lease}
+        claimed = claims.CLAIM_FRESH.first(**given, fresh=HARDLY_WAITED)
+        if claimed is None:
+            claimed = claims.CLAIM_FAIREST.first(**given, queue=queue)
+        return self._claimed(claimed) if claimed else None
 
     def _claimed(self, row: runs.ClaimedRun) -> Run:
         run = instance(self.model, row.run)
@@ -81,6 +93,18 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         ended = runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters)
         return ended is not None
 
+    def spend(self, run_id: UUID | str, spent: RunSpending) -> None:
+        """Store what the run has used by now. The caller has locked its row for its attempt."""
+        runs.SPEND.first(run=run_id, **spending_columns(spent))
+
+    def go_on(self, run_id: UUID | str, dynamic_context: str) -> bool:
+        """Queue an ended run again, and reopen its turn, if its answer was cut at the output limit and has no replies.
+
+        The caller holds the session's lock. False: it cannot be continued.
+        """
+        limit = timedelta(seconds=settings.RUN_DEADLINE_S)
+        return runs.GO_ON.first(run=run_id, dynamic_context=dynamic_context, limit=limit) is not None
+
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,
         unless the turn has ended. None: the run was deleted.
@@ -97,14 +121,24 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.filter(turn__session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:
-        """Runs that ended in this period, by UTC day and model, oldest day first: their number, `used_` tokens and cost."""
-        ended = self.filter(ended_at__gte=since, ended_at__lte=until, is_imported=False)
-        by_day = ended.annotate(day=TruncDate("ended_at", tzinfo=UTC)).values("day", "model")
+        """Runs that ended in this period, by UTC day and model, oldest day first: their number, their requests to
+        the model, `used_` tokens and cost. One that goes on after its end counts when that was asked for."""
+        ended = Q(ended_at__gte=since, ended_at__lte=until)
+        goes_on = Q(status__in=LIVE, continuations__gt=0, queued_at__gte=since, queued_at__lte=until)
+        counted = self.filter(ended | goes_on, is_imported=False)
+        day = TruncDate(Coalesce("ended_at", "queued_at"), tzinfo=UTC)
+        by_day = counted.annotate(day=day).values("day", "model")
         tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
-        return by_day.annotate(runs=Count("pk"), used_cost=Sum("cost"), **tokens).order_by("day", "model")
+        summed = by_day.annotate(runs=Count("pk"), requests=Sum("cycles"), used_cost=Sum("cost"), **tokens)
+        return summed.order_by("day", "model")
 
     def live(self) -> Self:
         return self.filter(status__in=LIVE)
+
+    def of_deactivated_users(self) -> Self:
+        """Live runs that nobody has stopped yet, newest first, so that the end of one does not start the next."""
+        orphaned = self.live().exclude(status=Status.STOPPING).filter(turn__session__owner__is_active=False)
+        return orphaned.order_by("-turn__created_at")
 
     def unblocked(self) -> Self:
         """Runs whose turn does not wait for another one to end."""
@@ -115,7 +149,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
-class Run(Leased):
+class Run(UpstreamFailureFields, RunSpendingFields, Leased):
     lease_times = RUN_LEASE
     held_statuses = sorted(HELD)
 
@@ -134,6 +168,8 @@ class Run(Leased):
 
     status = models.CharField(max_length=9, choices=[(s, s) for s in Status], default=Status.QUEUED)
     deadline = models.DateTimeField()
+    # How often the user let it go on after it was cut; each one also took an attempt.
+    continuations = models.SmallIntegerField(default=0, db_default=0)
 
     created_at = models.DateTimeField(auto_now_add=True)
     claimed_at = models.DateTimeField(null=True, blank=True)
@@ -164,6 +200,9 @@ class Run(Leased):
         default=list, db_default=Value([], output_field=models.JSONField()), editable=False
     )
     cycles = models.SmallIntegerField(default=0)
+    # Of the last inference; see chat/transcript/finish.py.
+    finish_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
+    finish_tokens = models.IntegerField(null=True, blank=True)
 
     time_left: timedelta  # until the deadline, on the database's clock; set by claim() alone
 
@@ -230,6 +269,14 @@ class Run(Leased):
     def queue(self) -> str:
         """The Celery queue of the workers that may execute it; joins model_config."""
         return self.model_config.queue if self.model_config else DEFAULT_QUEUE
+
+    @property
+    def usage(self) -> TokenUsage:
+        return TokenUsage(*(getattr(self, name) for name in TokenUsage._fields))
+
+    @property
+    def finish(self) -> Finish:
+        return Finish(self.finish_reason, self.finish_tokens)
 
     @property
     def is_live(self) -> bool:

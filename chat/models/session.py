@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from psycopg.types.json import Jsonb
 
@@ -19,6 +20,7 @@ from knowledge.models import Project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import Model
 
 
 class WhileAnswering(models.TextChoices):
@@ -51,7 +53,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
         with transaction.atomic():
-            session = self.create(owner=owner, **fields)
+            session = self.create(owner=owner, has_own_models=bool(fields.get("models")), **fields)
             root = session.messages.create(role=Role.ROOT)
             session.leaf = root
             self.filter(pk=session.pk).update(leaf=root)
@@ -105,6 +107,18 @@ class Session(models.Model):
     answered_event = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    # What it takes up (sql/stored_bytes.py), as the sweeper measured it last, and whether it has since had no event.
+    stored_bytes = models.BigIntegerField(default=0, db_default=0, editable=False)
+    is_measured = models.BooleanField(default=False, db_default=False, editable=False)
+    # Beside those of the agent.
+    tools = ArrayField(models.CharField(max_length=64), default=list, db_default=[], blank=True)
+    reminder = models.TextField(blank=True, default="", db_default="")
+    # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
+    # agent's models do, or the default one: a client that names models for one turn has not chosen them for the others.
+    has_own_models = models.BooleanField(default=False, db_default=False)
+    # The names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
+    # it the name `models` refers to this field, not to the module.
+    models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
     is_answering: bool  # a turn has not ended; set only where the query selects it
 
@@ -115,6 +129,7 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner"),
             models.Index(fields=["updated_at"], name="session_by_age"),
+            models.Index(fields=["id"], condition=models.Q(is_measured=False), name="session_unmeasured"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -128,15 +143,17 @@ class Session(models.Model):
 
     # Mutators
 
-    def point_at(self, leaf: models.Model) -> None:
+    def point_at(self, leaf: Model) -> None:
         """Make this message the tip of the current branch. The caller holds the session's lock."""
         type(self).objects.filter(pk=self.pk).update(leaf=leaf, updated_at=models.functions.Now())
         self.leaf_id = leaf.pk
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit (title, while_answering, agent, project), without moving it in the list."""
+        """Set what the owner may edit (title, while_answering, agent, project, tools, reminder, models), without moving it in the list."""
         if "title" in fields:
             fields["has_provisional_title"] = False
+        if "models" in fields:
+            fields["has_own_models"] = bool(fields["models"])
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields)
 
@@ -157,11 +174,32 @@ class Session(models.Model):
     # Queries
 
     def own_prompt(self) -> str:
-        """The text beside the base prompt: the agent's prompt, or else the project's instructions."""
-        agent = self.agent.prompt.strip() if self.agent else ""
-        return agent or (self.project.instructions.strip() if self.project else "")
+        """The text beside the base prompt: the agent's prompt, or else the project's instructions.
+
+        An agent that replaces the system prompt has its own text alone: an empty one means no system message at all.
+        """
+        own = self.agent.prompt.strip() if self.agent else ""
+        if own or (self.agent and self.agent.replaces_system_prompt):
+            return own
+        return self.project.instructions.strip() if self.project else ""
 
     # Properties
+
+    @property
+    def chosen_tools(self) -> set[str]:
+        """The names of the agent's tools and the session's own."""
+        return {*self.tools, *(self.agent.tools if self.agent_id and self.agent else ())}
+
+    @property
+    def own_reminder(self) -> str:
+        """The agent's reminder and the session's own."""
+        texts = (self.agent.reminder if self.agent_id and self.agent else "", self.reminder)
+        return "\n\n".join(text for one in texts if (text := one.strip()))
+
+    @property
+    def own_models(self) -> list[str]:
+        """The models that answer a turn which names none; empty: the agent's, or the default one."""
+        return self.models if self.has_own_models else []
 
     @property
     def is_unnamed(self) -> bool:
@@ -175,10 +213,11 @@ class Session(models.Model):
 
 
 class SessionEvent(models.Model):
-    """An event that concerns the session rather than one run: turn_started, overall_stop, compression, session.
+    """An event that concerns the session rather than one run: turn_started, run_continued, overall_stop, compression,
+    session.
 
     The row is the truth and the session's log in Redis its live copy: a client whose `since` the log no longer holds
-    is served from the rows.
+    is served from the rows. Only the newest KEEP_EVENTS_PER_SESSION are kept (chat/sweeper/upkeep.py).
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, Final, NamedTuple, Self
 
 from django.conf import settings
 from django.db import models
@@ -13,9 +13,20 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from chat.models.message import ChatMessage
 from chat.models.session import Session
+from chat.models.sql.shares import SIZES
 
 # Of a link's token: 40 digits of hexadecimal, 160 bits.
 TOKEN_CHARACTERS = 40
+# What one page of a shared branch holds, unless a single message is larger.
+PAGE_MESSAGES: Final = 100
+PAGE_BYTES: Final = 512 * 1024
+
+
+class SharedPage(NamedTuple):
+    """Consecutive messages of a shared branch. last: the id of the last of them."""
+
+    last: str
+    messages: int
 
 
 def token_of(share_id: uuid.UUID) -> str:
@@ -30,6 +41,20 @@ def digest_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
+def divide(leaf_id: uuid.UUID) -> list[SharedPage]:
+    """The pages of the branch that ends in this message, oldest first. Reads the sizes of its messages, not their texts."""
+    pages: list[SharedPage] = []
+    page_bytes = 0
+    for row in SIZES.all(leaf=leaf_id):
+        if pages and pages[-1].messages < PAGE_MESSAGES and page_bytes + row.size_bytes <= PAGE_BYTES:
+            pages[-1] = SharedPage(str(row.id), pages[-1].messages + 1)
+            page_bytes += row.size_bytes
+        else:
+            pages.append(SharedPage(str(row.id), 1))
+            page_bytes = row.size_bytes
+    return pages
+
+
 class ShareQuerySet(models.QuerySet["Share"]):
     # Factories
 
@@ -40,6 +65,8 @@ class ShareQuerySet(models.QuerySet["Share"]):
             pk=pk,
             session_id=leaf.session_id,
             leaf=leaf,
+            title=leaf.session.title,
+            pages=divide(leaf.pk),
             shows_details=shows_details,
             digest=digest_of(token_of(pk)),
         )
@@ -54,8 +81,9 @@ class ShareQuerySet(models.QuerySet["Share"]):
         return self.filter(revoked_at=None)
 
     def behind(self, token: str) -> Share | None:
-        """The share with this token; None if there is none or it is revoked."""
-        return self.open().select_related("session").filter(digest=digest_of(token)).first()
+        """The share with this token; None if there is none, it is revoked, or its owner is deactivated."""
+        shown = self.open().filter(session__owner__is_active=True)
+        return shown.select_related("session").filter(digest=digest_of(token)).first()
 
 
 class Share(models.Model):
@@ -63,6 +91,10 @@ class Share(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="shares")
     # What is below it, or beside it, is not shown.
     leaf = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="+")
+    # The session's when it was shared; null for rows of an older release, which wrote none.
+    title = models.CharField(max_length=200, null=True, blank=True, editable=False)  # noqa: DJ001
+    # As divide() returns them, so that reading one page does not walk the whole branch; null for rows of an older release.
+    pages = models.JSONField(null=True, blank=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     shows_details = models.BooleanField(
         default=False, help_text="Reasoning, and what tools were asked and answered."
@@ -81,7 +113,9 @@ class Share(models.Model):
     # Mutators
 
     def change(self, **fields: Any) -> None:
-        """Set leaf or shows_details."""
+        """Set leaf (and with it the pages), title or shows_details."""
+        if "leaf" in fields:
+            fields["pages"] = divide(fields["leaf"].pk)
         type(self).objects.filter(pk=self.pk).update(**fields)
         for name, value in fields.items():
             setattr(self, name, value)
@@ -89,6 +123,16 @@ class Share(models.Model):
     def revoke(self) -> None:
         """Disable the link. Idempotent."""
         type(self).objects.open().filter(pk=self.pk).update(revoked_at=timezone.now())
+
+    # Queries
+
+    def read_pages(self) -> list[SharedPage]:
+        """Its pages, oldest first; determined now, and kept, if an older release created or moved it."""
+        pages = [SharedPage(*page) for page in self.pages or ()]
+        if not pages or pages[-1].last != str(self.leaf_id):
+            pages = self.pages = divide(self.leaf_id)
+            type(self).objects.filter(pk=self.pk, leaf=self.leaf_id).update(pages=pages)
+        return pages
 
     # Properties
 

@@ -1,5 +1,5 @@
 """What a send must know before it stores anything, read in one statement: the tip of the current branch, the turn
-that a reply to it waits for, how many runs are in progress, and the models that may answer.
+that a reply to it waits for, how many runs are in progress, the models that may answer, and what the owner has used today.
 
 The statement takes no lock. Every change that could make the snapshot wrong records an event of the session, so
 storing checks `latest_event` again (chat/turns/insert.py); under the session's lock the snapshot cannot become stale.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from chat.models.daily_use import DailyAccount
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
@@ -21,13 +22,16 @@ from chat.models.sql.turns import READ_TIP_SNAPSHOT
 class TipSnapshot(NamedTuple):
     latest_event: int  # the session's, when the snapshot was read
     agent_id: UUID | None  # the session's: the caller may have loaded the session with an earlier agent
+    own_models: Sequence[str]  # the session's; as agent_id
     own_runs: int  # in progress, of the session's owner
     queued_runs: int  # of all users
+    stored_bytes: int  # of the session's owner, as the sweeper has summed it up last
     blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
     is_repeat: bool  # a message with this client_message_id is stored already
     tip: ChatMessage | None  # its place in the tree alone; None: the session has no leaf
     # Enabled ones: those named first, then the default; only the columns that a new run needs.
     models: Sequence[ModelConfig]
+    account: DailyAccount  # the owner's, today
 
     @classmethod
     def read(
@@ -47,10 +51,13 @@ class TipSnapshot(NamedTuple):
         return cls(
             first.latest_event,
             first.agent_id,
+            first.own_models,
             first.own_runs,
             first.queued_runs,
+            first.stored_bytes,
             first.blocker_id,
             first.is_repeat,
             tip=instance(ChatMessage, first.tip) if first.tip else None,
             models=[instance(ModelConfig, row.model) for row in rows if row.model],
+            account=DailyAccount.of(first.account),
         )

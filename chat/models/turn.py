@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 
+from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
 from chat.models.message import ChatMessage
 from chat.models.session import Session, SessionEvent
 from chat.models.sql import turns
@@ -24,6 +26,16 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return session.record("overall_stop", payload, turns.END.query(turn=pk))
 
     # Queries
+
+    def additional_context_of(self, question: ChatMessage) -> str:
+        """The text that was sent beside this question; empty if there was none."""
+        turns = self.filter(user_message=question).order_by("created_at", "id")
+        return turns.values_list("additional_context", flat=True).first() or ""
+
+    def additional_contexts(self, questions: Iterable[UUID]) -> dict[UUID, str]:
+        """By question, of those that have one. All turns of a question have the same."""
+        given = self.filter(user_message__in=questions).exclude(additional_context="")
+        return dict(given.values_list("user_message_id", "additional_context"))
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
@@ -42,6 +54,14 @@ class Turn(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # When overall_stop was recorded; None while any run of the turn has not announced its end.
     ended_at = models.DateTimeField(null=True, blank=True)
+    # The text that the client sent beside the question. It belongs to the question: every later turn of it has the same.
+    additional_context = models.TextField(blank=True, default="", db_default="")
+    # The turn in whose columns the answers of this one stand, in the place of earlier ones; None: in its own.
+    origin = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries"
+    )
+    # Of the HTTP request or websocket command that started it.
+    request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
 
     objects = TurnQuerySet.as_manager()
 
@@ -51,7 +71,14 @@ class Turn(models.Model):
             # For lists: which sessions are being answered.
             models.Index(fields=["session"], name="turn_in_progress", condition=models.Q(ended_at=None)),
             models.Index(fields=["created_at"], name="turn_by_age"),
+            # For the admin's search.
+            models.Index(fields=["request_id"], name="turn_by_request", condition=~models.Q(request_id="")),
         ]
 
     def __str__(self) -> str:
         return f"turn {self.pk}"
+
+    @property
+    def columns_id(self) -> UUID:
+        """The id of the turn in whose columns its answers stand."""
+        return self.origin_id or self.pk

@@ -3,15 +3,16 @@
 The number of queries does not depend on the number of messages.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from chat.models import ChatMessage, Role, Run, run_of
+from chat.models import ChatMessage, Role, Run, Turn, run_of
+from chat.models.run_spending import run_limits
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
 from chat.presenters.related import present_related
-from chat.presenters.runs import present_error
-from chat.protocol.states import Status
+from chat.presenters.runs import present_cut, present_error
+from chat.presenters.siblings import Siblings
+from chat.protocol.states import CONTINUABLE, Status
 
 # The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
 # and the number of its tool calls that are presented. A parameter, because the packet log has the text, and chat/log
@@ -19,14 +20,42 @@ from chat.protocol.states import Status
 PresentLiveRun = Callable[[Run, int], JSONObject]
 
 
+def present_branch(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
+    """present_messages, and with each answer of a turn of several models the answers in its other columns."""
+    rows = list(messages)
+    siblings = Siblings.read(rows)
+    alongside = {row.pk: siblings.alongside(row.pk) for row in rows}
+    others = ChatMessage.objects.select_related("run", "feedback").filter(
+        pk__in=[pk for pks in alongside.values() for pk in pks]
+    )
+    shown = [*rows, *others] if any(alongside.values()) else rows
+    presented = dict(zip((row.pk for row in shown), _present(shown, siblings, present_live_run), strict=True))
+    return [
+        presented[row.pk]
+        | (
+            {"alongside": [presented[pk] for pk in alongside[row.pk] if pk in presented]}
+            if alongside[row.pk]
+            else {}
+        )
+        for row in rows
+    ]
+
+
 def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
     """messages: user messages and answers; `run` and `feedback` should be joined."""
     rows = list(messages)
-    siblings = _siblings(rows)
+    return _present(rows, Siblings.read(rows), present_live_run)
+
+
+def _present(
+    rows: Sequence[ChatMessage], siblings: Siblings, present_live_run: PresentLiveRun
+) -> list[JSONObject]:
     related = present_related(rows)
+    contexts = _additional_contexts([row.pk for row in rows if row.role == Role.USER])
     return [
         _present_message(row, related[row.pk], present_live_run)
-        | {"siblings": siblings[row.parent_id, row.role]}
+        | contexts.get(row.pk, {})
+        | siblings.present(row)
         for row in rows
     ]
 
@@ -84,16 +113,28 @@ def _present_answer(
     if run.is_live:
         run.message = message
         presented |= present_live_run(run, tool_calls)
-    elif run.reasoning_ms is not None:
+        return presented
+    if run.reasoning_ms is not None:
         presented["reasoning_ms"] = run.reasoning_ms
-    return presented
+    if run.finish.is_cut_at_limit:
+        presented["is_continuable"] = _is_continuable(message, run)
+    return presented | present_cut(run)
 
 
-def _siblings(messages: Sequence[ChatMessage]) -> dict[tuple[UUID | None, str], list[str]]:
-    """Ids by (parent, role), oldest first."""
-    parents = {message.parent_id for message in messages}
-    rows = ChatMessage.objects.filter(parent__in=parents).order_by("sent_at", "id")
-    siblings: dict[tuple[UUID | None, str], list[str]] = defaultdict(list)
-    for pk, parent, role in rows.values_list("id", "parent_id", "role"):
-        siblings[parent, role].append(str(pk))
-    return siblings
+def _is_continuable(message: ChatMessage, run: Run) -> bool:
+    """As GO_ON in chat/models/sql/runs.py decides about an answer that was cut at its output limit."""
+    is_last = message.latest_child_id is None
+    allows_more = run_limits().allow_more(run.spending, len(message.text))
+    return (
+        is_last
+        and allows_more
+        and message.text != ""
+        and run.model_config_id is not None
+        and run.status in CONTINUABLE
+    )
+
+
+def _additional_contexts(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
+    """The member `additional_context` of the questions that have one."""
+    given = Turn.objects.additional_contexts(questions) if questions else {}
+    return {question: {"additional_context": text} for question, text in given.items()}

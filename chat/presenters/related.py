@@ -18,9 +18,9 @@ def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
     """Message id -> the members `files`, `tool_calls` and `citations` of the message."""
     rows = list(messages)
     answers = [message.pk for message in rows if message.role == Role.ASSISTANT]
-    files = _files([message.pk for message in rows if message.role == Role.USER])
+    files = present_files([message.pk for message in rows if message.role == Role.USER])
     calls = _tool_calls(answers)
-    citations = _citations(answers)
+    citations = present_citations(answers)
     return {
         message.pk: {
             "files": files[message.pk],
@@ -31,7 +31,8 @@ def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
     }
 
 
-def _files(message_ids: Sequence[UUID]) -> ByMessage:
+def present_files(message_ids: Sequence[UUID]) -> ByMessage:
+    """The member `files` of these user messages."""
     by_message: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message
@@ -76,7 +77,8 @@ def _present_tool_call(call: ToolCall) -> JSONObject:
     return presented
 
 
-def _citations(message_ids: Sequence[UUID]) -> ByMessage:
+def present_citations(message_ids: Sequence[UUID]) -> ByMessage:
+    """The member `citations` of these answers."""
     by_message: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message

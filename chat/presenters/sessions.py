@@ -21,6 +21,8 @@ def present_session(session: Session) -> JSONObject:
         "id": str(session.pk),
         "project": id_or_none(session.project_id),
         "knowledge_bases": [],
+        "tools": session.tools,
+        "reminder": session.reminder,
         "while_answering": session.while_answering,
         "root": str(root_id),
         "leaf": str(session.leaf_id or root_id),
@@ -34,6 +36,7 @@ def present_listed_session(session: Session) -> JSONObject:
     return {
         "title": session.title,
         "agent": id_or_none(session.agent_id),
+        "models": session.models,
         "n": session.latest_event,
         "updated_at": isoformat_utc(session.updated_at),
         "is_answering": session.is_answering,

@@ -6,6 +6,16 @@ from chat.models import Run, Turn
 from chat.presenters.json_values import JSONObject
 
 
+def present_continuation(run: Run) -> JSONObject:
+    """The payload of `run_continued`. attempt: what the run showed before belongs to earlier ones."""
+    return {
+        "turn": str(run.turn_id),
+        "run": str(run.pk),
+        "message": str(run.message_id),
+        "attempt": run.attempt,
+    }
+
+
 def present_turn(turn: Turn, runs: Sequence[Run]) -> JSONObject:
     """runs: of the turn, by model_index."""
     return {

@@ -5,6 +5,7 @@ which knowledge bases there are) in the `ready()` of one of its apps.
 """
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -12,6 +13,9 @@ from chat.models import Session
 from chat.protocol.strict_json import is_storable
 
 logger = logging.getLogger(__name__)
+
+# Models read tags without regard to case and white space.
+_CLOSING_TAG: Final = re.compile(r"<(?=\s*/\s*additional_context)", re.IGNORECASE)
 
 # Returns a text for the session at this moment; empty: nothing in this turn.
 Provider = Callable[[Session], str]
@@ -46,7 +50,7 @@ def additional_block(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
-    return _ADDITIONAL_CONTEXT.format(text=text.replace("</additional_context", "&lt;/additional_context"))
+    return _ADDITIONAL_CONTEXT.format(text=_CLOSING_TAG.sub("&lt;", text))
 
 
 def join_blocks(*blocks: str) -> str:

@@ -21,12 +21,18 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "unknown_field": (400, "There is no such field."),
     "field_required": (400, "The field is required."),
     "body_too_large": (413, "The body is too large."),
+    "request_timeout": (408, "The request did not arrive in time."),
+    "headers_too_large": (431, "The headers of the request are too large."),
+    "too_many_connections": (429, "Your address has too many open connections. Close some first."),
+    "too_many_uploads": (503, "Too much is being received at the moment. Try again later."),
     # Who asked
     "not_authenticated": (401, "Log in first."),
     "invalid_credentials": (401, "The user name or the password is wrong."),
     "permission_denied": (403, "You may not do this."),
+    "token_read_only": (403, "This token may only read."),
     "csrf_failed": (403, "The CSRF check failed. Reload the page."),
     "rate_limited": (429, "Too many attempts. Try again later."),
+    "login_busy": (503, "Too many people are logging in. Try again in a moment."),
     # What it was about
     "not_found": (404, "There is nothing here."),
     "session_not_found": (404, "There is no such session."),
@@ -35,13 +41,29 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "turn_not_found": (404, "There is no such turn."),
     "run_not_found": (404, "There is no such run."),
     "file_not_found": (404, "There is no such file."),
+    "file_empty": (400, "The file is empty."),
+    "file_too_large": (413, "The file is too large."),
+    "file_type_mismatch": (415, "The content of the file is not what its name says."),
+    "too_many_files": (409, "You have stored too many files. Delete some first."),
+    "file_storage_unavailable": (503, "Files cannot be stored at the moment. Try again later."),
+    "invalid_multipart": (400, "The body is not a valid form with one file."),
+    "invalid_range": (416, "The file does not have this range."),
     "file_processing": (409, "A file is still being read. Try again in a moment."),
+    "attachments_too_large": (413, "A file is too large for a model that was chosen."),
     "file_failed": (422, "A file could not be read. Leave it out."),
     "token_not_found": (404, "There is no such token."),
     "share_not_found": (404, "There is no such link."),
     "agent_not_found": (404, "There is no such agent."),
     "project_not_found": (404, "There is no such project."),
     "knowledge_base_not_found": (404, "There is no such knowledge base."),
+    # Quotas; the body has `max`
+    "too_many_sessions": (409, "You have as many chats as you may have. Delete one first."),
+    "too_many_projects": (409, "You have as many projects as you may have. Delete one first."),
+    "too_many_agents": (409, "You have as many agents as you may have. Delete one first."),
+    "too_many_tokens": (409, "You have as many tokens as you may have. Delete one first."),
+    "storage_full": (409, "There is no room for more of your texts and files. Delete some chats first."),
+    "too_many_sockets": (429, "You have too many connections open. Close one first."),
+    "too_many_answers": (409, "This question has as many answers as it may have."),
     # Turns
     "message_empty": (400, "The message has no visible text."),
     "message_too_long": (413, "The message is too long."),
@@ -50,9 +72,15 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "role_order": (409, "User messages and answers alternate; this message cannot take that place."),
     "parent_in_progress": (409, "The parent message is still being answered."),
     "turn_in_progress": (409, "The latest message is still being answered."),
+    "not_continuable": (
+        409,
+        "Only an answer that was cut at the output limit, and has no replies, can be continued.",
+    ),
+    "run_limit_reached": (409, "The answer has used all that one answer may use."),
     "not_waiting": (409, "Only the newest question can be taken back, and only while it waits."),
     "idempotency_mismatch": (409, "This client_message_id was used for another request."),
     "too_many_runs": (429, "Too many answers are being written for you. Try again later."),
+    "daily_limit_reached": (429, "You have used what you may use today."),
     "too_many_shares": (409, "This chat has too many links. Revoke some first."),
     "queue_full": (429, "Too many answers are waiting. Try again later."),
     "stream_unavailable": (503, "Answers cannot be delivered at the moment. Try again later."),
@@ -62,13 +90,23 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
 class ApiError(Exception):
     """Ends a request with an error answer; nothing was changed.
 
-    field: the name of the offending field, if there is one. details: further members of the error body.
+    field: the name of the offending field, if there is one. retry_after_s: when to try again, where that is known.
+    details: further members of the error body.
     """
 
-    def __init__(self, code: str, message: str = "", *, field: str | None = None, **details: Any) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str = "",
+        *,
+        field: str | None = None,
+        retry_after_s: int | None = None,
+        **details: Any,
+    ) -> None:
         self.code = code
         self.status, default = REFUSALS[code]
         self.message = message or default
         self.field = field
+        self.retry_after_s = retry_after_s
         self.details = details
         super().__init__(code)

@@ -39,6 +39,8 @@ MOVES: dict[Status, frozenset[Status]] = {
 }
 TERMINAL = frozenset(status for status, targets in MOVES.items() if not targets)
 LIVE = frozenset(MOVES) - TERMINAL
+# What a user may continue if it was cut: the one way out of an end, back to `queued` (chat/models/sql/runs.py).
+CONTINUABLE = frozenset({Status.COMPLETED, Status.FAILED})
 # A worker holds the run, and alone may write its end.
 HELD = frozenset({Status.RUNNING, Status.STOPPING})
 

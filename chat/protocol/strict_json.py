@@ -5,23 +5,34 @@ Used for request bodies and websocket frames.
 
 import json
 import re
+from math import isfinite
 from typing import Any, Final
 
 from chat.protocol.errors import ApiError
 
 MAX_DEPTH: Final = 100
+# Values of one body or frame; each takes about 100 bytes of memory, however short its text is.
+MAX_VALUES: Final = 200_000
+# A text without an end is taken to the end of the body, so that no character is read twice.
+_TEXT: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 # Postgres stores no NUL, UTF-8 no lone surrogate.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+# The same in JSON Schema, where a lone surrogate is no character.
+UNSTORABLE_PATTERN: Final = r"\u0000"
 
 
-def decode(data: bytes | str) -> dict[str, Any]:
-    """One JSON object. Raises ApiError."""
+def decode(data: bytes | str, *, max_values: int = MAX_VALUES) -> dict[str, Any]:
+    """One JSON object of at most this many values, names of members not counted. Raises ApiError."""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         raise ApiError("invalid_encoding") from None
+    if len(text) > max_values and _count_values(text) > max_values:
+        raise ApiError("body_too_large", "The body holds too many values.", limit=max_values)
     try:
-        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+        value = json.loads(
+            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_without_repeats
+        )
     except RecursionError:
         raise ApiError("json_too_deep") from None
     except ValueError:
@@ -32,12 +43,26 @@ def decode(data: bytes | str) -> dict[str, Any]:
     return value
 
 
+def _count_values(text: str) -> int:
+    """At least the number of values in valid JSON, without decoding it; each empty object or array counts twice."""
+    structure = _TEXT.sub("", text)
+    return 1 + sum(structure.count(one) for one in ",[{")
+
+
 def is_storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    """1e400 would be read as infinity, which can be neither stored nor sent back."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text[:20]} is too large")
+    return number
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

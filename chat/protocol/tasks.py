@@ -8,9 +8,11 @@ from typing import Final
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
 COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
+EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"
+INGEST_QUEUE: Final = "ingest"
 
 # Tools that an agent may use; implemented in llm_worker/tools. A test compares the two.
 TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})

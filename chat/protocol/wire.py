@@ -21,6 +21,7 @@ class CloseCode:
     NOT_AUTHENTICATED: Final = 4401
     SLOW_CONSUMER: Final = 4408
     FLOODING: Final = 4429
+    TOO_MANY_SOCKETS: Final = 4430
 
 
 StopReason = Literal["finished", "user_cancelled", "error"]
@@ -134,8 +135,13 @@ class Error(PacketBody, frozen=True, tag="error"):
     retryable: bool
 
 
-class Stop(PacketBody, frozen=True, tag="stop"):
+class Stop(PacketBody, frozen=True, tag="stop", omit_defaults=True):
+    """finish_reason: one of CUT in chat/transcript/finish.py if the answer is incomplete.  finish_tokens: generated
+    until then."""
+
     stop_reason: StopReason
+    finish_reason: str | None = None
+    finish_tokens: int | None = None
 
 
 AnyPacketBody = (
@@ -208,18 +214,26 @@ class RunAddress(Struct, frozen=True):
 # --- Error codes a run can end with: is trying again worth it? ---------------------------------------------
 
 RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
-    "context_too_long": ("The conversation does not fit the model's context window.", False),
+    "context_too_long": (
+        "The conversation is too long for the model. Shorten it, or use a larger model.",
+        False,
+    ),
     "empty_response": ("The model returned an empty answer.", True),
     "model_refusal": ("The model declined to answer.", False),
     "model_not_configured": ("The model is not configured any more.", False),
     "tool_unknown": ("The model cannot use the requested tool.", False),
     "upstream_auth": ("The model server refused the credentials.", False),
+    "upstream_quota": ("The budget at the model server is used up.", False),
+    "model_not_found": ("The model server does not have this model.", False),
+    "content_filtered": ("The model server's content filter rejected the request.", False),
     "upstream_rejected": ("The model server rejected the request.", False),
     "upstream_rate_limited": ("The model server is busy.", True),
-    "upstream_unavailable": ("The model server could not be reached.", True),
+    "upstream_unavailable": ("The model server failed or is overloaded.", True),
+    "upstream_unreachable": ("The model server could not be reached.", True),
     "upstream_timeout": ("The model server did not answer in time.", True),
     "upstream_interrupted": ("The model server broke off in the middle of the answer.", True),
     "upstream_malformed": ("The model server sent something that is not a chat completion.", True),
+    "run_limit_reached": ("The answer used all that one answer may use before it had a text.", False),
     "deadline_exceeded": ("The answer took longer than allowed.", True),
     "worker_lost": ("The answer was interrupted too often.", True),
     "internal_error": ("Something went wrong on our side.", True),

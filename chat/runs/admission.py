@@ -3,9 +3,14 @@
 A limit against floods, not a quota: sends of different sessions at the same time may pass it together.
 """
 
-from django.conf import settings
+from collections.abc import Iterator
 
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from chat.models import Run
 from chat.protocol.errors import ApiError
+from chat.protocol.limit_use import LimitUse
 
 
 def check(own_runs: int, queued_runs: int, new_runs: int) -> None:
@@ -17,3 +22,9 @@ def check(own_runs: int, queued_runs: int, new_runs: int) -> None:
         raise ApiError("too_many_runs")
     if queued_runs + new_runs > settings.MAX_QUEUED_RUNS:
         raise ApiError("queue_full")
+
+
+def limit_uses(user: User) -> Iterator[LimitUse]:
+    """The limit on the user's own runs in progress."""
+    live = Run.objects.visible_to(user).live().count()
+    yield LimitUse("runs_in_progress", live, settings.MAX_RUNS_PER_USER, "runs")

@@ -11,7 +11,10 @@ from django.db import transaction
 from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.outcome import RunOutcome, overall_stop_reason
+from chat.models.run_spending import spending_columns
+from chat.models.sql.run_setups import SetupParameters
 from chat.models.sql.turns import TurnState
+from chat.models.upstream_failure import upstream_columns
 from chat.runs import titles, turn_queue
 from chat.transcript.tokens import count_tokens
 
@@ -46,10 +49,15 @@ def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
         error_code=error.code if error else "",
         error_message=error.message if error else "",
         error_retryable=bool(error and error.retryable),
+        **upstream_columns(end.upstream_error),
         time_to_first_token_ms=end.time_to_first_token_ms,
         reasoning_ms=end.reasoning_ms,
         cycles=end.cycles,
+        finish_reason=end.finish.reason,
+        finish_tokens=end.finish.tokens,
         **end.usage._asdict(),
+        **spending_columns(end.spending),
+        **SetupParameters.of(end.setup)._asdict(),
     )
 
 

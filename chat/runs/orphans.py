@@ -20,6 +20,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
+from chat.transcript.finish import WHOLE
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,8 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
         time_to_first_token_ms=run.time_to_first_token_ms,
         reasoning_ms=run.reasoning_ms,
         cycles=run.cycles,
+        usage=run.usage,
+        finish=WHOLE if status == Status.STOPPED else run.finish,
         citations=cited_in(run.message.text, load_rounds(run.pk)),
     )
     with transaction.atomic():
@@ -46,7 +49,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
         if not ended:
             transaction.set_rollback(True)
     if ended:
-        counters.run_ended(run.model, end)
+        counters.run_ended(run.model, end, counted=run.usage)
         publish_end(run.pk)
     return ended
 
@@ -57,6 +60,8 @@ def publish_end(run_id: UUID) -> None:
     Idempotent, also beside a worker that does the same: the append script skips what the log holds.
     """
     run = Run.objects.for_work().get(pk=run_id)
+    if run.is_live:
+        return  # announced meanwhile, and continued by its user
     try:
         _complete_log(run)
         announce(run.pk)

@@ -12,9 +12,11 @@ from chat.events import session_list
 from chat.infrastructure import prefix_cache, revocation
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, run_log
-from chat.models import Run, Session
+from chat.models import Run, Session, StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs.cancellation import stop_run
+from knowledge import blobs
+from knowledge.models import File
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +35,14 @@ def delete_session(session: Session) -> None:
         if locked is None:
             raise ApiError("session_not_found")
         runs = list(Run.objects.filter(turn__session=locked))
+        files = list(File.objects.of_session_alone(locked.pk).values_list("pk", flat=True))
         locked.delete()
+        File.objects.filter(pk__in=files).delete()
     _delete_keys(session.pk, runs)
     session_list.publish_deleted(session)
+    StoredBytes.objects.refresh(session.owner_id)
+    if files:
+        blobs.purge_on_commit()
 
 
 def _stop_runs(session_id: UUID) -> None:

@@ -10,7 +10,10 @@ from chat.protocol.errors import ApiError
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent or project. Without fields nothing is recorded. Raises ApiError if it is gone."""
+    """Set title, while_answering, agent, project, tools, reminder or models. Raises ApiError if it is gone.
+
+    Another agent brings its own models, unless others are named with it. Without fields nothing is recorded.
+    """
     if not fields:
         return
     with transaction.atomic():
@@ -18,5 +21,7 @@ def edit_session(session: Session, fields: dict[str, Any]) -> None:
             locked = Session.objects.lock(session.pk)
         except Session.DoesNotExist:
             raise ApiError("session_not_found") from None
+        if "agent" in fields and getattr(fields["agent"], "pk", None) != locked.agent_id:
+            fields = {"models": [], **fields}
         locked.change(**fields)
         record_session_changed(locked)

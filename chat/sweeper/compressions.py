@@ -9,13 +9,17 @@ from chat.compressions import requests as compression_requests
 from chat.models import Compression, CompressionStatus
 from chat.protocol.tasks import COMPRESSION_QUEUE
 from chat.runs.task_queue import queue_length
+from chat.sweeper.repairs import attempt_repair
 
 logger = logging.getLogger(__name__)
 
 
 def take_over() -> int:
     """Requeue or fail the compressions of dead workers; return how many."""
-    return sum(_take_over(compression) for compression in Compression.objects.dead())
+    return sum(
+        attempt_repair(f"compression {dead.pk}", _take_over, dead)
+        for dead in Compression.objects.dead().unlocked()
+    )
 
 
 def enqueue_lost() -> int:

@@ -16,8 +16,10 @@ from redis.exceptions import RedisError
 from chat.infrastructure.liveness import Lock
 from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import CONTROL_CHANNEL
-from chat.sweeper.retention import RequestPurger
+from chat.sweeper.files import BlobKeeper
+from chat.sweeper.retention import RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
+from chat.sweeper.upkeep import SessionUpkeep
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,9 @@ class Sweeper:
     def __init__(self) -> None:
         self._leader = Lock(LEADER)
         self._purger = RequestPurger()
+        self._version_purger = VersionPurger()
+        self._upkeep = SessionUpkeep()
+        self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
         self._stopping = False
         self._pubsub: Any = None
@@ -66,9 +71,16 @@ class Sweeper:
         close_old_connections()
         report = sweep(trust_locks=now - self._leads_since > DISTRUST_S)
         purged = self._purger.purge(now)
+        versions = self._version_purger.purge(now)
+        self._upkeep.tend(now)
+        blobs = self._blob_keeper.purge(now)
         close_old_connections()
         if purged:
             logger.info("purged: %s requests to models", purged)
+        if versions:
+            logger.info("purged: %s versions of prompts", versions)
+        if blobs:
+            logger.info("deleted: %s contents of files", blobs)
         if str(report):
             logger.info("swept: %s", report)
 

@@ -1,15 +1,17 @@
-"""Deletes kept requests to models (SentRequest) older than KEEP_REQUESTS_HOURS."""
+"""Deletes kept requests to models older than KEEP_REQUESTS_HOURS, the texts of those for titles and summaries, and prompts
+that no run refers to."""
 
 from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
 
-from chat.models import SentRequest
+from chat.models import PromptVersion, SentRequest, SideRequest
 
 EVERY_S: Final = 60.0
 # Deletes the requests of this many runs at a time, so that no sweep takes long; later sweeps delete the rest.
 RUNS_AT_ONCE: Final = 500
+VERSIONS_EVERY_S: Final = 600.0
 
 
 class RequestPurger:
@@ -19,11 +21,26 @@ class RequestPurger:
         self._next_at = 0.0
 
     def purge(self, now_s: float) -> int:
-        """Delete a batch if one is due; return the number of deleted rows. now_s: monotonic clock."""
+        """Delete a batch if one is due; return the number of rows deleted or emptied. now_s: monotonic clock."""
         if now_s < self._next_at:
             return 0
         age = timedelta(hours=settings.KEEP_REQUESTS_HOURS)
         purged = SentRequest.objects.purge(age, runs=RUNS_AT_ONCE)
+        purged += SideRequest.objects.purge_texts(age, rows=RUNS_AT_ONCE)
         if purged < RUNS_AT_ONCE:
             self._next_at = now_s + EVERY_S
         return purged
+
+
+class VersionPurger:
+    """Purges the prompt versions of deleted runs every ten minutes."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def purge(self, now_s: float) -> int:
+        """Return the number of deleted versions. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        self._next_at = now_s + VERSIONS_EVERY_S
+        return PromptVersion.objects.purge()

@@ -1,7 +1,7 @@
 """Repairs runs: those of dead workers, past their deadline, with a lost queue message, or with an unannounced end.
 
 Also pushes session events that a crash kept from their log. Every repair is one query and one fenced move: idempotent,
-and safe beside live workers and other sweepers.
+and safe beside live workers and other sweepers. Rows that others are writing are left to the next sweep.
 """
 
 import logging
@@ -14,6 +14,7 @@ from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from chat.events import session_events
+from chat.infrastructure import log_context
 from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
 from chat.models import Run, SessionEvent
@@ -21,8 +22,11 @@ from chat.models.run import RunQuerySet
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
 from chat.runs import task_queue
+from chat.runs.cancellation import stop_runs_of_deactivated_users
 from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
+from chat.sweeper import files as swept_files
+from chat.sweeper.repairs import attempt_repair
 
 logger = logging.getLogger(__name__)
 
@@ -36,16 +40,18 @@ RECENT: Final = timedelta(minutes=1)
 
 @dataclass
 class SweepReport:
-    """Counts of repairs: runs, except for `pushed` (sessions) and `compressions`."""
+    """Counts of repairs: runs, except for `pushed` (sessions), `compressions` and `files`."""
 
     taken_over: int = 0
     lost: int = 0
     woken: int = 0
     stopped: int = 0
+    deactivated: int = 0
     expired: int = 0
     announced: int = 0
     pushed: int = 0
     compressions: int = 0
+    files: int = 0
 
     def __str__(self) -> str:
         return ", ".join(f"{f.name} {getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name))
@@ -54,18 +60,22 @@ class SweepReport:
 def sweep(*, trust_locks: bool) -> SweepReport:
     """Make one pass over everything. trust_locks: whether an owner with a free advisory lock counts as dead."""
     report = SweepReport()
-    for run in Run.objects.dead(trust_locks=trust_locks).for_work():
-        _take_over(run, report)
-    for run in _overdue().for_work():
-        report.expired += end_orphan(run, Status.FAILED, run_error("deadline_exceeded"))
+    for run in Run.objects.dead(trust_locks=trust_locks).for_work().unlocked():
+        with log_context.bound(run=run.pk, model=run.model, request_id=run.turn.request_id):
+            attempt_repair(str(run), _take_over, run, report)
+    report.deactivated = attempt_repair("a deactivated user's run", stop_runs_of_deactivated_users)
+    for run in _overdue().for_work().unlocked():
+        error = run_error("deadline_exceeded")
+        report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
-        publish_end(run.pk)
-        report.announced += 1
+        report.announced += attempt_repair(str(run), _announce, run)
     report.compressions = swept_compressions.take_over()
+    report.files = swept_files.take_over() + swept_files.announce_ended()
     try:
         report.woken = _enqueue_lost(_unclaimed())
         report.pushed = _push_events()
         report.compressions += swept_compressions.enqueue_lost()
+        report.files += swept_files.enqueue_lost()
     except task_queue.UNREACHABLE as error:
         logger.warning("Redis is unreachable, the next sweep continues: %s", error)
     repairs = asdict(report)
@@ -82,6 +92,11 @@ def _take_over(run: Run, report: SweepReport) -> None:
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
         report.taken_over += 1
         _enqueue([run])
+
+
+def _announce(run: Run) -> bool:
+    publish_end(run.pk)
+    return True
 
 
 def _overdue() -> RunQuerySet:

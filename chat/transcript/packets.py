@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document
+from chat.transcript.finish import WHOLE, Finish
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
@@ -150,9 +151,9 @@ class Blocks:
         yield from self.close()
         yield self._place(p.Error(code=code, message=message, retryable=retryable))
 
-    def stop(self, reason: p.StopReason) -> Iterator[Placed]:
+    def stop(self, reason: p.StopReason, finish: Finish = WHOLE) -> Iterator[Placed]:
         yield from self.close()
-        yield self._place(p.Stop(stop_reason=reason))
+        yield self._place(p.Stop(reason, finish.cut_reason, finish.tokens))
 
     def _open_message(self) -> Iterator[Placed]:
         yield from self.close()

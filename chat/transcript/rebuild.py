@@ -10,6 +10,7 @@ from typing import Any
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
+from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 
 
@@ -60,6 +61,7 @@ class Ended:
     rounds: tuple[ShownRound, ...] = ()
     citations: tuple[Document, ...] = ()
     reasoning_ms: int | None = None
+    finish: Finish = WHOLE
 
 
 def rebuild(ended: Ended) -> list[Placed]:
@@ -70,9 +72,12 @@ def rebuild(ended: Ended) -> list[Placed]:
     narrated = sum(len(each.text_before) for each in ended.rounds)
     placed += blocks.reasoning(ended.reasoning, ended.reasoning_ms)
     placed += _show_text(blocks, ended.text[narrated:], cited)
+    # Links of earlier releases are not found again if their address was escaped in another way.
+    for document in cited.values():
+        placed += blocks.citation(document)
     if ended.error:
         placed += blocks.error(ended.error.code, ended.error.message, retryable=ended.error.retryable)
-    return [*placed, *blocks.stop(ended.stop_reason)]
+    return [*placed, *blocks.stop(ended.stop_reason, ended.finish)]
 
 
 def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:

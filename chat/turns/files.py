@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chat.models import ChatMessage, MessageFile, Session
+from chat.models import ChatMessage, MessageFile, ModelConfig, Session
 from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
 
@@ -22,6 +22,30 @@ def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
         if file.status == FileStatus.PROCESSING:
             raise ApiError("file_processing", field="files", file=str(file.pk))
     return files
+
+
+def check_fit(files: Sequence[File], models: Sequence[ModelConfig]) -> None:
+    """Raise ApiError if a file alone is larger than a request to the smallest of the models may be.
+
+    Several files that are too large together, or beside prompts and tools, end the run with `context_too_long`.
+    """
+    if not files:
+        return
+    chosen = ModelConfig.objects.filter(pk__in=[model.pk for model in models])  # with their windows
+    smallest = min(chosen, key=lambda model: model.request_tokens)
+    largest = max(files, key=lambda file: file.token_count)
+    limit = smallest.request_tokens
+    if largest.token_count <= limit:
+        return
+    raise ApiError(
+        "attachments_too_large",
+        f"{largest.name} has {largest.token_count} tokens; {smallest.name} takes at most {limit}.",
+        field="files",
+        model=smallest.name,
+        file=str(largest.pk),
+        token_count=largest.token_count,
+        limit=limit,
+    )
 
 
 def attach(question: ChatMessage, files: Sequence[File]) -> None:

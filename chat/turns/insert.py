@@ -13,7 +13,9 @@ from django.conf import settings
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
+from chat.infrastructure import log_context
 from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
+from chat.models.sql.daily_use import count_runs
 from chat.models.sql.rows import SESSION
 from chat.models.sql.sessions import RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
@@ -27,15 +29,29 @@ class TurnInsert:
     turn: Turn
     runs: Sequence[Run]  # by model_index
     messages: Sequence[ChatMessage]  # the answers, and the question unless it is stored already
-    latest_child: ChatMessage  # the new message that its stored parent shows from now on
+    latest_child: (
+        ChatMessage | None
+    )  # the new message that its stored parent shows from now on; None: as before
+    most_runs: int | None = None  # that the owner may start today; None: no limit
+    named_models: tuple[str, ...] | None = None  # shown as the session's from now on; None: those shown stay
 
     @classmethod
     def answering(
-        cls, question: ChatMessage, models: Sequence[ModelConfig], after: Turn | None, **run_fields: Any
+        cls,
+        question: ChatMessage,
+        models: Sequence[ModelConfig],
+        after: Turn | None,
+        additional_context: str = "",
+        **run_fields: Any,
     ) -> "TurnInsert":
         """A turn with one queued run per model. after: the turn that must end before it is answered."""
         turn = Turn(
-            session_id=question.session_id, user_message=question, after=after, created_at=timezone.now()
+            session_id=question.session_id,
+            user_message=question,
+            after=after,
+            created_at=timezone.now(),
+            additional_context=additional_context,
+            request_id=log_context.current_request_id(),
         )
         answers = [
             # Siblings are shown in the order of their times.
@@ -61,27 +77,43 @@ class TurnInsert:
     def question(self) -> ChatMessage:
         return self.turn.user_message
 
-    def with_new_question(self) -> "TurnInsert":
-        """The same with its question, which is not stored yet either."""
+    def with_new_question(self, named_models: tuple[str, ...] | None = None) -> "TurnInsert":
+        """The same with its question, which is not stored yet either. named_models: those that its sender named."""
         question = self.question
         question.latest_child = self.latest_child
-        return replace(self, messages=[question, *self.messages], latest_child=question)
+        return replace(
+            self, messages=[question, *self.messages], latest_child=question, named_models=named_models
+        )
+
+    def replacing(self, replaced: Run, *, stays_aside: bool) -> "TurnInsert":
+        """The same with its one answer in the column of an earlier one of its question.
+
+        stays_aside: another column is the one that the conversation goes on from, and stays so.
+        """
+        self.turn.origin_id = replaced.turn.columns_id
+        [run] = self.runs
+        run.model_index = replaced.model_index
+        return replace(self, latest_child=None if stays_aside else self.latest_child)
 
     def store(self, latest_event: int, payload: JSONObject) -> SessionEvent | None:
-        """Store all rows; the first answer becomes the tip. Returns `turn_started`, to be published.
+        """Store all rows; the first answer becomes the tip if `latest_child` is set. Returns `turn_started`, to be published.
 
-        latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one.
-        The path to the parent of `latest_child` must be current.
+        latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one,
+        or if the owner's runs of today would exceed `most_runs`. The path to the parent of `latest_child` must be current.
         """
+        shown = self.latest_child
         stored = _STORE.first(
             session=self.turn.session_id,
             latest_event=latest_event,
             messages=rows(self.messages),
             turns=rows([self.turn]),
             runs=rows(self.runs),
-            latest_child=self.latest_child.pk,
-            parent=self.latest_child.parent_id,
-            leaf=self.runs[0].message_id,
+            latest_child=shown and shown.pk,
+            parent=shown and shown.parent_id,
+            leaf=shown and self.runs[0].message_id,
+            new_runs=len(self.runs),
+            most_runs=self.most_runs,
+            models=None if self.named_models is None else list(self.named_models),
             payload=Jsonb(payload),
         )
         return SessionEvent.recorded(stored, "turn_started", payload) if stored else None
@@ -89,19 +121,23 @@ class TurnInsert:
 
 # Every change of where a branch ends, or of what a reply waits for, records an event of the session.
 _IF_UNCHANGED = "WHERE EXISTS (SELECT FROM session)"
-# Plan: primary keys.
+# Plan: primary keys, one_daily_use_per_user_and_day.
 _STORE = Statement(
     f"""
-    WITH session AS (
+    WITH held AS (
+        SELECT owner_id FROM chat_session
+        WHERE id = %(session)s AND latest_event = %(latest_event)s FOR NO KEY UPDATE
+    ), counted AS ({count_runs("held")}), session AS (
         UPDATE chat_session
-        SET leaf_id = %(leaf)s, updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1,
-            seen_event = latest_event + 1 -- a user who sends a message has seen the answers above it
-        WHERE id = %(session)s AND latest_event = %(latest_event)s RETURNING *
+        SET leaf_id = COALESCE(%(leaf)s::uuid, leaf_id), updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1, is_measured = FALSE,
+            seen_event = latest_event + 1, -- a user who sends a message has seen the answers above it
+            models = COALESCE(%(models)s::varchar[], models)
+        FROM counted WHERE id = %(session)s RETURNING chat_session.*
     ), message AS ({insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
     turn AS ({insertion(Turn, "turns")} {_IF_UNCHANGED}),
     run AS ({insertion(Run, "runs")} {_IF_UNCHANGED}),
     shown AS (
-        UPDATE chat_chatmessage SET latest_child_id = %(latest_child)s {_IF_UNCHANGED} AND id = %(parent)s
+        UPDATE chat_chatmessage SET latest_child_id = %(latest_child)s::uuid {_IF_UNCHANGED} AND id = %(parent)s::uuid
     ), event AS (
         INSERT INTO chat_sessionevent (session_id, n, kind, payload, created_at)
         SELECT id, latest_event, 'turn_started', %(payload)s, STATEMENT_TIMESTAMP() FROM session

@@ -1,12 +1,20 @@
-"""Answers a user message again: the new answers become siblings of the earlier ones, and the current branch."""
+"""Answers a user message again: the new answers become siblings of the earlier ones, and the current branch.
+
+A retry replaces one answer in its column. The branch stays as it is if the conversation goes on from another column.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+from uuid import UUID
 
 from django.db import transaction
 
-from chat.models import ChatMessage, Role, TipSnapshot
+from chat.models import ChatMessage, Role, Session, TipSnapshot, Turn
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
-from chat.runs import admission, task_queue, turn_queue
+from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
 from chat.turns import selection
+from chat.turns.columns import AnswerColumns
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
 from chat.turns.request import check_models
@@ -14,26 +22,64 @@ from chat.turns.storage import StartedTurn, store_turn_locked
 from chat.turns.while_answering import apply_while_answering
 
 
-def regenerate_turn(question: ChatMessage, model_names: tuple[str, ...] | None = None) -> StartedTurn:
-    """Start another turn for a stored user message. Raises ApiError; then nothing was stored."""
+class RegenerationRequest(NamedTuple):
+    """models: None: those that answered. replace: the run in whose column the one new answer stands; None: a new turn
+    with columns of its own."""
+
+    models: tuple[str, ...] | None = None
+    replace: UUID | None = None
+
+    def check(self) -> None:
+        """Raise ApiError for a request that no question accepts."""
+        if self.models is not None:
+            check_models(self.models)
+        if self.replace and self.models and len(self.models) > 1:
+            raise ApiError("models_invalid", "One model answers in a column.", field="models")
+
+
+def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> StartedTurn:
+    """Start another turn for a stored user message. Raises ApiError; then nothing was stored.
+
+    The session's own choice of models stays.
+    """
     if question.role != Role.USER:
         raise ApiError("role_order", "Only a user message can be answered again.")
-    if model_names is not None:
-        check_models(model_names)
+    request.check()
     task_queue.check_reachable()
     provided_context = dynamic_context.build(question.session)
     with transaction.atomic():
         session = lock_session(question.session)
-        snapshot = TipSnapshot.read(session, selection.model_names(model_names, session.agent), None)
-        if snapshot is None:
-            raise ApiError("session_not_found")
-        models = selection.choose_models(snapshot.models, model_names, session.agent)
-        admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
-        after = apply_while_answering(
-            session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
-        )
-        context = prompt_blocks.run_context(session.agent, provided_context, "")
-        insert = TurnInsert.answering(question, models, after, dynamic_context=context)
+        question.refresh_from_db(fields=["latest_child"])
+        columns = AnswerColumns.read(question, request.replace)
+        insert, latest_event = _plan(session, question, request, columns)
+        context = prompt_blocks.run_context(session.agent, provided_context, insert.turn.additional_context)
+        for run in insert.runs:
+            run.dynamic_context = context
         prompt_blocks.store(question, session, provided_context)
-        make_path_current(question)
-        return store_turn_locked(insert, snapshot.latest_event)
+        if not columns.stays_aside:
+            make_path_current(question)
+        return store_turn_locked(insert, latest_event)
+
+
+def _plan(
+    session: Session, question: ChatMessage, request: RegenerationRequest, columns: AnswerColumns
+) -> tuple[TurnInsert, int]:
+    """Returns the rows to store, and the session's latest event when they were decided. Raises ApiError."""
+    choices = [columns.models, *selection.standing_choices(session)]
+    snapshot = TipSnapshot.read(session, selection.model_names(request.models, choices), None)
+    if snapshot is None:
+        raise ApiError("session_not_found")
+    models = selection.choose_models(snapshot.models, request.models, choices)
+    if columns.replaced:
+        models = models[:1]
+    quotas.check_answers(columns.answers, len(models))
+    quotas.check_storage(session.owner_id, snapshot.stored_bytes)
+    admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
+    daily_limits.check(snapshot.account, len(models))
+    after = apply_while_answering(
+        session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
+    )
+    insert = TurnInsert.answering(question, models, after, Turn.objects.additional_context_of(question))
+    if columns.replaced:
+        insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)
+    return replace(insert, most_runs=snapshot.account.most_runs), snapshot.latest_event

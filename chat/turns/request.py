@@ -1,9 +1,12 @@
 """The request to start a turn, and the checks that need no database. Pure."""
 
 import hashlib
+import sys
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
+from functools import cache
 from typing import Final
 from uuid import UUID
 
@@ -53,6 +56,11 @@ class TurnRequest:
         if self.models is not None:
             check_models(self.models)
 
+    @property
+    def stored_bytes(self) -> int:
+        """What the request adds to what its sender has stored, before it is answered."""
+        return len(self.text.encode()) + len(self.additional_context.encode())
+
     def digest(self) -> str:
         """SHA-256 of everything but client_message_id: equal for a repeat, different for another request."""
         return hashlib.sha256(
@@ -62,13 +70,39 @@ class TurnRequest:
 
 def has_visible_text(text: str) -> bool:
     """Whether any character of the text is drawn as something."""
-    return any(
-        character not in _INVISIBLE and unicodedata.category(character) not in _INVISIBLE_CATEGORIES
-        for character in text
-    )
+    return any(_is_visible(character) for character in text)
 
 
-def check_models(names: tuple[str, ...]) -> None:
+def _is_visible(character: str) -> bool:
+    return character not in _INVISIBLE and unicodedata.category(character) not in _INVISIBLE_CATEGORIES
+
+
+@cache
+def invisible_text_pattern() -> str:
+    """A JSON Schema pattern of texts without visible text. Takes a tenth of a second."""
+    ranges: list[tuple[int, int]] = []
+    for code in range(sys.maxunicode + 1):
+        if _is_visible(chr(code)):
+            continue
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1] = (ranges[-1][0], code)
+        else:
+            ranges.append((code, code))
+    invisible = "".join(f"{_escape(first)}-{_escape(last)}" for first, last in ranges)
+    return f"^[{invisible}]*$"
+
+
+def _escape(code: int) -> str:
+    """Patterns have no escape above U+FFFF that all languages know."""
+    return f"\\u{code:04x}" if code <= 0xFFFF else chr(code)
+
+
+def are_models(names: Sequence[str]) -> bool:
+    """Whether the names are distinct and at most MAX_MODELS."""
+    return len(names) <= MAX_MODELS and len(set(names)) == len(names)
+
+
+def check_models(names: Sequence[str]) -> None:
     """Raise ApiError unless the names are distinct and 1 to MAX_MODELS."""
-    if not 1 <= len(names) <= MAX_MODELS or len(set(names)) != len(names):
+    if not names or not are_models(names):
         raise ApiError("models_invalid", field="models")

@@ -1,37 +1,47 @@
-"""Chooses what answers a turn: the models and the forced tool, from the request or the session's agent. Pure."""
+"""Chooses what answers a turn: the models and the forced tool, from the request, the session or its agent. Pure."""
 
 from collections.abc import Iterable, Sequence
 
-from chat.models import Agent, ModelConfig
+from chat.models import ModelConfig, Session
 from chat.protocol.errors import ApiError
 
+# Names of models, by what is tried first: of a choice whose models are all disabled, the next one answers.
+Choices = Sequence[Sequence[str]]
 
-def model_names(requested: tuple[str, ...] | None, agent: Agent | None) -> tuple[str, ...] | None:
-    """The names that a request gives, or else its agent; None: the default model."""
-    return requested or (tuple(agent.models) if agent and agent.models else None)
+
+def standing_choices(session: Session) -> Choices:
+    """Who answers a turn that names no models: the session's own choice, or else its agent's models."""
+    return [session.own_models, session.agent.models if session.agent else []]
+
+
+def model_names(requested: tuple[str, ...] | None, choices: Choices) -> tuple[str, ...] | None:
+    """All names that choose_models may need; None: the default model alone."""
+    return requested or tuple(dict.fromkeys(name for choice in choices for name in choice)) or None
 
 
 def choose_models(
-    enabled: Sequence[ModelConfig], requested: tuple[str, ...] | None, agent: Agent | None
+    enabled: Sequence[ModelConfig], requested: tuple[str, ...] | None, choices: Choices
 ) -> list[ModelConfig]:
     """The models that answer, in the order of their names. Raises ApiError if a requested model is not enabled.
 
-    enabled: those named and the default, at least; the default stands before others that are not named. An agent's
-    models that are no longer enabled are left out; the default stands in if none remains.
+    enabled: those of model_names() and the default, at least; the default stands before others that are not named. Models
+    of `choices` that are no longer enabled are left out; the default stands in if none remains.
     """
-    chosen = _in_order(enabled, model_names(requested, agent) or ())
-    if requested is not None and len(chosen) != len(requested):
-        raise ApiError("models_invalid", field="models")
-    if not (chosen or enabled):
+    if not enabled and requested is None:
         raise ApiError("models_invalid", "No model is configured.", field="models")
-    return chosen or [enabled[0]]
+    if requested is not None:
+        chosen = _in_order(enabled, requested)
+        if len(chosen) != len(requested):
+            raise ApiError("models_invalid", field="models")
+        return chosen
+    return next(filter(None, (_in_order(enabled, choice) for choice in choices)), [enabled[0]])
 
 
-def choose_forced_tool(requested: str | None, agent: Agent | None) -> str:
-    """The agent's tool that the first cycle must call; empty: the model decides. Raises ApiError."""
+def choose_forced_tool(requested: str | None, session: Session) -> str:
+    """The chosen tool that the first cycle must call; empty: the model decides. Raises ApiError."""
     if requested is None:
         return ""
-    if agent is None or requested not in agent.tools:
+    if requested not in session.chosen_tools:
         raise ApiError("tool_unknown", field="forced_tool")
     return requested
 

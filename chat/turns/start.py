@@ -7,7 +7,7 @@ steps are repeated under the session's lock. A send whose request or agent alway
 The caller checks who may access the session.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from django.db import transaction
 from chat.models import ChatMessage, ModelConfig, Role, Session, TipSnapshot, Turn
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
-from chat.runs import admission, task_queue, turn_queue
+from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import selection
@@ -65,12 +65,13 @@ class _Plan:
 
     @property
     def needs_lock(self) -> bool:
-        """Whether the message waits for a turn, has no tip to reply to, or the session's agent has changed."""
+        """Whether the message waits for a turn, has no tip to reply to, or the session's agent or models have changed."""
         snapshot = self.snapshot
         return (
             snapshot.blocker_id is not None
             or snapshot.tip is None
             or snapshot.agent_id != self.session.agent_id
+            or snapshot.own_models != self.session.own_models
         )
 
 
@@ -84,16 +85,22 @@ class _Content(NamedTuple):
 
 def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     """Decide what answers the message. Returns the earlier turn for a repeat; raises ApiError."""
+    choices = selection.standing_choices(session)
     snapshot = TipSnapshot.read(
-        session, selection.model_names(request.models, session.agent), request.client_message_id
+        session, selection.model_names(request.models, choices), request.client_message_id
     )
     if snapshot is None:
         raise ApiError("session_not_found")
     if snapshot.is_repeat and (repeated := _find_repeated(session, request)):
         return repeated
-    forced_tool = selection.choose_forced_tool(request.forced_tool, session.agent)
-    models = selection.choose_models(snapshot.models, request.models, session.agent)
+    if request.parent is DefaultParent.TIP and snapshot.tip and snapshot.tip.role == Role.USER:
+        raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
+    forced_tool = selection.choose_forced_tool(request.forced_tool, session)
+    models = selection.choose_models(snapshot.models, request.models, choices)
+    quotas.check_answers(0, len(models))
+    quotas.check_storage(session.owner_id, snapshot.stored_bytes, request.stored_bytes)
     admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
+    daily_limits.check(snapshot.account, len(models))
     return _Plan(session, request, snapshot, models, forced_tool)
 
 
@@ -114,7 +121,10 @@ def _store_without_lock(plan: _Plan, content: _Content) -> StartedTurn | None:
 def _start_with_lock(session: Session, request: TurnRequest, content: _Content) -> StartedTurn:
     with transaction.atomic():
         plan = _plan(lock_session(session), request)
-        return plan if isinstance(plan, StartedTurn) else _store_with_lock(plan, content)
+        if isinstance(plan, StartedTurn):
+            return plan
+        turn_files.check_fit(content.files, plan.models)
+        return _store_with_lock(plan, content)
 
 
 def _store_with_lock(plan: _Plan, content: _Content) -> StartedTurn:
@@ -161,13 +171,16 @@ def _turn_insert(
         client_message_id=request.client_message_id,
         request_digest=request.digest() if request.client_message_id else "",
     )
-    context = prompt_blocks.run_context(
-        plan.session.agent, content.provided_context, request.additional_context
-    )
+    additional = request.additional_context
     insert = TurnInsert.answering(
-        question, plan.models, after, dynamic_context=context, forced_tool=plan.forced_tool
+        question,
+        plan.models,
+        after,
+        additional,
+        dynamic_context=prompt_blocks.run_context(plan.session.agent, content.provided_context, additional),
+        forced_tool=plan.forced_tool,
     )
-    return insert.with_new_question()
+    return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)
 
 
 def _find_repeated(session: Session, request: TurnRequest) -> StartedTurn | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from chat.events import session_events
 from chat.models import Run, Turn
 from chat.presenters.turns import present_turn
-from chat.runs import task_queue
+from chat.runs import daily_limits, task_queue
 from chat.turns.insert import TurnInsert
 
 
@@ -20,7 +20,8 @@ class StartedTurn:
 
 
 def store_turn(insert: TurnInsert, latest_event: int) -> StartedTurn | None:
-    """latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one."""
+    """latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one, or if
+    the runs of today are used up."""
     event = insert.store(latest_event, present_turn(insert.turn, insert.runs))
     if event is None:
         return None
@@ -31,8 +32,10 @@ def store_turn(insert: TurnInsert, latest_event: int) -> StartedTurn | None:
 
 
 def store_turn_locked(insert: TurnInsert, latest_event: int) -> StartedTurn:
-    """store_turn for a caller that holds the session's lock since before latest_event was read."""
+    """store_turn for a caller that holds the session's lock since before latest_event was read. Raises ApiError if a send
+    of another session has taken the last run of the day."""
     started = store_turn(insert, latest_event)
     if started is None:
+        daily_limits.check_again(insert.turn.session.owner_id, len(insert.runs))
         raise RuntimeError(f"session {insert.turn.session_id} changed under its lock")
     return started

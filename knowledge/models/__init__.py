@@ -3,7 +3,9 @@
 Models do not publish events, enqueue tasks or format responses.
 """
 
-from knowledge.models.file import File, FileKind, FileStatus
+from knowledge.models.deleted_blob import DeletedBlob
+from knowledge.models.file import Extraction, File, FileKind, FileStatus
+from knowledge.models.file_passage import FilePassage
 from knowledge.models.project import Project
 
-__all__ = ["File", "FileKind", "FileStatus", "Project"]
+__all__ = ["DeletedBlob", "Extraction", "File", "FileKind", "FilePassage", "FileStatus", "Project"]

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, Self
+from datetime import timedelta
+from typing import Any, Final, NamedTuple, Self
+from uuid import UUID
 
 from django.conf import settings
-from django.db import models
-from django.db.models import Q
+from django.db import models, transaction
+from django.db.models import Count, F, Q
+from django.db.models.functions import Now
 
 from knowledge.models.project import Project
+
+# While its text is extracted, a worker extends the lease; without that, the file is given to another one.
+LEASE: Final = timedelta(seconds=15)
+BEAT_S: Final = 3.0
+# Workers that may die with a file before it fails.
+MAX_FAILURES: Final = 3
+# A file that waits for longer may have lost its queue message.
+UNCLAIMED_FOR: Final = timedelta(seconds=5)
+# An end is announced within milliseconds of its commit; after this its worker has crashed.
+UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
 
 class FileKind(models.TextChoices):
@@ -24,10 +37,61 @@ class FileStatus(models.TextChoices):
     FAILED = "failed"
 
 
+class Extraction(NamedTuple):
+    """What is known of a file once it has been read. content: the path of what replaces the upload, or empty."""
+
+    kind: FileKind
+    content_type: str
+    text: str = ""
+    token_count: int = 0
+    width_px: int | None = None
+    height_px: int | None = None
+    content: str = ""
+    size_bytes: int = 0
+
+
 class FileQuerySet(models.QuerySet["File"]):
+    # Mutators
+
+    def claim(self, file_id: UUID | str) -> File | None:
+        """Lease a file whose text is to be extracted; None if another worker has it, or it has ended."""
+        with transaction.atomic():
+            waiting = self.filter(pk=file_id, status=FileStatus.PROCESSING, lease_until__isnull=True)
+            file = (
+                waiting.defer("text").select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
+            )
+            if file is None:
+                return None
+            file.attempt += 1
+            self.filter(pk=file.pk).update(attempt=file.attempt, lease_until=Now() + LEASE)
+        return file
+
+    # Queries
+
     def visible_to(self, user: Any) -> Self:
         """The user's own files; files of other users are not visible."""
         return self.filter(owner=user)
+
+    def abandoned(self) -> Self:
+        """Files whose worker has died."""
+        return self.filter(status=FileStatus.PROCESSING, lease_until__lt=Now()).defer("text")
+
+    def unclaimed(self) -> Self:
+        """Files that no worker has claimed for a while."""
+        waiting = self.filter(status=FileStatus.PROCESSING, lease_until__isnull=True)
+        return waiting.filter(queued_at__lt=Now() - UNCLAIMED_FOR)
+
+    def unannounced(self) -> Self:
+        """Files whose end was committed and, after a crash, not published."""
+        return self.filter(announced_at__isnull=True, ended_at__lt=Now() - UNANNOUNCED_FOR).defer("text")
+
+    def of_session_alone(self, session_id: UUID) -> Self:
+        """Files attached to messages of this session, to none of another session, and in no project."""
+        attached = File.objects.filter(messages__message__session_id=session_id, project__isnull=True)
+        counted = self.filter(pk__in=attached.values("pk"))
+        return counted.annotate(sessions=Count("messages__message__session_id", distinct=True)).filter(
+            sessions=1
+        )
 
 
 def stored_as(file: File, _name: str) -> str:
@@ -55,11 +119,32 @@ class File(models.Model):
     height_px = models.IntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    # Rises with every claim: the fencing token of what a worker stores.
+    attempt = models.IntegerField(default=0, db_default=0)
+    # How many workers died with it.
+    failures = models.IntegerField(default=0, db_default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    # When it began to wait for a worker.
+    queued_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True, blank=True)
+    # When its owner's sockets were told of its end.
+    announced_at = models.DateTimeField(null=True, blank=True)
+
     objects = FileQuerySet.as_manager()
 
     class Meta:
         ordering = ("-created_at", "-id")
-        indexes = [models.Index(fields=["owner", "-created_at", "-id"], name="file_by_owner")]
+        indexes = [
+            models.Index(fields=["owner", "-created_at", "-id"], name="file_by_owner"),
+            models.Index(
+                fields=["lease_until"], name="file_processing", condition=Q(status=FileStatus.PROCESSING)
+            ),
+            models.Index(
+                fields=["ended_at"],
+                name="file_unannounced",
+                condition=Q(ended_at__isnull=False, announced_at__isnull=True),
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="file_kind_known"),
             models.CheckConstraint(condition=Q(status__in=FileStatus.values), name="file_status_known"),
@@ -75,7 +160,78 @@ class File(models.Model):
                 | Q(width_px__isnull=False, width_px__gte=1, height_px__isnull=False, height_px__gte=1),
                 name="ready_picture_has_its_size",
             ),
+            models.CheckConstraint(
+                condition=Q(lease_until__isnull=True) | Q(status=FileStatus.PROCESSING, attempt__gte=1),
+                name="leased_file_is_processing",
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at__isnull=True) | ~Q(status=FileStatus.PROCESSING),
+                name="processing_file_has_no_end",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__gte=0, failures__gte=0), name="file_attempts_not_negative"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    # Mutators: False if this attempt no longer holds the row
+
+    def extend_lease(self) -> bool:
+        return bool(self._as_held().update(lease_until=Now() + LEASE))
+
+    def release(self) -> bool:
+        """Return the file to the queue."""
+        return bool(self._as_held().update(lease_until=None, queued_at=Now()))
+
+    def take_from_dead_worker(self) -> bool:
+        """Return the file to the queue and count the failure. The caller has checked `has_failures_left`."""
+        held = self._as_held().filter(lease_until__lt=Now())
+        return bool(held.update(lease_until=None, queued_at=Now(), failures=F("failures") + 1))
+
+    def end_ready(self, found: Extraction) -> bool:
+        stored = {name: value for name, value in found._asdict().items() if value or name == "token_count"}
+        if not found.content:
+            stored.pop("size_bytes", None)
+        return self._end(status=FileStatus.READY, **stored)
+
+    def end_failed(self, code: str) -> bool:
+        return self._end(status=FileStatus.FAILED, error_code=code)
+
+    def record_announced(self) -> None:
+        type(self).objects.filter(pk=self.pk, announced_at__isnull=True).update(announced_at=Now())
+
+    # Properties
+
+    @property
+    def has_failures_left(self) -> bool:
+        """Whether the death of its present worker leaves the file another attempt."""
+        return self.failures + 1 < MAX_FAILURES
+
+    def _end(self, **fields: Any) -> bool:
+        return bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
+
+    def _as_held(self) -> FileQuerySet:
+        held = type(self).objects.filter(pk=self.pk, attempt=self.attempt, status=FileStatus.PROCESSING)
+        return held.filter(lease_until__isnull=False)
+
+    # Mutators
+
+    def join(self, project: Project) -> bool:
+        """Belong to `project`, and to no other. False: the file or the project was deleted."""
+        return self._move(project, project)
+
+    def leave(self, project: Project) -> bool:
+        """Belong to no project any more. False: it does not belong to `project`."""
+        return self._move(project, None, project=project)
+
+    def _move(self, touched: Project, to: Project | None, **condition: Any) -> bool:
+        with transaction.atomic():
+            # Locks the project: it is not deleted meanwhile.
+            if not touched.change():
+                return False
+            moved = type(self).objects.filter(pk=self.pk, **condition).update(project=to)
+        if moved:
+            self.project = to
+        return bool(moved)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from typing import Any, Self
+from uuid import UUID
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: Any) -> Self:
         """The user's own projects; projects of other users are not visible."""
         return self.filter(owner=user)
+
+    def after(self, project: Project) -> Self:
+        """Those behind `project` in the order of lists."""
+        older = Q(updated_at__lt=project.updated_at)
+        return self.filter(older | Q(updated_at=project.updated_at, pk__lt=project.pk))
 
 
 class Project(models.Model):
@@ -31,3 +40,27 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    # Mutators
+
+    def change(self, files: Iterable[UUID] | None = None, **fields: Any) -> bool:
+        """Set what the owner may edit, in the row and here. False: the row was deleted, and nothing was changed.
+
+        files: ids of all that belong to it from now on, and to no other project; None: as before.
+        """
+        fields["updated_at"] = timezone.now()
+        with transaction.atomic():
+            if not type(self).objects.filter(pk=self.pk).update(**fields):
+                return False
+            if files is not None:
+                self._hold(files)
+        for name, value in fields.items():
+            setattr(self, name, value)
+        return True
+
+    def _hold(self, files: Iterable[UUID]) -> None:
+        """The row is locked by the caller's update, so that two changes leave the files of one of them."""
+        ids = list(files)
+        held: Any = self.files
+        held.exclude(pk__in=ids).update(project=None)
+        held.model.objects.filter(pk__in=ids).update(project=self)

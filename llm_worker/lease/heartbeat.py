@@ -53,7 +53,7 @@ class Heartbeat:
             return
         asked_at = asyncio.get_running_loop().time()
         ids = [attempt.run.pk for attempt in attempts]
-        held = await self._database.call(Run.objects.extend_leases, self._owner, ids)
+        held = await self._database.extend_leases(Run.objects.extend_leases, self._owner, ids)
         for attempt in attempts:
             lease = held.get(attempt.run.pk)
             if lease is None or lease.attempt != attempt.run.attempt:

@@ -2,19 +2,21 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple, cast
 from uuid import UUID
 
-from chat.compressions.summaries import CHOSEN, Summary
+from chat.compressions.summaries import Summary
 from chat.loaders.attachments import load_attachments
-from chat.models import MessageFile
-from chat.models.sql.statements import Statement
+from chat.models import ChatMessage, MessageFile
+from chat.models.sql.statements import BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, TextFile
+from llm_worker.loading.branch_summaries import ModelWindow, find_summary
 from llm_worker.loading.summary_coverage import load_summary_coverage
+from llm_worker.request.summary_choice import BranchSummary
 
 _LEAF = "%(leaf)s"
 _OF_RUN = """(
@@ -27,7 +29,7 @@ _BRANCH = """
         FROM chat_chatmessage WHERE id = {leaf}
         UNION ALL
         SELECT above.id, above.parent_id, above.role, above.text, above.sent_at, above.token_count, depth + 1
-        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
+        FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id {until}
     )
 """
 
@@ -43,14 +45,6 @@ class MessageRow(NamedTuple):
     has_calls: bool
     has_files: bool
     has_blocks: bool
-
-
-class SummarisedRow(NamedTuple):
-    """cutoff: of the summary."""
-
-    message: MessageRow
-    cutoff: UUID | None
-    depth: int
 
 
 class CallRow(NamedTuple):
@@ -76,41 +70,31 @@ class BlockRow(NamedTuple):
     documents: str
 
 
-_SHOWN = """
-    id, role, text, sent_at, token_count,
-    EXISTS (SELECT FROM chat_toolcall WHERE message_id = branch.id),
-    EXISTS (SELECT FROM chat_messagefile WHERE message_id = branch.id),
-    EXISTS (SELECT FROM chat_promptblock WHERE message_id = branch.id)
-"""
+# Whether a message has rows of a table: they are looked up once for all messages of the branch, and hashed.
+_HAS = f"branch.id IN (SELECT message_id FROM {{table}} WHERE message_id = ANY({BRANCH_IDS}))"  # noqa: S608
+_SHOWN = "id, role, text, sent_at, token_count, " + ", ".join(
+    _HAS.format(table=table) for table in ("chat_toolcall", "chat_messagefile", "chat_promptblock")
+)
 # ChatMessage.objects.branch_to without the ORM: every run executes it once, and building the query took ten times
-# as long as running it. Returns no rows in sessions that have summaries: those are rare, and SUMMARISED takes twice
-# as long to plan.
-_MESSAGES = f"""{_BRANCH}
+# as long as running it. Returns no rows in sessions that have summaries: those are rare, and each run uses its own.
+_MESSAGES = f"""{_BRANCH.replace("{until}", "")}
     SELECT {_SHOWN} FROM branch
     WHERE role IN ('user', 'assistant') AND NOT EXISTS (
         SELECT FROM chat_chatmessage AS made WHERE made.role = 'summary'
             AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = {{leaf}})
     ) ORDER BY depth DESC
 """  # noqa: S608  constants alone
-# Parameters: leaf. Plan: primary key for each message, summary_by_session, then an index look-up for each EXISTS.
+# Parameters: leaf. Plan: primary key for each message, summary_by_session, then each table once by index.
 MESSAGES = Statement(_MESSAGES.format(leaf=_LEAF), MessageRow)
 # The same for the message that a run answers. Parameters: run.
 MESSAGES_OF_RUN = Statement(_MESSAGES.format(leaf=_OF_RUN), MessageRow)
-# Larger than any depth.
-_MORE_THAN_ANY = 2_147_483_647
-# Without the messages that the summary replaces; the summary comes first.
-# Parameters: leaf. Plan: as MESSAGES.
-SUMMARISED = Statement(
-    f"""{_BRANCH.format(leaf=_LEAF)}, summary AS ({CHOSEN}),
-    covered AS (SELECT branch.depth FROM branch JOIN summary ON branch.id = summary.cutoff)
-    SELECT {_SHOWN}, NULL::uuid AS cutoff, depth FROM branch
-    WHERE role IN ('user', 'assistant') AND depth < COALESCE((SELECT depth FROM covered), {_MORE_THAN_ANY})
-    UNION ALL
-    SELECT id, 'summary', text, sent_at, token_count, FALSE, FALSE, FALSE, cutoff, {_MORE_THAN_ANY}
-    FROM summary WHERE EXISTS (SELECT FROM covered)
-    ORDER BY depth DESC
+# Of a session that has summaries, the messages after the cutoff; all messages if it is NULL.
+# Parameters: leaf, cutoff. Plan: as MESSAGES.
+AFTER_CUTOFF = Statement(
+    f"""{_BRANCH.format(leaf=_LEAF, until="WHERE above.id IS DISTINCT FROM %(cutoff)s::uuid")}
+    SELECT {_SHOWN} FROM branch WHERE role IN ('user', 'assistant') ORDER BY depth DESC
     """,  # noqa: S608  constants alone
-    SummarisedRow,
+    MessageRow,
 )
 # Later turns only see whether there was a response.
 # Parameters: answers. Plan: one_tool_call_per_place_in_message.
@@ -163,16 +147,21 @@ class Branch:
         return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
 
 
-def load_branch(leaf: UUID, rows: list[MessageRow] | None = None) -> Branch:
-    """The branch from the root, or from the cutoff of the summary in force, to the message `leaf`.
+def load_branch(
+    leaf: UUID, rows: list[MessageRow] | None = None, window: Callable[[], ModelWindow] | None = None
+) -> Branch:
+    """The branch from the root, or from the cutoff of the summary that a run uses, to the message `leaf`.
 
     Calls, files and blocks are queried only for messages that have some. rows: the result of MESSAGES or
-    MESSAGES_OF_RUN; None if not executed yet.
+    MESSAGES_OF_RUN; None if not executed yet.  window: of the run, called in sessions that have summaries; None to use
+    the newest summary.
     """
     rows = MESSAGES.all(leaf=leaf) if rows is None else rows
     summary = None
     if not rows:
-        summary, rows = _summarised(leaf)
+        found = find_summary(leaf, window() if window else None)
+        summary = _summary(found) if found else None
+        rows = AFTER_CUTOFF.all(leaf=leaf, cutoff=summary.cutoff if summary else None)
     with_calls = [row.id for row in rows if row.has_calls]
     with_files = [row.id for row in rows if row.has_files]
     with_blocks = [row.id for row in rows if row.has_blocks]
@@ -199,14 +188,10 @@ def load_branch(leaf: UUID, rows: list[MessageRow] | None = None) -> Branch:
     return _with_summary(summary, branch) if summary else branch
 
 
-def _summarised(leaf: UUID) -> tuple[Summary | None, list[MessageRow]]:
-    """The summary in force and the messages after its cutoff; without a summary, all messages."""
-    rows = SUMMARISED.all(leaf=leaf)
-    messages = [row.message for row in rows]
-    if not rows or rows[0].cutoff is None:
-        return None, messages
-    first = messages[0]
-    return Summary(first.id, first.text, first.token_count, rows[0].cutoff), messages[1:]
+def _summary(found: BranchSummary) -> Summary | None:
+    """With its text; None if it was deleted meanwhile."""
+    row = ChatMessage.objects.filter(pk=found.id).values_list("text", "token_count").first()
+    return Summary(found.id, *row, found.cutoff) if row else None
 
 
 def _with_summary(summary: Summary, branch: Branch) -> Branch:

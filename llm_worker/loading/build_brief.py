@@ -1,27 +1,29 @@
 """Builds the brief of a run from database rows; the loop itself sees no rows."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.conf import settings
 
 from chat.loaders.rounds import cited_in, load_rounds
 from chat.log.progress import present_live_message
-from chat.models import Agent, Run, SystemPrompt
+from chat.models import Agent, Run
 from chat.models.sql.model_configs import EditedPrompt
-from chat.prompts import default_system_prompt
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
+from chat.transcript.encodings import installed_encodings, load_encoding
 from chat.transcript.entries import BlockKind, Document
+from chat.transcript.finish import Finish
+from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.brief import Brief, EarlierProgress
+from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
+from llm_worker.loading.left_out import offer_reading
 from llm_worker.loading.project import ProjectContext, build_project_context
+from llm_worker.loading.surroundings import Surroundings
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
-from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
 from llm_worker.resume import is_finished
-from llm_worker.tools import select_tools
-from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
@@ -33,42 +35,70 @@ class PreloadedRows(NamedTuple):
     edited: list[EditedPrompt]
 
 
+class EarlierCounts(NamedTuple):
+    """What earlier attempts took, and how the latest inference ended whose run a user let go on."""
+
+    usage: TokenUsage
+    cycles: int
+    spent: RunSpending
+    finish: Finish
+
+
 def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     """Everything the loop needs to answer `run`. Reads the database. Raises ModelFailed if no request is possible."""
     config = run.model_config
     model = resolve_model(config) if config else None
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
-    session = run.turn.session
-    agent = session.agent if session.agent_id else None
-    tools = select_tools(agent.tools) if agent and config.supports_tools else []
+    if config.tokenizer in installed_encodings():
+        load_encoding(config.tokenizer)  # here, since the loop that counts with it must not wait for it
+    around = Surroundings.of_run(run, config, edited=rows.edited if rows else None)
+    tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
-    branch = load_branch(run.turn.user_message_id, rows.messages if rows else None)
-    if not stores_prompt_blocks(agent):
-        branch = branch.without_blocks()  # stored for a previous agent of the session
-    project = build_project_context(run, config, branch, in_the_branch=stores_prompt_blocks(agent))
+    project = _load_project_and_branch(around, rows)
     branch = project.branch
-    return Brief(
+    brief = Brief(
         model=model,
         entries=branch.entries,
-        prompt_parts=build_prompt_parts(run, tools, project, rows),
+        prompt_parts=_prompt_parts(around, project),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
+        token_factor=config.estimate_factor,
         tools=tools,
-        forced_tool=run.forced_tool,
-        reminder=agent.reminder if agent else "",
+        forced_tool="" if run.continuations else run.forced_tool,
+        reminder=around.reminder,
         cache_key=str(run.turn.session_id),
         documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
         highest_number=project.highest_number,
         earlier=_earlier(run) if run.attempt > 1 else EarlierProgress(),
     )
+    if config.supports_tools:
+        brief = offer_reading(
+            brief, lambda tools: around.system_prompts(has_documents=True, tools=tools).system
+        )
+    return replace(brief, setup=describe_setup(run, brief, around.base_prompt))
+
+
+def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -> ProjectContext:
+    run = around.run
+    stores_blocks = stores_prompt_blocks(run.turn.session.agent)
+    branch = load_branch(
+        run.turn.user_message_id, rows.messages if rows else None, lambda: around.model_window
+    )
+    if not stores_blocks:
+        branch = branch.without_blocks()  # stored for a previous agent of the session
+    return build_project_context(run, around.project.whole, branch, in_the_branch=stores_blocks)
 
 
 def can_continue(run: Run) -> bool:
     """Whether this attempt may continue the saved text of an earlier one instead of starting over."""
-    return bool(run.attempt > 1 and run.model_config and run.model_config.supports_prefill)
+    return bool(run.attempt > 1 and (run.continuations or _takes_prefill(run)))
+
+
+def _takes_prefill(run: Run) -> bool:
+    return bool(run.model_config and run.model_config.supports_prefill)
 
 
 def load_opening(run: Run) -> Snapshot | None:
@@ -94,27 +124,24 @@ def load_saved_answer(run: Run) -> Snapshot:
     return Snapshot(str(run.pk), run.attempt, 0, left)
 
 
-def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document]]:
-    """The saved answer, and the documents that its text links to."""
-    return load_saved_answer(run), cited_in(run.message.text, load_rounds(run.pk))
+def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document], EarlierCounts]:
+    """The saved answer, the documents that its text links to, and what it took."""
+    return load_saved_answer(run), cited_in(run.message.text, load_rounds(run.pk)), load_counts(run)
 
 
-def build_prompt_parts(
-    run: Run, tools: Sequence[Tool], project: ProjectContext, rows: PreloadedRows | None = None
-) -> PromptParts:
-    """The texts around the branch of `run` when these tools are offered."""
-    session, branch = run.turn.session, project.branch
+def load_counts(run: Run) -> EarlierCounts:
+    spent = (f"spent_{name}" for name in RunSpending._fields)
+    columns = (*TokenUsage._fields, *spent, "cycles", "finish_reason", "finish_tokens")
+    row = Run.objects.only(*columns).get(pk=run.pk)
+    return EarlierCounts(row.usage, row.cycles, row.spending, row.finish)
+
+
+def _prompt_parts(around: Surroundings, project: ProjectContext) -> PromptParts:
+    session, branch = around.run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
-    prompts = build_system_prompts(
-        _base_prompt(rows),
-        AgentPrompt(
-            session.own_prompt() if agent or session.project_id else "",
-            replaces=bool(agent and agent.replaces_system_prompt),
-        ),
-        tools,
+    prompts = around.system_prompts(
         has_documents=bool(project.documents or branch.summarised_files)
-        or any(entry.files for entry in branch.entries),
-        session_began_at=session.created_at,
+        or any(entry.files for entry in branch.entries)
     )
     return PromptParts(
         system=prompts.system,
@@ -123,15 +150,11 @@ def build_prompt_parts(
         summary_tokens=branch.summary.token_count + SUMMARY_TOKENS if branch.summary else 0,
         agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
         project=project.text,
-        dynamic_context=run.dynamic_context,
+        project_tokens=project.tokens,
+        dynamic_context=around.dynamic_context,
         summarised_files=tuple(branch.summarised_files),
-        sees_images=bool(run.model_config and run.model_config.supports_vision),
+        sees_images=around.config.supports_vision,
     )
-
-
-def _base_prompt(rows: PreloadedRows | None) -> str:
-    edited = SystemPrompt.edited() if rows is None else rows.edited[0].text if rows.edited else None
-    return default_system_prompt() if edited is None else edited
 
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
@@ -147,8 +170,7 @@ def _continues_text(run: Run) -> bool:
 
 def _earlier(run: Run) -> EarlierProgress:
     rounds = load_rounds(run.pk)
-    used = Run.objects.values_list(*TokenUsage._fields, "cycles").get(pk=run.pk) if rounds else None
-    counted = {"usage": TokenUsage(*used[:-1]), "cycles": used[-1]} if used else {}
+    counted = load_counts(run)._asdict() if rounds or run.continuations else {}
     if not _continues_text(run):
         return EarlierProgress(rounds, **counted)
     narrated = sum(len(each.text_before) for each in rounds)
@@ -158,5 +180,6 @@ def _earlier(run: Run) -> EarlierProgress:
         text=run.message.text[narrated:],
         reasoning=run.message.reasoning if has_all else "",
         is_shown=True,
+        is_continued=run.continuations > 0,
         **counted,
     )

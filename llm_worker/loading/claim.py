@@ -1,15 +1,20 @@
-"""Claims a queued run and loads what its first attempt needs in the same round trip.
+"""Claims a queued run, and then loads what its first attempt needs, in one visit to a database thread.
 
-One visit to a database thread instead of two: waking a thread costs more than either query.
+Waking a thread costs more than either query. The claim is committed before anything is read: whatever the branch
+holds, no lock outlasts the claim's own statement (decision 0086).
 """
 
 import logging
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+from django.db import OperationalError
 
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
 from chat.models.sql.model_configs import EDITED_PROMPT
+from chat.models.sql.statements import LIMIT_STATEMENTS, together
+from chat.protocol.tasks import DEFAULT_QUEUE
 from llm_worker.brief import Brief
 from llm_worker.loading.branch import MESSAGES_OF_RUN
 from llm_worker.loading.build_brief import PreloadedRows, build_brief
@@ -17,32 +22,50 @@ from llm_worker.upstream.deltas import ModelFailed
 
 logger = logging.getLogger(__name__)
 
+# Of each statement here. Nobody extends the lease of a run before its attempt exists.
+READ_LIMIT_MS: Final = 1000
+# Messages of a branch beyond which the attempt builds the brief: its own threads may take their time.
+MOST_MESSAGES: Final = 500
+
 
 class Claim(NamedTuple):
-    """brief: None if the attempt must build it: after an earlier attempt, or because building it failed here."""
+    """brief: None if the attempt must build it: after an earlier attempt, because the branch is long, or because building
+    it failed here.  rows: what was read for it."""
 
     run: Run
     brief: Brief | None
+    rows: PreloadedRows | None = None
 
 
-def claim_run(run_id: UUID | str, owner: int) -> Claim | None:
-    """Claim the run; None if it is not queued or another worker has claimed it."""
-    run, rows = Run.objects.claim_and_read(
-        run_id, owner, MESSAGES_OF_RUN.query(run=run_id), EDITED_PROMPT.query()
-    )
+def claim_run(run_id: UUID | str, owner: int, queue: str = DEFAULT_QUEUE) -> Claim | None:
+    """Claim the run, or another that waits in the queue of its message; None if nothing does."""
+    run = Run.objects.claim_fairly(run_id, queue, owner)
     if run is None:
         return None
     reach("after_claim")
     # Later attempts first show what earlier ones have saved.
-    return Claim(run, _brief(run, PreloadedRows(*rows)) if run.attempt == 1 else None)
+    return _load(run) if run.attempt == 1 else Claim(run, None)
 
 
-def _brief(run: Run, rows: PreloadedRows) -> Brief | None:
+def _load(run: Run) -> Claim:
     # The run is claimed: an error raised here would leave it running without an attempt that can fail it.
+    rows = None
     try:
-        return build_brief(run, rows)
+        rows = _read(run)
+        return Claim(run, build_brief(run, rows) if len(rows.messages) <= MOST_MESSAGES else None, rows)
     except ModelFailed:
-        return None  # the attempt meets it again and ends the run with it
+        pass  # the attempt meets it again and ends the run with it
+    except OperationalError as error:
+        logger.warning("run %s: its branch is not read yet: %s", run.pk, error)
     except Exception:
         logger.exception("run %s: building the brief failed; the attempt builds it again", run.pk)
-        return None
+    return Claim(run, None)
+
+
+def _read(run: Run) -> PreloadedRows:
+    _, messages, edited = together(
+        LIMIT_STATEMENTS.query(limit=f"{READ_LIMIT_MS}ms"),
+        MESSAGES_OF_RUN.query(run=run.pk),
+        EDITED_PROMPT.query(),
+    )
+    return PreloadedRows(messages, edited)

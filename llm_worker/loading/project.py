@@ -1,4 +1,4 @@
-"""Puts the files of the session's project into the request as documents: all of them, or none.
+"""Puts the files of the session's project into the request as documents: all of them, or none, and then they are searched.
 
 For agents with the append-only layout they are stored as a block in the branch, and again when they change;
 otherwise they move with the latest message. Reads and writes the database.
@@ -6,60 +6,79 @@ otherwise they move with the latest message. Reads and writes the database.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from chat.loaders.attachments import load_project_files
-from chat.models import ModelConfig, PromptBlock, Run
+from chat.loaders.attachments import load_project_files, measure_project_files
+from chat.models import PromptBlock, Run
 from chat.transcript.entries import Block, Document, TextFile
 from chat.transcript.tokens import count_tokens
 from llm_worker.loading.branch import Branch
-from llm_worker.request.context import request_budget
-from llm_worker.request.documents import render
+from llm_worker.request.documents import render_provided
+from llm_worker.request.message import TOKENS_PER_MESSAGE
 
-# Share of the request budget: a project whose files need less is included as a whole.
-PROJECT_SHARE = 0.6
+# Share of the history window without the project: a project whose files need less is included as a whole.
+PROJECT_SHARE: Final = Fraction(6, 10)
+
+
+class ProjectFiles(NamedTuple):
+    """whole: all readable files, if they fit.  are_searched: there are some, and they do not fit."""
+
+    whole: Sequence[TextFile] = ()
+    are_searched: bool = False
 
 
 @dataclass(frozen=True)
 class ProjectContext:
     """branch: with the project block if it is stored there, without one if this model does not see the project.
 
-    documents: with their numbers in the request.  text: for PromptParts; empty if it is stored in the branch.
+    documents: with their numbers in the request.  text, tokens: for PromptParts; empty if it is stored in the branch.
     """
 
     branch: Branch
     documents: Sequence[Document] = ()
     text: str = ""
+    tokens: int = 0
 
     @property
     def highest_number(self) -> int:
         return max(self.branch.highest_number, *(document.number for document in self.documents), 0)
 
 
+def load_project(project: UUID, history_window: int) -> ProjectFiles:
+    """All or nothing, by the history window without the project. Texts are loaded only if they fit."""
+    measured = measure_project_files(project)
+    if measured.tokens < PROJECT_SHARE * history_window:
+        return ProjectFiles(load_project_files(project))
+    return ProjectFiles(are_searched=measured.files > 0)
+
+
+def estimate_project_tokens(files: Sequence[TextFile]) -> int:
+    """The tokens of their message, from stored counts and one for each character that JSON adds."""
+    text = render_provided(_numbered(files, range(1, len(files) + 1)))
+    contents = sum(len(file.document.contents) for file in files)
+    return sum(file.token_count for file in files) + len(text) - contents + TOKENS_PER_MESSAGE
+
+
 def build_project_context(
-    run: Run, config: ModelConfig, branch: Branch, *, in_the_branch: bool
+    run: Run, files: Sequence[TextFile], branch: Branch, *, in_the_branch: bool
 ) -> ProjectContext:
-    """in_the_branch: whether the project is stored as a block in the branch."""
-    session = run.turn.session
-    files = _whole(load_project_files(session.project_id), config) if session.project_id else []
+    """files: all of the project, or none.  in_the_branch: whether the project is stored as a block in the branch."""
     if not files:
         return ProjectContext(branch.without_blocks("P"))
     text, numbers = branch.project
     if in_the_branch and len(numbers) == len(files):
         stored = _numbered(files, numbers)
-        if render(stored) == text:
+        if render_provided(stored) == text:
             return ProjectContext(branch, stored)
     first = branch.highest_number + 1
     documents = _numbered(files, range(first, first + len(files)))
     if not in_the_branch:
-        return ProjectContext(branch, documents, render(documents))
+        are_counted = all(file.token_count for file in files)
+        tokens = estimate_project_tokens(files) - TOKENS_PER_MESSAGE if are_counted else 0
+        return ProjectContext(branch, documents, render_provided(documents), tokens)
     return ProjectContext(branch.with_block(_store(run, documents)), documents)
-
-
-def _whole(files: Sequence[TextFile], config: ModelConfig) -> Sequence[TextFile]:
-    """All files, or none if they exceed PROJECT_SHARE of the budget."""
-    budget = request_budget(config.context_window, config.max_output_tokens)
-    fits = sum(file.token_count for file in files) < PROJECT_SHARE * budget.tokens
-    return files if fits else []
 
 
 def _numbered(files: Sequence[TextFile], numbers: Sequence[int]) -> list[Document]:
@@ -68,7 +87,7 @@ def _numbered(files: Sequence[TextFile], numbers: Sequence[int]) -> list[Documen
 
 def _store(run: Run, documents: Sequence[Document]) -> Block:
     """Store a block above the message that is answered. Idempotent: several models of one turn store the same."""
-    text = render(documents)
+    text = render_provided(documents)
     tokens = count_tokens(text)
     records = [
         {"number": one.number, "document_id": one.document_id, "title": one.title} for one in documents

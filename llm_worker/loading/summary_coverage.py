@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from chat.models.sql.statements import BRANCH, Statement
+from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Document, TextFile
 
 
@@ -34,6 +34,7 @@ BLOCKS = Statement(
     f"""{BRANCH}
     SELECT DISTINCT ON (block.kind) block.kind, block.text, block.token_count, block.documents
     FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
+    WHERE block.message_id = ANY({BRANCH_IDS})
     ORDER BY block.kind, branch.depth
     """,  # noqa: S608  constants alone
     BlockInForce,
@@ -45,7 +46,8 @@ FILES = Statement(
     SELECT file.id, file.name, file.size_bytes, attached.number
     FROM chat_messagefile AS attached JOIN branch ON branch.id = attached.message_id
     JOIN knowledge_file AS file ON file.id = attached.file_id
-    WHERE attached.number IS NOT NULL ORDER BY branch.depth, attached.position DESC
+    WHERE attached.message_id = ANY({BRANCH_IDS}) AND attached.number IS NOT NULL
+    ORDER BY branch.depth, attached.position DESC
     """,  # noqa: S608  constants alone
     CoveredFile,
 )

@@ -2,6 +2,7 @@
 
 from chat.log.producer import PacketProducer
 from chat.models import Run
+from chat.transcript.answer_setup import AnswerSetup
 from llm_worker.persistence.fenced_writes import Checkpoint
 from llm_worker.state import RunState
 
@@ -17,6 +18,8 @@ class CheckpointTracker:
         self._pieces = 0  # how many deltas the latest checkpoint held
         self._saved_at = now
         self._is_closed = False
+        # What the attempt answers with, until that is stored; None before it is known.
+        self.setup: AnswerSetup | None = None
 
     def is_due(self, now: float) -> bool:
         has_news = self._state.pieces > self._pieces
@@ -25,12 +28,18 @@ class CheckpointTracker:
     def take(self) -> Checkpoint:
         state = self._state
         return Checkpoint(
-            self._run, self._producer.settle_for_checkpoint(), state.text, state.reasoning, state.pieces
+            self._run,
+            self._producer.settle_for_checkpoint(),
+            state.text,
+            state.reasoning,
+            state.pieces,
+            self.setup,
         )
 
     def saved(self, checkpoint: Checkpoint, asked_at: float) -> None:
         self._pieces = checkpoint.pieces
         self._saved_at = asked_at
+        self.setup = None
 
     def close(self) -> None:
         """No more checkpoints: the end of the run is saved instead."""

@@ -11,13 +11,17 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.compressions import requests as compression_requests
+from chat.compressions.requests import WantedCompression
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
 from chat.models.outcome import RunOutcome
+from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
+from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
+from chat.transcript.answer_setup import AnswerSetup
 
 
 class SavedRun(NamedTuple):
@@ -25,37 +29,43 @@ class SavedRun(NamedTuple):
 
 
 # Run and message of any number of runs in one statement: with the ORM, checkpoints cost more than the stream.
-# Parameters: owner, and the arrays run, attempt, seq, text, reasoning. Plan: primary keys alone.
-_SAVE = """
+# Parameters: owner, and the arrays run, attempt, seq, text, reasoning and those of SetupParameters. Plan: primary keys
+# alone.
+_SAVE = f"""
     WITH given AS (
         SELECT * FROM unnest(
-            %(run)s::uuid[], %(attempt)s::int[], %(seq)s::int[], %(text)s::text[], %(reasoning)s::text[]
-        ) AS g(run, attempt, seq, text, reasoning)
+            %(run)s::uuid[], %(attempt)s::int[], %(seq)s::int[], %(text)s::text[], %(reasoning)s::text[],
+            %(version)s::text[], %(content)s::text[], %(agent)s::uuid[], %(agent_name)s::text[], %(options)s::text[]
+        ) AS g(run, attempt, seq, text, reasoning, version, content, agent, agent_name, options)
     ), held AS (
-        SELECT run.id, run.message_id, given.seq, given.text, given.reasoning
+        SELECT run.id, run.message_id, given.*
         FROM chat_run AS run JOIN given ON run.id = given.run AND run.attempt = given.attempt
-        WHERE run.owner = %(owner)s AND run.status IN ({held}) AND run.saved_seq <= given.seq
-        ORDER BY run.id FOR NO KEY UPDATE OF run {locked}
+        WHERE run.owner = %(owner)s AND run.status IN ({literals(HELD_STATUSES)}) AND run.saved_seq <= given.seq
+        ORDER BY run.id FOR NO KEY UPDATE OF run {{locked}}
     ), marked AS (
         UPDATE chat_run AS run SET saved_seq = held.seq FROM held WHERE run.id = held.id
-    )
+    ), {store_setups("given", "held")}
     UPDATE chat_chatmessage AS message SET text = held.text, reasoning = held.reasoning
     FROM held WHERE message.id = held.message_id RETURNING held.id
-"""
+"""  # noqa: S608  constants alone
 # A checkpoint of many runs does not wait for one that is being ended or extended at this moment: it is saved next time.
-SAVE_SKIPPING_LOCKED = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked="SKIP LOCKED"), SavedRun)
-SAVE_WAITING = Statement(_SAVE.format(held=literals(HELD_STATUSES), locked=""), SavedRun)
+SAVE_SKIPPING_LOCKED = Statement(_SAVE.format(locked="SKIP LOCKED"), SavedRun)
+SAVE_WAITING = Statement(_SAVE.format(locked=""), SavedRun)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The text and reasoning of an attempt up to its packet `seq`. pieces: the number of deltas they consist of."""
+    """The text and reasoning of an attempt up to its packet `seq`. pieces: the number of deltas they consist of.
+
+    setup: what it is written with; None if it is stored already.
+    """
 
     run: Run
     seq: int
     text: str
     reasoning: str
     pieces: int
+    setup: AnswerSetup | None = None
 
 
 def save_checkpoints(owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
@@ -78,7 +88,13 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     if seen is None:
         return None
     # The run may have been stopped while the last text was written: a stopping run can only end as stopped.
-    stopped = replace(end, status=Status.STOPPED, error=None, last_seq=end.last_seq - bool(end.error))
+    stopped = replace(
+        end,
+        status=Status.STOPPED,
+        error=None,
+        upstream_error=NO_UPSTREAM_ERROR,
+        last_seq=end.last_seq - bool(end.error),
+    )
     if seen.status == Status.STOPPING:
         return stopped if completion.commit_end(run.pk, run.attempt, stopped) else None
     if seen.status in TERMINAL:
@@ -87,19 +103,19 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     return None
 
 
-def announce_end(run: Run, reserved_tokens: int | None = None) -> None:
+def announce_end(run: Run, wanted: WantedCompression | None = None) -> None:
     """Record that the run's `stop` is in the log.
 
-    reserved_tokens: not None if the history may be too long. A compression is then requested in the same transaction,
-    so that a client that was told of the end finds the request.
+    wanted: not None if the history may be too long. The compression is then requested in the same transaction, so that
+    a client that was told of the end finds the request.
     """
     reach("before_announce")
-    if reserved_tokens is None:
+    if wanted is None:
         completion.announce(run.pk)
     else:
         with transaction.atomic():
             completion.announce(run.pk)
-            compression_requests.request_after_run(run, reserved_tokens)
+            compression_requests.request_after_run(run, wanted)
     reach("after_announce")
 
 
@@ -114,6 +130,7 @@ def release_run(checkpoint: Checkpoint) -> bool:
 
 def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
+    setups = [SetupParameters.of(one.setup) for one in checkpoints]
     saved = statement.all(
         owner=owner,
         run=[one.run.pk for one in checkpoints],
@@ -121,6 +138,7 @@ def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Chec
         seq=[one.seq for one in checkpoints],
         text=[one.text for one in checkpoints],
         reasoning=[one.reasoning for one in checkpoints],
+        **{name: [getattr(one, name) for one in setups] for name in SetupParameters._fields},
     )
     reach("after_checkpoint")
     return {run.id for run in saved}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from llm_worker.brief import Brief
-from llm_worker.request.context import Context, request_budget
+from llm_worker.request.context import Context
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.tools.schemas import schema_tokens
@@ -29,13 +29,13 @@ class ContextReport:
 
     def as_json(self) -> dict[str, Any]:
         """JSON values; all numbers are tokens. left_out: see left_out()."""
-        brief, schemas = self.brief, schema_tokens(self.brief.tools)
-        output = brief.model.max_output_tokens
+        brief = self.brief
         return {
             "window": brief.context_window,
-            "output": output,
-            "schemas": schemas,
-            "budget": request_budget(brief.context_window, output, schemas).tokens,
+            "output": brief.answer_reserve,
+            "schemas": schema_tokens(brief.tools),
+            "factor": round(brief.token_factor, 3),
+            "budget": brief.budget.tokens,
             "tools": [tool.name for tool in self.tools],
             "tool_choice": self.tool_choice if self.tools else "",
             "left_out": list(self.left_out()),

@@ -44,11 +44,13 @@ class RecordedRequest:
             self.cycle,
             self.tool_call,
             common,
-            _stored(self.messages[common:]),
+            encode_messages(self.messages[common:]),
             total_tokens(self.messages),
             share,
             self.sent_at,
-            json.encode([(message.letter, message.tokens) for message in self.messages[common:]]).decode(),
+            json.encode(
+                [(" ".join(message.letters), message.tokens) for message in self.messages[common:]]
+            ).decode(),
             _encoded(self.report.as_json() if self.report else {}),
         )
 
@@ -81,7 +83,8 @@ class RequestRecorder:
         return taken
 
 
-def _stored(messages: LanguageModelInput) -> str:
+def encode_messages(messages: LanguageModelInput) -> str:
+    """JSON of the messages as they are sent, without the data of pictures; Postgres can store it."""
     return _encoded(to_api_messages([_without_pixels(message) for message in messages]))
 
 

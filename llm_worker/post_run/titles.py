@@ -3,14 +3,17 @@
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import Protocol
 from uuid import UUID
 
-from chat.models import Run
+from chat.infrastructure import log_context
+from chat.models import ModelConfig, Run
+from chat.models.side_request import Purpose
 from chat.runs import titles
+from chat.transcript.passages import readable_text
 from llm_worker.database import Database
+from llm_worker.post_run.side_requests import RecordingModels, SideTask
 from llm_worker.post_run.title_prompt import title_in, title_messages
-from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model, Request
@@ -23,21 +26,27 @@ MAX_OUTPUT_TOKENS = 512
 TIMEOUT_S = 60.0
 
 
-class CompletionClient(Protocol):
-    """llm.LanguageModels, or a fake."""
-
-    async def complete(self, request: Request) -> Completion: ...
-
-
 @dataclass(frozen=True)
 class UntitledSession:
-    """The first question and answer. provisional_title: the fallback. model: the model to ask; None: no model."""
+    """The first question and answer, of `run`. provisional_title: the fallback.
 
+    model: the model to ask; None: no model.  config: its row.
+    """
+
+    run: UUID
     session_id: UUID
     question: str
     answer: str
     provisional_title: str
     model: Model | None
+    config: ModelConfig | None
+    request_id: str = ""
+
+    @property
+    def task(self) -> SideTask | None:
+        """None: no model is asked."""
+        config = self.config
+        return SideTask(Purpose.TITLE, self.session_id, config, run=self.run) if config else None
 
 
 async def title_session(run_id: str, database: Database, models: CompletionClient) -> None:
@@ -45,7 +54,10 @@ async def title_session(run_id: str, database: Database, models: CompletionClien
     untitled = await database.call_with_retry(_load, run_id)
     if untitled is None:
         return
-    title = await _generate_title(untitled, models) or untitled.provisional_title
+    if task := untitled.task:
+        models = RecordingModels(models, task, database)
+    with log_context.bound(run=run_id, request_id=untitled.request_id):
+        title = await _generate_title(untitled, models) or untitled.provisional_title
     if title:
         await database.call_with_retry(titles.set_title, untitled.session_id, title)
 
@@ -60,8 +72,16 @@ def _load(run_id: str) -> UntitledSession | None:
     # The demo model writes no titles.
     model = resolve_model(config) if config and not config.is_demo else None
     question = run.turn.user_message.text
+    answer = readable_text(run.message.text, run.message.tool_calls.values_list("turn_number", "text_before"))
     return UntitledSession(
-        session.pk, question, run.message.text, session.title or titles.provisional_title(question), model
+        run.pk,
+        session.pk,
+        question,
+        answer,
+        provisional_title=session.title or titles.provisional_title(question),
+        model=model,
+        config=config,
+        request_id=run.turn.request_id,
     )
 
 
@@ -70,12 +90,20 @@ async def _generate_title(untitled: UntitledSession, models: CompletionClient) -
     model = untitled.model
     if model is None:
         return ""
-    short = replace(model, max_output_tokens=min(model.max_output_tokens, MAX_OUTPUT_TOKENS))
+    short = replace(
+        model, max_output_tokens=min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
+    )
     request = Request(short, title_messages(untitled.question, untitled.answer))
     try:
         async with asyncio.timeout(TIMEOUT_S):
             completion = await models.complete(request)
     except (ModelFailed, TimeoutError) as error:
-        logger.warning("session %s is named after its question: %r", untitled.session_id, error)
+        logger.warning(
+            "run %s model %s: session %s is named after its question: %s",
+            untitled.run,
+            model.name,
+            untitled.session_id,
+            str(error) or "no answer in time",
+        )
         return ""
     return "" if completion.finish_reason == "refusal" else title_in(completion.text)

@@ -3,13 +3,13 @@
 May report a compression that is not due, never the reverse: the compression process measures exactly.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 
+from chat.compressions.requests import WantedCompression
 from chat.transcript.tokens import count_tokens
 from llm_worker.brief import Brief
+from llm_worker.request.context import Context
 from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, Message, total_tokens
-from llm_worker.tools.schemas import schema_tokens
 
 # Tolerance: a request may be counted in the model's encoding, or its history by other estimates than the rows.
 SLACK_SHARE = 0.02
@@ -18,34 +18,42 @@ SLACK_TOKENS = 64
 
 @dataclass
 class WindowUsage:
-    """The brief of a run and the latest request of its loop."""
+    """The brief of a run and the latest request of its loop.  is_history_cut: some request omitted history."""
 
     trigger_ratio: float
     brief: Brief | None = None
     messages: LanguageModelInput = ()
+    is_history_cut: bool = False
 
-    def reserved_tokens_if_due(self, answer: str) -> int | None:
-        """The tokens of the window that are not for history; None if no compression can be due.
+    def record(self, context: Context) -> None:
+        """Record a request that is being sent."""
+        self.messages = context.messages
+        has_summary = any(message.letter == "SUM" for message in context.messages)
+        lacks_summary = bool(self.brief and self.brief.prompt_parts.summary) and not has_summary
+        self.is_history_cut |= bool(context.omitted_entries) or lacks_summary
+
+    def wanted_compression(self, answer: str) -> WantedCompression | None:
+        """The compression to request; None if none can be due.
 
         answer: all text of the turn.
         """
         if self.brief is None or not self.messages:
             return None
-        around = [message for message in self.messages if _is_around(message, self.brief)]
-        model = self.brief.model
-        reserved = total_tokens(around) + model.max_output_tokens + schema_tokens(self.brief.tools)
-        limit = self.trigger_ratio * (self.brief.context_window - reserved)
-        history = total_tokens(self.messages) - total_tokens(around) + TOKENS_PER_MESSAGE
+        brief = self.brief
+        around = total_tokens([message for message in self.messages if _is_around(message, brief)])
+        window = brief.budget.history_window(around)
+        limit = self.trigger_ratio * window
+        history = total_tokens(self.messages) - around + TOKENS_PER_MESSAGE
         # A token has at least one byte, so most answers need not be counted.
         if not (
-            _has_omissions(self.messages, self.brief)
+            self.is_history_cut
             or (
                 _exceeds(history + len(answer.encode(errors="replace")), limit)
                 and _exceeds(history + count_tokens(answer), limit)
             )
         ):
             return None
-        return reserved
+        return WantedCompression(brief.counted_window - window, self.is_history_cut)
 
 
 def _exceeds(tokens: int, limit: float) -> bool:
@@ -58,16 +66,3 @@ def _is_around(message: Message, brief: Brief) -> bool:
     around = {"S": prompt_parts.system, "CA": prompt_parts.agent_prompt, "P": prompt_parts.project}
     around["D"] = prompt_parts.dynamic_context
     return message.letter == "R" or (bool(message.text) and around.get(message.letter) == message.text)
-
-
-def _has_omissions(messages: LanguageModelInput, brief: Brief) -> bool:
-    """Whether the request omits something of the branch: then the history is too long already."""
-    shown = Counter(message.letter for message in messages if not _is_around(message, brief))
-    asked = [entry for entry in brief.entries if entry.role == "user"]
-    blocks = sum(bool(block.text) for entry in asked for block in entry.blocks)
-    return (
-        shown["SUM"] < bool(brief.prompt_parts.summary)
-        or shown["U"] < len(asked)
-        or shown["F"] < sum(bool(entry.files) for entry in asked)
-        or shown["CA"] + shown["P"] + shown["D"] < blocks
-    )

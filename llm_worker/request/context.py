@@ -9,20 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
+from chat.transcript.tokens import request_tokens
 from llm_worker.request.history import History
 from llm_worker.request.message import LanguageModelInput, Message, TokenCounter, memoize_counts
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
 from llm_worker.request.prompt_parts import FixedMessages, PromptParts
 from llm_worker.request.rounds import CurrentRounds
 
-# Share of the window that is used: the rest absorbs the error of estimated token counts.
-USED_SHARE = 0.95
 # Above this share of the budget an estimate is checked with the model's encoding.
 TIGHT_SHARE = 0.9
 # Reserved for the tool rounds of this turn, so that they do not displace history that was already sent.
 ROUNDS_TOKENS = 8_192
 # Of the tokens left for rounds, reserved for the reminder behind them.
 REMINDER_TOKENS = 256
+# The newest turn stays, because no summary can replace it, but leaves this share of what is free to tool rounds.
+LEAST_SHARE_OF_ROUNDS = 1 / 8
 
 
 class ContextTooLong(Exception):
@@ -38,6 +39,17 @@ class Budget:
 
     tokens: int
     for_rounds: int = 0
+
+    def history_window(self, fixed_tokens: int) -> int:
+        """The tokens left for history beside fixed messages of so many tokens.
+
+        The one definition of what history may use: requests are cut by it, and compression, its trigger and the
+        project's share are measured with it. For a run the fixed messages are the prompts, the project and the
+        dynamic context; its history is the summary, the messages after it and the question. To charge these as fixed
+        messages, as build_context() does, leaves the rest no less.
+        """
+        free = max(0, self.tokens - fixed_tokens)
+        return free - min(self.for_rounds, free // 2)
 
     def is_nearly(self, tokens: int) -> bool:
         return tokens > TIGHT_SHARE * self.tokens
@@ -65,9 +77,14 @@ class Context:
     is_partly_omitted: bool = False
 
 
-def request_budget(context_window: int, max_output_tokens: int, tool_schema_tokens: int = 0) -> Budget:
-    """The tokens a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools."""
-    tokens = int(USED_SHARE * context_window) - max_output_tokens - tool_schema_tokens
+def request_budget(
+    context_window: int, answer_reserve: int, tool_schema_tokens: int = 0, *, factor: float = 1.0
+) -> Budget:
+    """The tokens a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools.
+
+    factor: the server's tokens (window, reserve) for one of ours (the result, and the schemas).
+    """
+    tokens = request_tokens(context_window, answer_reserve, factor) - tool_schema_tokens
     return Budget(tokens, ROUNDS_TOKENS if tool_schema_tokens else 0)
 
 
@@ -91,8 +108,8 @@ def build_context(
     frame = FixedMessages.around(question, parts, renderer)
     history = _history(before, question, parts, renderer)
     free = budget.tokens - frame.tokens
-    reserve = min(budget.for_rounds, max(0, free) // 2)
-    kept = expected = history.fit(free - reserve)
+    window = budget.history_window(frame.tokens)
+    kept = expected = history.fit_with_newest_turn(window, int(free * (1 - LEAST_SHARE_OF_ROUNDS)))
     shown = CurrentRounds.render(rounds, free - expected.tokens - REMINDER_TOKENS, renderer)
     if kept.tokens + shown.tokens > free - frame.behind:
         kept = history.fit(free - frame.behind - shown.tokens)
@@ -101,7 +118,7 @@ def build_context(
         kept = history.fit(free - frame.behind - shown.tokens)
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
     budget.check(tokens)
-    tokens_at_most = frame.tokens + expected.tokens + reserve
+    tokens_at_most = frame.tokens + expected.tokens + free - window
     return Context(
         messages=[*frame.above(kept), *shown.messages, *frame.reminder],
         tokens=tokens,

@@ -10,10 +10,15 @@ from chat.transcript.entries import Document
 LEAD = "Here are some documents provided for context, they may not all be relevant:"
 
 
-def render(documents: Sequence[Document]) -> str:
-    """The lead and one JSON object, `{"documents": […]}`, with a fixed order of keys."""
+def render_found(documents: Sequence[Document]) -> str:
+    """One JSON object, `{"documents": […]}`, with a fixed order of keys: the response of a tool."""
     listed = {"documents": [_shown(document) for document in documents]}
-    return f"{LEAD}\n{json.dumps(listed, ensure_ascii=False)}"
+    return json.dumps(listed, ensure_ascii=False)
+
+
+def render_provided(documents: Sequence[Document]) -> str:
+    """The lead and the same JSON object: a user message of files or a project. Stored blocks are compared with it."""
+    return f"{LEAD}\n{render_found(documents)}"
 
 
 def _shown(document: Document) -> dict[str, Any]:

@@ -82,6 +82,24 @@ class History:
             messages, blocks, notice, omitted_files, self._up_to(left_out), is_partly_omitted
         )
 
+    def fit_with_newest_turn(self, room: int, most: int) -> FittedHistory:
+        """fit(), but with as much of the newest turn as fits into `most` tokens, even if that is more than `room`."""
+        fitted = self.fit(room)
+        starts = (place for place, entry in enumerate(reversed(self.entries), 1) if entry.role == "user")
+        if most <= room or len(fitted.omitted_entries) <= len(self.entries) - next(starts, 0):
+            return fitted
+        return self.fit(max(room, min(most, self._newest_turn_tokens())))
+
+    def _newest_turn_tokens(self) -> int:
+        """Of the last question with what was answered, and of the blocks."""
+        used, question = sum(block.tokens for block in self.blocks), None
+        for group in self._groups():
+            if question and group.entry is not question:
+                break
+            used += group.cost
+            question = group.entry if group.entry.role == "user" else None
+        return used
+
     def _up_to(self, last: Entry | None) -> Sequence[Entry]:
         ends = (place for place, entry in enumerate(self.entries, 1) if entry is last)
         return self.entries[: next(ends, 0)] if last else ()

@@ -31,7 +31,7 @@ class Message:
     """One message as the model sees it.
 
     calls: of a TC, without their responses.  tool_call_id: of a TR.  tokens: with the server's overhead; ignored
-    when messages are compared.
+    when messages are compared.  joined: the letters of the messages that were joined into it, in order; empty if none.
     """
 
     letter: Letter
@@ -40,10 +40,15 @@ class Message:
     tool_call_id: str = ""
     images: tuple[Image, ...] = ()
     tokens: int = field(default=0, compare=False)
+    joined: tuple[Letter, ...] = field(default=(), compare=False)
 
     @property
     def role(self) -> str:
         return ROLES.get(self.letter, "user")
+
+    @property
+    def letters(self) -> tuple[Letter, ...]:
+        return self.joined or (self.letter,)
 
 
 LanguageModelInput = Sequence[Message]

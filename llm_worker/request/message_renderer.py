@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
-from llm_worker.request.documents import render
+from chat.transcript.passages import join_passages
+from llm_worker.request.documents import render_provided
 from llm_worker.request.images import image_placeholder, image_tokens
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
@@ -60,7 +61,7 @@ class MessageRenderer:
 
     def render_files(self, entry: Entry) -> Message:
         """All text files of a user message in one message."""
-        text = render([file.document for file in entry.files])
+        text = render_provided([file.document for file in entry.files])
         return self.render_text("F", text, _stored_tokens(entry, text))
 
     def render_blocks(self, entry: Entry) -> list[Message]:
@@ -109,15 +110,16 @@ class MessageRenderer:
 
 def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]:
     """The rounds without calls that have no response, and the text. The text before a dropped round joins what follows."""
-    kept, before = [], ""
+    kept: list[Round] = []
+    before: list[str] = []
     for each in rounds:
-        before += each.text_before
+        before.append(each.text_before)
         calls = tuple(call for call in each.calls if call.response)
         if calls:
-            is_whole = len(calls) == len(each.calls) and before == each.text_before
-            kept.append(each if is_whole else replace(each, calls=calls, text_before=before))
-            before = ""
-    return kept, before + rest
+            is_whole = len(calls) == len(each.calls) and len(before) == 1
+            kept.append(each if is_whole else replace(each, calls=calls, text_before=join_passages(before)))
+            before = []
+    return kept, join_passages([*before, rest]) if before else rest
 
 
 def _split_narration(entry: Entry) -> tuple[Sequence[Round], str]:

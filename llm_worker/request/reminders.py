@@ -6,14 +6,14 @@ They are not part of the system prompt, which must not change. cycle.py knows wh
 from llm_worker.prompts import prompt
 
 
-def build_reminder(own: str, *, is_last_cycle: bool, has_searched: bool, may_open_pages: bool) -> str:
+def build_reminder(own: str, *, is_last_cycle: bool, has_found: bool, may_open_pages: bool) -> str:
     """The text; empty if no reminder is sent.
 
-    own: the agent's reminder.  has_searched: a tool that finds documents has run in this turn.
-    may_open_pages: one of these tools searched the web, and open_url is offered.
+    own: the agent's reminder.  has_found: tools have found documents in this turn.
+    may_open_pages: some of them are pages of the web, and open_url is offered.
     """
-    citing = [prompt("cite")] if has_searched else []
-    if has_searched and may_open_pages and not is_last_cycle:
+    citing = [prompt("cite")] if has_found else []
+    if has_found and may_open_pages and not is_last_cycle:
         citing.append(prompt("open_pages"))
     texts = [own.strip(), prompt("out_of_cycles") if is_last_cycle else "", " ".join(citing)]
     return "\n\n".join(filter(None, texts))

@@ -4,8 +4,8 @@ Does not know which tools exist and does not validate arguments against their sc
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from llm_worker.stream.arguments import parse_arguments
@@ -19,12 +19,16 @@ ID_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """A call that a model asks for. id: unique within the step.  arguments: None if `raw` is not a JSON object."""
+    """A call that a model asks for. id: unique within the step.  arguments: None if `raw` is not a JSON object.
+
+    is_cut: the model reached its output limit before it had written all arguments.
+    """
 
     id: str
     name: str
     arguments: dict[str, Any] | None
     raw: str = ""
+    is_cut: bool = False
 
 
 class CallFragment(NamedTuple):
@@ -102,6 +106,19 @@ class CallAssembler:
         while not 0 < len(own) <= ID_CHARACTERS or own in taken:
             own = self._new_id()
         return own
+
+
+def without_cut_arguments(calls: Sequence[RequestedCall]) -> list[RequestedCall]:
+    """The calls of an inference that ended at its output limit; what was cut off is marked, and never taken as complete.
+
+    A call whose arguments had not begun could be read as one without arguments.
+    """
+    return [
+        call
+        if call.raw.strip() and call.arguments is not None
+        else replace(call, arguments=None, is_cut=True)
+        for call in calls
+    ]
 
 
 def tool_name(given: str) -> str:

@@ -13,8 +13,8 @@ from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
 from llm_worker.stream.code_spans import CodeSpans, MarkdownPart
 
-# links: `[[1]](url)`.  plain: `[1]`.  removed: the marker is dropped and nothing is cited.
-Mode = Literal["links", "plain", "removed"]
+# links: `[[1]](url)`.  plain: `[1]`.
+Mode = Literal["links", "plain"]
 
 # Longer lists of numbers in brackets are not citations.
 LONGEST_MARKER: Final = 100
@@ -121,8 +121,6 @@ class Citations:
         known = [self._documents[number] for number in numbers if number in self._documents]
         if target and not marker.startswith("[[") and len(known) < len(numbers):
             return _unchanged(marker + target)  # an ordinary link whose text is a number
-        if self._mode == "removed":
-            return _Segment(marker + target, "")
         new = {document.number: document for document in known if document.number not in self.cited}
         self.cited |= new
         shown = "".join(self._marker(document) for document in known)

@@ -12,6 +12,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from chat.transcript.entries import Document
+from llm_worker.allowance import Allowance
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import Tool
 
@@ -62,6 +63,18 @@ def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> lis
     ]
 
 
+def admit(calls: Sequence[PlannedCall], allowance: Allowance) -> list[PlannedCall]:
+    """Count the calls that can run against the limits of the run, and refuse those beyond them."""
+    return [_admitted(call, allowance) for call in calls]
+
+
+def _admitted(call: PlannedCall, allowance: Allowance) -> PlannedCall:
+    if call.result or call.tool is None:
+        return call
+    refusal = allowance.take_call(call.tool.count_searches(call.arguments))
+    return _refused(call, f"{refusal} Answer with what you have.") if refusal else call
+
+
 def no_such_tool(name: str) -> CallResult:
     return CallResult("failed", f"There is no tool named {name}.")
 
@@ -79,6 +92,10 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
     call = PlannedCall(asked.id, name, asked.arguments or {}, tool)
     if tool is None:
         return replace(call, result=no_such_tool(name))
+    if asked.is_cut:
+        return _refused(
+            call, f"{name} was not run: your output limit cut its arguments off. Write shorter ones."
+        )
     if asked.arguments is None:
         return _refused(call, f"{name} was not run: its arguments were not a JSON object.")
     if error := _schema_error(tool, asked.arguments):

@@ -4,12 +4,15 @@ tool_round.py runs the calls themselves and knows nothing of these.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from chat.transcript.entries import Call, Document, Entry, Round
+from chat.transcript.finish import Finish
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.allowance import Allowance, UsedUp
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.post_run.context_report import ContextReport
@@ -19,7 +22,7 @@ from llm_worker.state import RunState, Utterance
 from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
-from llm_worker.tools.tool import Tool, ToolContext
+from llm_worker.tools.tool import NoSources, Sources, Tool, ToolContext, ToolFailed
 from llm_worker.upstream.model_request import Request
 
 
@@ -60,15 +63,19 @@ class LoopDeps:
     """The collaborators of a loop and of the loops inside it.
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
-    request, and the report of how its context was built.
+    request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
+    request and its usage.  sources: what tools may search and read.
     """
 
     models: StreamingModels
     store: RoundStore
     numbering: Numbering
+    allowance: Allowance
     now: datetime
     tool_limit_s: float
     on_request: Callable[[str, Request, ContextReport], None]
+    on_usage: Callable[[Request, TokenUsage], None]
+    sources: Sources = field(default_factory=NoSources)
 
 
 class RoundStart(NamedTuple):
@@ -78,8 +85,14 @@ class RoundStart(NamedTuple):
     before: Utterance
 
 
-# Returns the text of the answer.
-Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[str]]
+class LoopAnswer(NamedTuple):
+    """The text after the last round of tools, and how its inference ended."""
+
+    text: str
+    finish: Finish
+
+
+Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[LoopAnswer]]
 
 
 class RoundRunner:
@@ -131,6 +144,7 @@ class RoundRunner:
         return self.deps.numbering.number(documents)
 
     async def finished(self, tab: int, result: CallResult) -> None:
+        self.emitter.has_found |= bool(result.documents)
         resumed = self.resumed.calls[tab] if self.resumed else None
         if resumed and resumed.response:
             shown = resumed
@@ -163,6 +177,7 @@ class _CallContext:
         self._runner = runner
         self._tab = tab
         self.now = runner.deps.now
+        self.sources = runner.deps.sources
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
         runner, tab = self._runner, self._tab
@@ -183,6 +198,12 @@ class _CallContext:
             inside=runner.rows[tab],
         )
         try:
-            return await runner.loop(brief, runner.deps, inner)
+            answer = await runner.loop(brief, runner.deps, inner)
+        except UsedUp as used_up:
+            raise ToolFailed(f"{used_up} Answer with what you have.") from used_up
         finally:
             inner.end()
+            outer.has_found |= inner.has_found
+        # Otherwise the model that reads it would take it for all there is.
+        cut = f"\n\n(The report is incomplete. {answer.finish.sentence})" if answer.finish.is_cut else ""
+        return answer.text + cut

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.db import transaction
@@ -13,7 +13,9 @@ from chat.loaders.rounds import document_record
 from chat.models import Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
+from chat.transcript.run_spending import RunSpending
 from chat.transcript.tokens import count_tokens
+from llm_worker.allowance import Allowance
 from llm_worker.database import Database
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.persistence.fenced_writes import Checkpoint, save_checkpoint
@@ -22,13 +24,27 @@ from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import AgentReport, NewRound
 
 
+class BegunRound(NamedTuple):
+    """held: the answer so far, None inside an agent tool.  spent: by the run until now, these calls included."""
+
+    rows: Sequence[ToolCall]
+    held: Checkpoint | None
+    spent: RunSpending
+
+
 class DatabaseRoundStore:
     """The RoundStore of one attempt. on_lost: called when another process owns the run."""
 
     def __init__(
-        self, run: Run, database: Database, checkpoint: CheckpointTracker, on_lost: Callable[[], None]
+        self,
+        run: Run,
+        database: Database,
+        checkpoint: CheckpointTracker,
+        allowance: Allowance,
+        on_lost: Callable[[], None],
     ) -> None:
         self._run = run
+        self._allowance = allowance
         self._database = database
         self._checkpoint = checkpoint
         self._on_lost = on_lost
@@ -37,7 +53,7 @@ class DatabaseRoundStore:
         rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
         # The reasoning is stored with the round; the message keeps only what follows.
         held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
-        await self._write(begin_round, self._run, rows, held)
+        await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent))
         return [str(row.pk) for row in rows]
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
@@ -61,15 +77,16 @@ async def until_written(writing: Coroutine[Any, Any, bool]) -> bool:
         return task.result()
 
 
-def begin_round(run: Run, rows: Sequence[ToolCall], held: Checkpoint | None) -> bool:
-    """False if another process owns the run. Idempotent. held: the answer so far, saved in the same transaction."""
+def begin_round(run: Run, begun: BegunRound) -> bool:
+    """Store it in one transaction. False if another process owns the run. Idempotent."""
     reach("before_round")
     with transaction.atomic():
         if not _is_ours(run):
             return False
-        if held:
-            save_checkpoint(run.owner or 0, held)
-        ToolCall.objects.bulk_create(rows, ignore_conflicts=True)
+        if begun.held:
+            save_checkpoint(run.owner or 0, begun.held)
+        ToolCall.objects.bulk_create(begun.rows, ignore_conflicts=True)
+        Run.objects.spend(run.pk, begun.spent)
     reach("after_round_began")
     return True
 

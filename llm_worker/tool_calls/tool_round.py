@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from chat.transcript.entries import Document
-from llm_worker.request.documents import render
+from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
@@ -92,7 +92,7 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
 def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
-        render(documents) if documents else f"{tool.name} returned nothing."
+        render_found(documents) if documents else f"{tool.name} returned nothing."
     )
     return CallResult("completed", response, documents)
 

@@ -6,7 +6,9 @@ Does not know agents, runs or rows.
 from collections.abc import Iterable
 
 from llm_worker.tools.current_time import CurrentTime
+from llm_worker.tools.read_file import ReadFile
 from llm_worker.tools.research_agent import ResearchAgent
+from llm_worker.tools.search_project import SearchProject
 from llm_worker.tools.tool import Tool
 from llm_worker.tools.web_search import WebSearch
 
@@ -15,7 +17,11 @@ _PLAIN: tuple[Tool, ...] = (
     WebSearch(),
 )
 _AGENTS: tuple[Tool, ...] = (ResearchAgent(tools=_PLAIN),)
+# Those that agents and sessions choose.
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
+# Those that a run is offered by what it has (llm_worker/loading).
+SEARCH_PROJECT: Tool = SearchProject()
+READ_FILE: Tool = ReadFile()
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:

@@ -34,6 +34,9 @@ class CurrentTime:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
+    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
+        return 0
+
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         name = str(arguments.get("timezone") or "UTC").strip()
         return ToolResult(f"{work.now.astimezone(_zone(name)):%A, %Y-%m-%d %H:%M:%S %z} ({name})")

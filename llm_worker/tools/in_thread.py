@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from chat.infrastructure import log_context
+
 Result = TypeVar("Result")
 
 
@@ -34,5 +36,5 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(tell, result, failure)
 
-    threading.Thread(target=work, name="tool", daemon=True).start()
+    threading.Thread(target=log_context.in_context(work), name="tool", daemon=True).start()
     return await waiting

@@ -1,5 +1,6 @@
 """The research_agent tool: the same model works on a question in an inner loop and returns a report."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,8 @@ from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 from llm_worker.upstream.deltas import ModelFailed
+
+logger = logging.getLogger(__name__)
 
 # Inferences: three rounds of calls, and the report.
 CYCLES = 4
@@ -55,12 +58,16 @@ class ResearchAgent:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None  # each question is researched separately
 
+    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
+        return 0  # those of its loop are counted as they are made
+
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         tools = self.tools()
         instructions = add_guidance(prompt("research"), tools, cites=False)
         try:
             report = await work.research(instructions, arguments["question"], tools, CYCLES)
         except ModelFailed as error:
+            logger.warning("the model failed inside %s: %s", self.name, error)
             raise ToolFailed("The research broke off, because the model failed.") from error
         if not report.strip():
             raise ToolFailed("The research came to no report.")

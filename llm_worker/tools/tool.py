@@ -24,10 +24,33 @@ class ToolResult:
     documents: tuple[Document, ...] = ()
 
 
+class Sources(Protocol):
+    """The texts that the user of a run can see in its session. The documents have no numbers yet."""
+
+    async def search_project(self, query: str) -> Sequence[Document]:
+        """Passages of the project's files, best first."""
+        ...
+
+    async def read_file(self, file: str, start: int, length: int) -> Document:
+        """`length` characters of a file from `start`, or up to its end. Raises ToolFailed."""
+        ...
+
+
+class NoSources:
+    """Of a run without files."""
+
+    async def search_project(self, query: str) -> Sequence[Document]:  # noqa: ARG002
+        return ()
+
+    async def read_file(self, file: str, start: int, length: int) -> Document:  # noqa: ARG002
+        raise ToolFailed("There is no such file in this chat.")
+
+
 class ToolContext(Protocol):
     """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit."""
 
     now: datetime  # UTC
+    sources: Sources
 
     async def research(self, instructions: str, question: str, tools: Sequence["Tool"], cycles: int) -> str:
         """Let the run's model work on a question in an inner loop; returns its report.
@@ -84,6 +107,10 @@ class Tool(Protocol):
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """The arguments of one call that replaces several; None: they stay separate. Called only if `merges`."""
+        ...
+
+    def count_searches(self, arguments: Mapping[str, Any]) -> int:
+        """How many searches a call with these arguments makes itself, for the limit on those of a run."""
         ...
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:

@@ -14,6 +14,8 @@ from llm_worker.upstream.deltas import (
     TextDelta,
     ToolCallDelta,
 )
+from llm_worker.upstream.error_report import read_error
+from llm_worker.upstream.failure_codes import classify_reported
 from llm_worker.upstream.usage import ReportedUsage
 
 
@@ -46,6 +48,7 @@ class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
     usage: ReportedUsage | None = None
     error: Any = None
+    object: Any = None  # "error" in older vLLM, whose errors are flat
 
 
 _decode = msgspec.json.Decoder(_Chunk).decode
@@ -54,8 +57,8 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 def parse_chunk(data: bytes) -> list[Delta]:
     """The deltas of one chunk. Raises ModelFailed if it is invalid or reports an error."""
     chunk = _read(data)
-    if chunk.error:
-        raise ModelFailed("upstream_interrupted", f"the stream reported {str(chunk.error)[:300]}")
+    if chunk.error or chunk.object == "error":
+        raise reported_failure(data.decode("utf-8", "replace"))
     deltas: list[Delta] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
@@ -65,6 +68,13 @@ def parse_chunk(data: bytes) -> list[Delta]:
     if chunk.usage is not None:
         deltas.append(chunk.usage.to_usage())
     return deltas
+
+
+def reported_failure(said: str) -> ModelFailed:
+    """The failure that a stream, or the body of a successful response, reports. said: its JSON."""
+    report = read_error(said)
+    code = classify_reported(report, otherwise="upstream_interrupted")
+    return ModelFailed(code, report.message, report.status, report.code)
 
 
 def _append_deltas(delta: _Delta, deltas: list[Delta]) -> None:

@@ -2,13 +2,18 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from chat.transcript.token_usage import TokenUsage
+from llm_worker.upstream.chunks import reported_failure
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.usage import ReportedUsage
+
+# Completions that are not streamed are titles and summaries.
+MAX_COMPLETION_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,12 @@ class Completion:
     text: str
     finish_reason: str = ""
     usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+class CompletionClient(Protocol):
+    """llm.LanguageModels, or a fake."""
+
+    async def complete(self, request: Request) -> Completion: ...
 
 
 class _Message(msgspec.Struct):
@@ -34,13 +45,16 @@ class _Body(msgspec.Struct):
     choices: list[_Choice] | None = None
     usage: ReportedUsage | None = None
     error: Any = None
+    object: Any = None
 
 
 def parse_completion(body: bytes) -> Completion:
-    """Raises ModelFailed if the body is no completion or reports an error."""
+    """Raises ModelFailed if the body is no completion, too long for one, or reports an error."""
+    if len(body) > MAX_COMPLETION_BYTES:
+        raise ModelFailed("upstream_malformed", "the completion does not end")
     read = _read(body)
-    if read.error:
-        raise ModelFailed("upstream_interrupted", f"the server reported {str(read.error)[:300]}")
+    if read.error or read.object == "error":
+        raise reported_failure(body.decode("utf-8", "replace"))
     if not read.choices or read.choices[0].message is None:
         raise ModelFailed("upstream_malformed", f"no answer in {body[:100]!r}")
     choice, message = read.choices[0], read.choices[0].message

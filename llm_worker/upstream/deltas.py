@@ -1,10 +1,13 @@
 """The values that llm.py yields while a model streams, and the failure it raises. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, UpstreamError
 from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.token_usage import TokenUsage
+from llm_worker.upstream.redaction import redact
 
 NO_INDEX: Final = -1
 
@@ -43,15 +46,33 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished
 class ModelFailed(Exception):
     """The model gave no answer, or an incomplete one; ends the run.
 
-    code: one of chat.protocol.wire.RUN_ERRORS.  detail: for the log; may quote the upstream, never a key.
+    code: one of chat.protocol.wire.RUN_ERRORS.  detail: for staff and the log; what the server said, or what happened.
+    status, upstream_code: of the server's response or error.  What leaves llm.py is redacted.
     """
 
     code: str
     detail: str = ""
+    status: int | None = None
+    upstream_code: str = ""
 
     def __post_init__(self) -> None:
         if self.code not in RUN_ERRORS:
             raise ValueError(f"{self.code!r} is not one of RUN_ERRORS")
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.detail}"
+        status = "" if self.status is None else f"status {self.status}"
+        said = ", ".join(filter(None, (status, self.upstream_code, self.detail)))
+        return f"{self.code}: {said}"
+
+    @property
+    def upstream_error(self) -> UpstreamError:
+        return UpstreamError(self.status, self.upstream_code, self.detail)
+
+    def redacted(self, keys: Iterable[str] = ()) -> "ModelFailed":
+        """The same without secrets and control characters, capped. keys: those that were sent to the server."""
+        sent = tuple(keys)
+        return replace(
+            self,
+            detail=redact(self.detail, sent, limit=MAX_MESSAGE_CHARACTERS),
+            upstream_code=redact(self.upstream_code, sent, limit=MAX_CODE_CHARACTERS),
+        )

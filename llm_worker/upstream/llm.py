@@ -16,11 +16,14 @@ import aiohttp
 import httpx2
 import openai
 
+from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.client import HttpClient
-from llm_worker.upstream.completion import Completion, parse_completion
+from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
+from llm_worker.upstream.error_report import read_error
+from llm_worker.upstream.failure_codes import TRANSIENT, classify_status
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.request_logging import log_completion, log_request
 from llm_worker.upstream.stream_reader import StreamReader
@@ -29,7 +32,7 @@ from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_o
 logger = logging.getLogger(__name__)
 
 RETRIES = 2
-RETRIED_STATUSES = frozenset({429, 500, 502, 503})
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 529})
 FIRST_RETRY_S = 0.5
 # With a longer Retry-After the run fails at once: the user is told that the server is busy.
 LONGEST_RETRY_AFTER_S = 30.0
@@ -37,15 +40,14 @@ LONGEST_RETRY_AFTER_S = 30.0
 SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
 # Local servers need no key, but the SDK requires one.
 NO_KEY = "none"
-# Completions that are not streamed are titles and summaries.
-LONGEST_COMPLETION_BYTES = 8 * 1024 * 1024
-CODES_BY_STATUS = {
-    401: "upstream_auth",
-    403: "upstream_auth",
-    408: "upstream_timeout",
-    429: "upstream_rate_limited",
-    504: "upstream_timeout",
-}
+# Raised if there is no connection: refused, no such host, no valid certificate, no answer to the handshake.
+UNREACHABLE = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientSSLError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.InvalidURL,
+    httpx2.InvalidURL,
+)
 
 
 class LanguageModels:
@@ -104,9 +106,10 @@ class LanguageModels:
 
     def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
+        failure = failed.failure.redacted([request.model.api_key])
         if not retries_left or not failed.is_retryable:
-            logger.warning("%r failed: %s", request.model, failed.failure)
-            raise failed.failure from failed
+            raise failure from None  # the causes may quote what was redacted
+        logger.info("%r failed and is asked again: %s", request.model, failure)
         return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
 
     async def _complete_once(self, request: Request) -> Completion:
@@ -117,12 +120,14 @@ class LanguageModels:
             async with self._open(request.model, body) as pieces:
                 async for piece in pieces:
                     received += piece
-                    if len(received) > LONGEST_COMPLETION_BYTES:
-                        raise ModelFailed("upstream_malformed", "the completion does not end")
+                    if len(received) > MAX_COMPLETION_BYTES:
+                        break
+            completion = parse_completion(received)
         except SDK_ERRORS as error:
             raise _to_failure(error, started=False) from error
-        completion = parse_completion(received)
-        log_completion(completion)
+        except ModelFailed as failure:
+            raise _AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
+        log_completion(request.model.name, completion)
         return completion
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
@@ -136,7 +141,7 @@ class LanguageModels:
                     if reader.chunks:
                         yield deltas
                     if reader.failure:
-                        raise _AttemptFailed(reader.failure)
+                        raise _AttemptFailed(reader.failure, is_retryable=reader.failure.code in TRANSIENT)
                     if reader.is_done:
                         await received.read_to_the_end()
                         return
@@ -154,6 +159,9 @@ class LanguageModels:
     async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
         log_request(body)
         accepted = "text/event-stream" if body["stream"] else "application/json"
+        headers = {"Accept": accepted, "Accept-Encoding": "identity"}
+        if request_id := log_context.current_request_id():
+            headers["X-Request-ID"] = request_id
         client = self._client(model)
         # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
         response = await client.post(
@@ -161,7 +169,7 @@ class LanguageModels:
             cast_to=httpx2.Response,
             body=body,
             # Compression gains nothing on small events, and a compressing server would buffer them.
-            options={"headers": {"Accept": accepted, "Accept-Encoding": "identity"}},
+            options={"headers": headers},
             stream=True,
             stream_cls=openai.AsyncStream[Any],
         )
@@ -186,11 +194,12 @@ class LanguageModels:
 def _body(request: Request) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": request.model.name,
-        "messages": to_api_messages(request.messages),
-        _max_tokens_name(request.model): request.model.max_output_tokens,
+        "messages": to_api_messages(request.sent_messages),
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    if request.model.max_output_tokens is not None:
+        body[_max_tokens_name(request.model)] = request.model.max_output_tokens
     if request.tools:
         body["tools"] = list(request.tools)
         body["tool_choice"] = request.tool_choice
@@ -222,24 +231,37 @@ class _AttemptFailed(Exception):
 def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
     if isinstance(error, openai.APIStatusError):
         return _status_failure(error)
-    if _timed_out(error):
-        return _AttemptFailed(ModelFailed("upstream_timeout", "silence"), is_retryable=True)
+    causes = _causes(error)
+    detail = repr(causes[1] if len(causes) > 1 else error)
     code = "upstream_interrupted" if started else "upstream_unavailable"
-    return _AttemptFailed(ModelFailed(code, repr(error.__cause__ or error)[:300]), is_retryable=True)
+    if any(isinstance(cause, UNREACHABLE) for cause in causes):
+        code = "upstream_unreachable"
+    # The SDK reports other lost connections as timeouts as well.
+    elif any(isinstance(cause, TimeoutError) for cause in causes):
+        code, detail = "upstream_timeout", "silence"
+    return _AttemptFailed(ModelFailed(code, detail), is_retryable=True)
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    """The exception and what it was raised from, the outermost first."""
+    causes: list[BaseException] = []
+    while error is not None:
+        causes.append(error)
+        error = error.__cause__
+    return causes
 
 
 def _status_failure(error: openai.APIStatusError) -> _AttemptFailed:
     status = error.status_code
-    fallback = "upstream_unavailable" if status >= 500 else "upstream_rejected"
-    code = CODES_BY_STATUS.get(status, fallback)
-    if error.code == "context_length_exceeded":
-        code = "context_too_long"
-    # Servers quote the beginning of a rejected key.
-    detail = f"status {status}" if code == "upstream_auth" else f"status {status}: {error.message[:300]}"
+    report = read_error(error.response.content.decode("utf-8", "replace"))
+    code = classify_status(status, report)
     retry_after_s = _retry_after_s(error.response.headers.get("retry-after", ""))
     too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
-    is_retryable = status in RETRIED_STATUSES and not too_long
-    return _AttemptFailed(ModelFailed(code, detail), is_retryable=is_retryable, retry_after_s=retry_after_s)
+    return _AttemptFailed(
+        ModelFailed(code, report.message, status, report.code),
+        is_retryable=status in RETRIED_STATUSES and code in TRANSIENT and not too_long,
+        retry_after_s=retry_after_s,
+    )
 
 
 def _retry_after_s(header: str) -> float | None:
@@ -249,12 +271,3 @@ def _retry_after_s(header: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds < float("inf") else None
-
-
-def _timed_out(error: BaseException | None) -> bool:
-    """Whether a TimeoutError is among the causes. The SDK reports other lost connections as timeouts as well."""
-    while error is not None:
-        if isinstance(error, TimeoutError):
-            return True
-        error = error.__cause__
-    return False

@@ -4,25 +4,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.message import LanguageModelInput
+from llm_worker.upstream.redaction import redact
 
 ToolChoice = Literal["auto", "none", "required"]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model, its server and its limits."""
+    """A model, its server and its limits. max_output_tokens: None is not sent; the server's limit holds."""
 
     name: str
     base_url: str
     api_key: str = ""
-    max_output_tokens: int = 4096
+    max_output_tokens: int | None = None
     takes_prompt_cache_key: bool = False
+    # Whether a partial answer at the end of a request is continued.
+    takes_prefill: bool = True
     # Whether tools may stay in a request that must not call them; leaving them out would change the cached prefix.
     takes_tool_choice_none: bool = True
+    requires_alternating_roles: bool = False
 
     def __repr__(self) -> str:
-        return f"Model({self.name!r} at {self.base_url!r})"  # never the key
+        # Never the key, which some put into the address.
+        return f"Model({self.name!r} at {redact(self.base_url, [self.api_key], limit=200)!r})"
 
 
 @dataclass(frozen=True)
@@ -37,3 +43,9 @@ class Request:
     cache_key: str = ""
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: ToolChoice = "auto"
+
+    @property
+    def sent_messages(self) -> LanguageModelInput:
+        """The messages as this model's server accepts them."""
+        is_strict = self.model.requires_alternating_roles
+        return alternate_roles(self.messages) if is_strict else self.messages

@@ -3,14 +3,15 @@
 Never logs a key: keys are sent in a header, and only bodies are logged.
 """
 
-import json
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
 
+from chat.infrastructure import log_context
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta
@@ -20,15 +21,20 @@ logger = logging.getLogger(__name__)
 logger.setLevel(logging.INFO)
 
 
+# Pictures and files inside a text; what is left says what it was and how large.
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*);base64,([A-Za-z0-9+/=_-]{64,})")
+
+
 def log_request(body: Mapping[str, Any]) -> None:
+    """body: as sent, with the model's name."""
     if settings.LOG_LLM_REQUESTS:
-        logger.info("LLM_REQUEST %s", json.dumps(body, ensure_ascii=False))
+        _write("LLM_REQUEST", body)
 
 
-def log_completion(completion: Completion) -> None:
+def log_completion(model: str, completion: Completion) -> None:
     if settings.LOG_LLM_REQUESTS:
-        said = asdict(completion) | {"usage": completion.usage._asdict()}
-        logger.info("LLM_RESPONSE %s", json.dumps(said, ensure_ascii=False))
+        said = asdict(completion) | {"tool_calls": [], "usage": completion.usage._asdict()}
+        _write("LLM_RESPONSE", {"model": model, **said})
 
 
 class ResponseLog:
@@ -42,17 +48,41 @@ class ResponseLog:
         if self._is_wanted:
             self._deltas += deltas
 
-    def write(self) -> None:
-        """Called at the end of the inference, after success or failure."""
+    def write(self, model: str, calls: Iterable[tuple[str, str, str]]) -> None:
+        """Called at the end of the inference, after success or failure. calls: id, name and arguments of each."""
         if self._is_wanted:
-            logger.info("LLM_RESPONSE %s", json.dumps(_summary(self._deltas), ensure_ascii=False))
+            asked = [{"id": pk, "name": name, "arguments": arguments} for pk, name, arguments in calls]
+            _write("LLM_RESPONSE", {"model": model, **_summary(self._deltas), "tool_calls": asked})
+
+
+def _write(event: str, content: Mapping[str, Any]) -> None:
+    """One JSON object: the event, the ids of the run, and the content."""
+    logger.info({"event": event, **log_context.current(), **_without_data(content)})
+
+
+def _without_data(value: Any) -> Any:
+    match value:
+        case str():
+            return _DATA_URL.sub(_describe_data, value) if "data:" in value else value
+        case Mapping():
+            return {name: _without_data(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_without_data(one) for one in value]
+        case _:
+            return value
+
+
+def _describe_data(match: re.Match[str]) -> str:
+    return f"data:{match[1]};base64,({len(match[2])} characters left out)"
 
 
 def _summary(deltas: list[Delta]) -> dict[str, Any]:
     usages = [delta for delta in deltas if isinstance(delta, TokenUsage)]
+    reasons = [delta.reason for delta in deltas if isinstance(delta, Finished)]
+    reasoning = "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta))
     return {
         "text": "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),
-        "reasoning": "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta)),
-        "finish": [delta.reason for delta in deltas if isinstance(delta, Finished)],
+        **({"reasoning": reasoning} if reasoning else {}),
+        "finish_reason": reasons[-1] if reasons else None,
         "usage": usages[-1]._asdict() if usages else None,
     }

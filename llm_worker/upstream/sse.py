@@ -1,7 +1,8 @@
 """Splits a byte stream into server-sent events. Pure; does not interpret their data.
 
 Follows the WHATWG specification: lines end in LF, CR LF or CR; an event consists of `data` lines and ends with a blank
-line; comments and other fields are skipped. The size of an unfinished event is bounded.
+line; comments and other fields are skipped, but for `error`, in which older llama.cpp servers report one. The size of an
+unfinished event is bounded.
 """
 
 # Far above any chunk of a model server: even the arguments of a tool call arrive in small deltas.
@@ -49,6 +50,9 @@ class EventSplitter:
         for line in lines:
             if line.startswith(b"data:"):
                 self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+                self._hold(len(line))
+            elif line.startswith(b"error:"):
+                self._data.append(b'{"error":%b}' % line[6:])
                 self._hold(len(line))
             elif not line and self._data:
                 events.append(b"\n".join(self._data))

@@ -19,6 +19,9 @@ CONNECT_TIMEOUT_S: Final = 10.0
 KEEPALIVE_S: Final = 5.0
 # How long to wait for the end of a body after [DONE].
 END_OF_BODY_S: Final = 0.05
+# Of an error response this much is read, for so long: it is a text, whatever the server sends.
+MAX_ERROR_BYTES: Final = 64 * 1024
+ERROR_BODY_S: Final = 5.0
 # Name of the response extension that holds the body.
 BODY: Final = "body"
 # Headers that no longer apply, since aiohttp has decoded the body.
@@ -58,7 +61,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                 )
         except TimeoutError as error:
             raise httpx2.ReadTimeout("no answer") from error
-        body = ResponseBody(answered, self._silence_s)
+        body = (ResponseBody if answered.status < 400 else _ErrorBody)(answered, self._silence_s)
         return httpx2.Response(
             answered.status,
             headers=[(name, value) for name, value in answered.raw_headers if name.lower() not in DECODED],
@@ -77,7 +80,9 @@ class ResponseBody(httpx2.AsyncByteStream):
         self._windowed_reads = WindowedReads.for_response(answered)
         self._silence_s = silence_s
         self._waiting: asyncio.Future[None] | None = None
-        self._content.on_eof(self._wake)
+        self._closed: asyncio.Future[None] | None = None
+        self._content.on_eof(self._on_eof)
+        self._break_off_with(answered.connection)
 
     async def read(self) -> bytes:
         """All bytes received so far, or the next ones; empty at the end. Unread bytes hold the server back."""
@@ -114,6 +119,33 @@ class ResponseBody(httpx2.AsyncByteStream):
                 while await self.read():
                     pass
 
+    def _break_off_with(self, connection: aiohttp.connector.Connection | None) -> None:
+        """End a pending read when the connection is gone.
+
+        aiohttp closes a connection whose bytes are not HTTP, but leaves a read that waits for the next byte waiting.
+        """
+        # Not `not protocol`: it is a queue, and false while it is empty.
+        if (
+            connection is None
+            or connection.protocol is None
+            or (closed := connection.protocol.closed) is None
+        ):
+            return
+        # Once for all responses of the connection.
+        closed.remove_done_callback(_mark_as_seen)
+        closed.add_done_callback(_mark_as_seen)
+        closed.add_done_callback(self._break_off)
+        self._closed = closed
+
+    def _break_off(self, _closed: asyncio.Future[None]) -> None:
+        if not self._content.is_eof() and self._content.exception() is None:
+            self._content.set_exception(aiohttp.ClientPayloadError("the connection is lost"))
+
+    def _on_eof(self) -> None:
+        if self._closed:
+            self._closed.remove_done_callback(self._break_off)
+        self._wake()
+
     def _wake(self) -> None:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
@@ -124,6 +156,27 @@ class ResponseBody(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         self._answered.release()
+
+
+def _mark_as_seen(closed: asyncio.Future[None]) -> None:
+    """asyncio logs a future whose exception nobody has seen."""
+    if not closed.cancelled():
+        closed.exception()
+
+
+class _ErrorBody(ResponseBody):
+    """The beginning of the body of an error response; its status counts, even if the body does not come."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left, until = MAX_ERROR_BYTES, asyncio.get_running_loop().time() + ERROR_BODY_S
+        with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
+            while left > 0 and (piece := await self._read_until(until)):
+                left -= len(piece)
+                yield piece
+
+    async def _read_until(self, until: float) -> bytes:
+        async with asyncio.timeout_at(until):
+            return await self.read()
 
 
 def _proxy(base_url: str) -> str | None:

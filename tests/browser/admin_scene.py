@@ -48,11 +48,11 @@ class Alice:
         return self._http.get(path).json()
 
     def ask(self, session: str, text: str, **body: Any) -> Any:
-        """Start a turn and wait until all its runs have ended."""
+        """Start a turn and wait until all its runs have ended and are announced."""
         started = self.post(f"sessions/{session}/turns/", text=text, **body)
         limit = time.monotonic() + LIMIT_S
         for run in started["runs"]:
-            while self.get(f"runs/{run['id']}/")["status"] in ("queued", "running", "stopping"):
+            while self.get(f"runs/{run['id']}/")["announced_at"] is None:
                 assert time.monotonic() < limit, f"still not answered: {text}"
                 time.sleep(0.05)
         return started

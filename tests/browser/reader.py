@@ -83,11 +83,22 @@ class Reader:
         """Wait until the page has started and focused the composer."""
         expect(self.field).to_be_focused()
 
-    def pick(self, *models: str) -> None:
-        self.page.locator("#models summary").click()
-        for box in self.page.locator("#models input").all():
-            box.set_checked(box.get_attribute("value") in models) if box.is_enabled() else None
-        self.page.keyboard.press("Escape")
+    def pick(self, model: str, *others: str) -> None:
+        """Switch to a model, and compare it with others."""
+        summary = self.page.locator("#models summary")
+        summary.click()
+        self.page.locator("#models").get_by_role("button", name=model, exact=True).click()
+        expect(self.page.locator("#models[open]")).to_have_count(0)
+        if others:
+            summary.click()
+            for other in others:
+                self.page.get_by_label(f"Compare {other} side by side").check()
+            self.page.keyboard.press("Escape")
+
+    def expect_picked(self, *models: str) -> None:
+        expect(self.page.locator("#models summary")).to_have_attribute(
+            "aria-label", f"Models: {', '.join(models)}"
+        )
 
     def send(self, text: str) -> None:
         """Send as soon as the page accepts it: an answer may be complete before the POST of its question has returned."""

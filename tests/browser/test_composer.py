@@ -1,5 +1,7 @@
 """The composer: typed text is never lost, and keys do what they usually do."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -7,6 +9,8 @@ from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+# Its name has a hash of its content.
+PAGE_SCRIPT = re.compile(r"/chat/page\.[0-9a-f]+\.js$")
 LONG = "All the tides of the year. " * 400
 
 PASTE = """(field, text) => {
@@ -59,10 +63,10 @@ class Late:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.held: list[Route] = []
-        page.route("**/chat/page.js", self._hold)
+        page.route(PAGE_SCRIPT, self._hold)
 
     def go(self, address: str) -> None:
-        with self.page.expect_request("**/chat/page.js"):
+        with self.page.expect_request(PAGE_SCRIPT):
             self.page.goto(address, wait_until="commit")
         expect(self.page.locator("[data-send]")).to_be_attached()
 
@@ -212,7 +216,7 @@ def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: R
     expect(models).to_have_attribute("aria-label", "Models: alpha")
     reader.page.keyboard.press("Escape")
     reader.send("And on the sea?")
-    reader.expect_echo("And on the sea?", index=1)
+    reader.expect_echo("And on the sea?", index=2)
     assert "You are Sailor." in stack.upstream.requests[-1].messages[0]["content"]
     reader.page.get_by_role("button", name="New chat").click()
     expect(agents).to_have_attribute("aria-label", "Agent: No agent")

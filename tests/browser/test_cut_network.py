@@ -1,6 +1,5 @@
 """The network between browser and server is cut and restored at random while runs write: nothing is lost or doubled."""
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reader import Reader
 from tests.faults.proxy import TO_CLIENT, TO_SERVER, Proxy
+from tests.seeds import seed_of
 from tests.stack import Stack
 from tests.upstream_steps import last_user_text
 
@@ -70,7 +70,7 @@ def proxy(stack: Stack) -> Iterator[Proxy]:
 
 
 def test_after_any_cuts_the_page_shows_what_is_stored(browser: Browser, stack: Stack, proxy: Proxy) -> None:
-    seed = int(os.environ.get("CUT_SEED", random.SystemRandom().randrange(1_000_000)))
+    seed = seed_of("CUT_SEED")
     print(f"CUT_SEED={seed}, {TABS * ROUNDS * len(MODELS)} runs")
     chance = random.Random(seed)
     stack.upstream.reply_by(answer)

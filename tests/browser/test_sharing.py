@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
@@ -44,6 +45,75 @@ def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
         assert (stranger.foreign_requests, stranger.errors) == ([], [])
 
 
+def chat_of(messages: int) -> dict[str, Any]:
+    """The file of a chat of so many questions and answers."""
+    sent_at = "2026-01-01T00:00:00Z"
+    root: dict[str, Any] = {"id": 0, "role": "root", "sent_at": sent_at, "latest_child": 1}
+    replies: list[dict[str, Any]] = [
+        {
+            "id": n,
+            "role": "user" if n % 2 else "assistant",
+            "parent": n - 1,
+            "text": f"Text {n}",
+            "sent_at": sent_at,
+        }
+        for n in range(1, messages + 1)
+    ]
+    for reply in replies[:-1]:
+        reply["latest_child"] = reply["id"] + 1
+    return {"format": "turnwire.session", "version": 2, "messages": [root, *replies]}
+
+
+def bring_in(reader: Reader, path: Path) -> None:
+    reader.page.locator("#account").click()
+    with reader.page.expect_file_chooser() as chooser:
+        reader.page.get_by_role("menuitem", name="Import a chat").click()
+    chooser.value.set_files(path)
+
+
+def read_to_the_end(page: Page) -> None:
+    more = page.get_by_role("button", name="Show more")
+    while more.is_visible():
+        before = page.get_by_role("article").count()
+        more.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "before => document.querySelectorAll('article').length > before"
+            " || !document.querySelector('main > button').checkVisibility()",
+            arg=before,
+        )
+
+
+def test_a_visitor_who_reads_on_gets_every_message_until_the_link_is_revoked(
+    browser: Browser, reader: Reader, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(chat_of(350)))
+    first = reader.page.url
+    bring_in(reader, path)
+    reader.page.wait_for_function("first => location.href !== first", arg=first)
+    choose(reader, "Share")
+    dialog = reader.page.get_by_role("dialog", name="Share this chat")
+    dialog.get_by_role("button", name="Create a link").click()
+    address = dialog.get_by_label("Link", exact=True).input_value()
+    with Reader.at(browser, reader.page.url) as stranger:
+        stranger.page.goto(address)
+        messages = stranger.page.get_by_role("article")
+        expect(messages).to_have_count(100)
+        read_to_the_end(stranger.page)
+        expect(messages).to_have_count(350)
+        texts = messages.locator(".question-text, .body").all_text_contents()
+        assert [text.strip() for text in texts] == [f"Text {n}" for n in range(1, 351)]
+        assert stranger.context.cookies() == []
+        # A reload would return to where the visitor was.
+        stranger.page.goto("about:blank")
+        stranger.page.goto(address)
+        expect(messages).to_have_count(100)
+        dialog.get_by_role("button", name="Revoke").click()
+        expect(dialog.get_by_label("Link", exact=True)).to_have_count(0)
+        stranger.page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+        expect(stranger.page.get_by_role("alert")).to_have_text("This chat is not shared any more.")
+
+
 def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None:
     reader.send("Keep this")
     reader.expect_echo("Keep this")
@@ -57,15 +127,9 @@ def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None
     assert "## You" in files["md"].read_text(encoding="utf-8")
     assert json.loads(files["json"].read_text(encoding="utf-8"))["format"] == "turnwire.session"
 
-    def bring_in(path: Path) -> None:
-        reader.page.locator("#account").click()
-        with reader.page.expect_file_chooser() as chooser:
-            reader.page.get_by_role("menuitem", name="Import a chat").click()
-        chooser.value.set_files(path)
-
-    bring_in(files["md"])
+    bring_in(reader, files["md"])
     expect(reader.page.get_by_role("alert")).to_contain_text("not a chat that was exported")
-    bring_in(files["json"])
+    bring_in(reader, files["json"])
     reader.page.wait_for_function("first => location.href !== first", arg=first)
     expect(reader.questions.locator(".question-text")).to_have_text(["Keep this"])
     reader.expect_echo("Keep this")

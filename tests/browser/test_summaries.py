@@ -1,12 +1,16 @@
 """Compression of long chats: "compress now", its progress, and the start of the verbatim part."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
+from tests.browser.test_tools import with_tools
 from tests.stack import Stack
+from tests.upstream_steps import Rule
 
 pytestmark = pytest.mark.browser
 LONG = "word " * 400
@@ -69,3 +73,90 @@ def test_a_summary_that_cannot_be_used_is_reported_and_changes_nothing(
     reader.page.reload()
     reader.expect_echo("Two", index=1)
     assert compressing
+
+
+MODELS = """
+from chat.models import ModelConfig
+for name, window in {"narrow": 8000, "small": 3000}.items():
+    ModelConfig.objects.get_or_create(name=name, defaults=ModelConfig.fields_for(name, window))
+"""
+FACT = re.compile(r"fact-\d+\b")
+FILLER = " word" * 350
+QUIET = """async () => {
+    const session = location.hash.slice(1).split("/")[0];
+    for (;;) {
+        const answer = await (await fetch(`/api/sessions/${session}/compression/`)).json();
+        if (!answer.is_under_way) return;
+        await new Promise((done) => setTimeout(done, 50));
+    }
+}"""
+
+
+@pytest.fixture
+def small_windows(compressing: Stack, stack: Stack) -> Iterator[Stack]:
+    """With models `narrow` and `small`, and a summariser that keeps every fact it is shown; no other test sees them."""
+    stack.manage("shell", "-v", "0", "-c", MODELS)
+    stack.upstream.rules.insert(0, Rule(keep_the_facts, stream=False))
+    yield stack
+    hidden = (
+        "from chat.models import ModelConfig as M; M.objects.filter(name__in=['narrow', 'small']).delete()"
+    )
+    stack.manage("shell", "-v", "0", "-c", hidden)
+
+
+def keep_the_facts(body: dict[str, Any]) -> list[dict[str, Any]]:
+    texts = [message["content"] for message in body["messages"]]
+    marker = next(number for number, text in enumerate(texts) if text.startswith("[Marker"))
+    return [{"text": " ".join(dict.fromkeys(FACT.findall("\n".join(texts[:marker]))))}]
+
+
+def tell(reader: Reader, number: int, filler: str) -> None:
+    """Send a question with a fact, and wait for all answers and for what they cause."""
+    reader.send(f"Remember fact-{number}." + filler)
+    expect(reader.questions).to_have_count(number)
+    expect(reader.page.locator("article.answer[aria-busy=true]")).to_have_count(0)
+    expect(reader.page.locator("article.answer").last).to_contain_text("Noted.")
+    reader.page.evaluate(QUIET)
+
+
+def facts_sent(stack: Stack, model: str) -> set[str]:
+    sent = [one for one in stack.upstream.requests if one.body["model"] == model][-1]
+    return set(FACT.findall("\n".join(message["content"] or "" for message in sent.messages)))
+
+
+def test_in_a_small_window_with_tools_every_fact_is_still_sent_and_every_message_shown(
+    small_windows: Stack, reader: Reader
+) -> None:
+    small_windows.upstream.reply({"text": "Noted." + FILLER})
+    searching = with_tools(reader, "current_time", "web_search", "research_agent")
+    searching.page.reload()
+    searching.wait_until_ready()
+    searching.pick("alpha", "narrow")
+    searching.pick("narrow")
+    for number in range(1, 15):
+        tell(searching, number, FILLER)
+        assert facts_sent(small_windows, "narrow") == {f"fact-{n}" for n in range(1, number + 1)}
+    mark = searching.page.locator("aside.summary")
+    expect(mark).to_contain_text("The messages above are summarised for the model")
+    mark.locator("summary").click()
+    expect(mark.locator(".markdown")).to_contain_text("fact-1 fact-2")
+    expect(searching.questions).to_have_count(14)
+
+
+def test_beside_a_large_model_the_mark_names_the_small_one_that_needs_the_summary(
+    small_windows: Stack, reader: Reader
+) -> None:
+    small_windows.upstream.reply({"text": "Noted."})
+    reader.page.reload()
+    reader.wait_until_ready()
+    reader.pick("alpha", "small")
+    for number in range(1, 8):
+        tell(reader, number, FILLER)
+    expect(reader.page.locator("aside.summary")).to_contain_text(
+        "The messages above are summarised for small"
+    )
+    requests = [one for one in small_windows.upstream.requests if one.body["model"] == "alpha"]
+    asked = [message for message in requests[-1].messages if message["role"] == "user"]
+    assert [FACT.findall(message["content"]) for message in asked] == [[f"fact-{n}"] for n in range(1, 8)]
+    assert facts_sent(small_windows, "small") == {f"fact-{n}" for n in range(1, 8)}
+    expect(reader.questions).to_have_count(7)

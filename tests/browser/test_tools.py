@@ -65,6 +65,22 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
         helped.expect_answer("It is late there.")
 
 
+def test_a_copied_answer_has_a_paragraph_break_where_tools_ran(helped: Reader, stack: Stack) -> None:
+    call = streamed_call("current_time", "{}")
+    stack.upstream.reply({"text": "Let me look that up."}, *call, times=1)
+    stack.upstream.reply({"text": "It is late."})
+    helped.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    helped.send("What time is it?")
+    helped.expect_answer("It is late.")
+    for _ in range(2):
+        helped.answers.get_by_role("button", name="Copy answer").click()
+        expect(helped.answers.get_by_role("button", name="Copied")).to_be_visible()
+        copied = helped.page.evaluate("navigator.clipboard.readText()")
+        assert copied == "Let me look that up.\n\nIt is late."
+        helped.page.reload()
+        helped.expect_answer("It is late.")
+
+
 def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader, stack: Stack) -> None:
     stack.searching.find(MOON, SUN)
     stack.upstream.reply(search_call("who pulls the sea"), after_tools=0)

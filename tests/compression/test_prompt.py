@@ -56,6 +56,14 @@ def test_an_answer_with_tools_is_shown_with_their_names_alone() -> None:
     assert not message.calls
 
 
+def test_text_before_a_call_is_a_paragraph_of_its_own() -> None:
+    rounds = (Round((Call("c", "web_search", {}, "r"),), text_before="Let me look."),)
+    (message,) = to_messages(
+        [Entry("a", "assistant", "Let me look.Found it.", SENT_AT, rounds=rounds)], RENDERER
+    )
+    assert message.text == "[Tools used for this answer: web_search]\n\nLet me look.\n\nFound it."
+
+
 def test_an_answer_that_only_used_tools_still_says_so_and_an_empty_one_is_left_out() -> None:
     assert [message.text for message in to_messages([answer("", "act"), answer("")], RENDERER)] == [
         "[Tools used for this answer: act]"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.compressions.summaries import find_summary_for_branch
-from chat.models import ModelConfig, Session, TriggeredBy
+from chat.models import Compression, ModelConfig, Session, TriggeredBy
 from chat.models.session import SessionEvent
 from compression.measurement import measure_branch
 from compression.prompt import MARKER
@@ -48,6 +48,34 @@ def test_a_long_branch_gets_a_summary_below_its_last_question(talk, runner, upst
     assert done.prompt_tokens
     assert [event["status"] for event in heard(talk)] == ["started", "done"]
     assert heard(talk)[1]["tokens_after"] == done.tokens_after
+
+
+def test_the_window_is_measured_in_tokens_of_our_estimate(talk, runner, upstream):
+    upstream.reply({"text": SUMMARY}, stream=False)
+    talk.turns(4)
+    short = talk.ask("a4")
+    runner.run(str(short.pk))
+    assert again(short).status == "nothing"
+    ModelConfig.objects.update(token_factor=1.5)
+    talk.turn(5, tokens=10)
+    asked = talk.ask("a5")
+    runner.run(str(asked.pk))
+    done = again(asked)
+    assert done.status == "done"
+    assert done.history_window == 2000 - done.reserved_tokens
+    assert 333 < done.reserved_tokens < 2000
+
+
+def test_a_server_that_demands_alternating_roles_is_asked_in_its_way(talk, runner, upstream):
+    talk.model.requires_alternating_roles = upstream.strict = True
+    talk.model.save()
+    talk.turns(6)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    asked = talk.ask("a6")
+    runner.run(str(asked.pk))
+    assert again(asked).status == "done"
+    assert roles(upstream) == [["system", *["user", "assistant"] * 5, "user"]]
+    assert upstream.asides[0].messages[-1]["content"].startswith(MARKER)
 
 
 def test_the_model_is_asked_with_a_marker_and_without_what_came_after_the_parent(talk, runner, upstream):
@@ -140,6 +168,8 @@ def test_the_trigger_is_exact(talk, runner, upstream, room, status):
     found = measure_branch(asked, talk.model)
     window = -(-found.params.history_tokens * 4 // 3) + found.reserved_tokens + room
     type(talk.model).objects.update(context_window=window)
+    # What is reserved depends on the window, too.
+    Compression.objects.update(reserved_tokens=found.reserved_tokens)
     runner.run(str(asked.pk))
     assert again(asked).status == status
 
@@ -151,21 +181,44 @@ def test_a_single_turn_cannot_be_summarised(talk, runner, upstream):
     assert (again(asked).status, upstream.asides) == ("nothing", [])
 
 
-def test_the_smallest_window_of_the_turns_models_counts(talk, runner, upstream):
-    small = talk.model
+def test_of_the_models_of_a_turn_each_is_measured_by_its_own_window(talk, runner, upstream):
     large = factories.create_model("oceans", base_url=upstream.base_url, context_window=100_000)
     talk.turns(5)
     talk.turn(6, siblings=["b6"])
-    run = talk["b6"].run
-    type(run).objects.filter(pk=run.pk).update(model_config=small)
     run = talk["a6"].run
     type(run).objects.filter(pk=run.pk).update(model_config=large)
     upstream.reply({"text": SUMMARY}, stream=False)
-    asked = talk.ask("a6", model=large)
-    runner.run(str(asked.pk))
-    assert again(asked).history_window == max(0, 3000 - again(asked).reserved_tokens)
-    assert again(asked).status == "done"
+    roomy = talk.ask("a6", model=large)
+    runner.run(str(roomy.pk))
+    assert (again(roomy).status, talk.summaries()) == ("nothing", [])
+    full = talk.ask("b6")
+    runner.run(str(full.pk))
+    assert again(full).status == "done"
+    assert again(full).history_window == 3000 - again(full).reserved_tokens
     assert find_summary_for_branch(talk["b6"]) == find_summary_for_branch(talk["a6"]) is not None
+
+
+def test_a_run_that_could_not_show_its_whole_history_makes_a_compression_due(talk, runner, upstream):
+    talk.turns(3)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    uncut = talk.ask("a3")
+    runner.run(str(uncut.pk))
+    assert again(uncut).status == "nothing", "it is short enough by the stored counts"
+    cut = talk.ask("a3")
+    Compression.objects.filter(pk=cut.pk).update(is_history_cut=True)
+    runner.run(str(cut.pk))
+    assert (again(cut).status, len(talk.summaries())) == ("done", 1)
+
+
+def test_of_a_history_longer_than_the_window_no_more_is_kept_than_the_window_holds(talk, runner, upstream):
+    """After a switch from a model with a large window: a fifth of that history does not fit."""
+    talk.turns(60)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    asked = talk.ask("a60")
+    runner.run(str(asked.pk))
+    done = again(asked)
+    assert done.tokens_before > 5 * done.history_window
+    assert done.tokens_after < 0.75 * done.history_window
 
 
 def test_another_model_may_summarise(talk, runner, upstream, settings):
@@ -331,8 +384,56 @@ def test_what_was_written_ahead_on_another_branch_is_not_used(talk, runner, upst
     assert [summary.text for summary in talk.summaries()] == ["Of the other branch."]
 
 
+def test_what_was_written_ahead_for_another_model_is_not_used(talk, runner, upstream, settings):
+    settings.COMPRESSION_AHEAD = True
+    other = factories.create_model(
+        "oceans", base_url=upstream.base_url, context_window=3000, max_output_tokens=500
+    )
+    talk.turns(5)
+    upstream.reply({"text": SUMMARY}, times=1, stream=False)
+    upstream.reply({"text": "For the other model."}, stream=False)
+    runner.run(str(talk.ask("a5").pk))
+    talk.turns(1)
+    runner.run(str(talk.ask("a6", model=other).pk))
+    assert [summary.text for summary in talk.summaries()] == ["For the other model."]
+
+
+def test_each_model_is_compressed_as_it_sees_the_branch(talk, runner, upstream):
+    """A large model's summary is written from the messages, not from a small one's summary of them."""
+    large = factories.create_model("oceans", base_url=upstream.base_url, context_window=40_000)
+    talk.turns(6)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    runner.run(str(talk.ask("a6").pk))
+    talk.turns(6)
+    upstream.asides.clear()
+    runner.run(str(talk.ask("a12").pk))
+    by_small = [str(aside.body) for aside in upstream.asides]
+    assert "previous_summary" in by_small[0]
+    assert not any("says u1 " in body for body in by_small)
+    upstream.asides.clear()
+    by_hand = talk.ask("a12", TriggeredBy.USER, model=large)
+    runner.run(str(by_hand.pk))
+    [by_large] = [str(aside.body) for aside in upstream.asides]
+    assert "previous_summary" not in by_large
+    assert "says u1 " in by_large
+    assert again(by_hand).tokens_before > again(by_hand).tokens_after
+
+
 def test_ahead_of_time_is_off_by_default(talk, runner, upstream):
     talk.turns(5)
     asked = talk.ask("a5")
     runner.run(str(asked.pk))
     assert (again(asked).status, upstream.asides) == ("nothing", [])
+
+
+def test_a_failed_compression_keeps_what_the_server_said_for_staff(talk, runner, upstream, admin_client):
+    talk.turns(6)
+    said = {"error": {"code": "DeploymentNotFound", "message": "no deployment for ann@example.org"}}
+    upstream.reply({"status": 404, "body": said}, stream=False)
+    asked = talk.ask("a6")
+    runner.run(str(asked.pk))
+    failed = again(asked)
+    assert (failed.status, failed.error_code) == ("failed", "model_not_found")
+    assert failed.upstream_error == (404, "DeploymentNotFound", "no deployment for [redacted]")
+    page = admin_client.get(f"/admin/chat/compression/{asked.pk}/change/").content.decode()
+    assert "no deployment for [redacted]" in page

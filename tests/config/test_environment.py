@@ -49,6 +49,8 @@ def test_a_good_environment_says_nothing() -> None:
         ("MAX_LLM_CYCLES", "0"),
         ("MAX_RUNS_PER_USER", "x"),
         ("MAX_QUEUED_RUNS", "1.5"),
+        ("MAX_COST_PER_DAY", "-1"),
+        ("MAX_COST_PER_DAY", "nan"),
         ("RUN_DEADLINE", "soon"),
         ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),

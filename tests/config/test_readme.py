@@ -31,7 +31,7 @@ def test_nothing_but_the_settings_reads_the_environment() -> None:
     """Except config/, which has the process edges, and keys of models, whose variables are named by model rows."""
     readers = {
         str(path.relative_to(ROOT)): line.strip()
-        for package in ("chat", "web", "llm_worker", "compression", "knowledge")
+        for package in ("chat", "web", "llm_worker", "compression", "ingest", "knowledge")
         for path in (ROOT / package).rglob("*.py")
         for line in path.read_text(encoding="utf-8").splitlines()
         if "os.environ" in line and "api_key_env" not in line

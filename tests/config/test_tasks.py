@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from chat.protocol.tasks import COMPRESS_BRANCH, TASK_NAMES
+from chat.protocol.tasks import COMPRESS_BRANCH, EXTRACT_FILE, TASK_NAMES
 from config.celery import app
 from tests.instance import ROOT
 
@@ -18,7 +18,12 @@ def test_every_declared_task_is_registered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "names"), [("config.celery", set(TASK_NAMES)), ("config.compression_app", {COMPRESS_BRANCH})]
+    ("module", "names"),
+    [
+        ("config.celery", set(TASK_NAMES)),
+        ("config.compression_app", {COMPRESS_BRANCH}),
+        ("config.ingest_app", {EXTRACT_FILE}),
+    ],
 )
 def test_a_worker_knows_its_own_tasks_alone(module: str, names: set[str]) -> None:
     """In a process of its own, as it is started: loading the others' would start what belongs to them."""

@@ -172,6 +172,8 @@ class Socket:
             case "snapshot":
                 view = self.runs.setdefault(frame["run"], RunView())
                 view.reset(frame["attempt"], frame["seq"], frame["message"])
+            case "run_continued":
+                self.stopped_turns.pop(frame["turn"], None)
             case "overall_stop":
                 if frame["turn"] in self.stopped_turns:
                     raise ContractError(f"two overall_stop for {frame['turn']}")

@@ -25,6 +25,7 @@ for name, window in {"narrow": 8000, "small": 3000}.items():
 """
 SUMMARY = "They counted turns."
 FILLER = " word" * 60
+NAMED = re.compile(r"Question \d+\b")
 SAID = re.compile(r"(Question|Answer) (\d+)\b")
 
 
@@ -198,6 +199,53 @@ async def test_a_smaller_model_goes_on_with_a_long_conversation(talk: Talk) -> N
     await talk.quiet()
     await talk.turn(models=["small"])
     assert talk.said()[0] == "SUM"
+
+
+def keep_what_is_shown(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """A summary that names every question that its writer is shown before the marker or in the previous summary."""
+    texts = [message["content"] for message in body["messages"]]
+    marker = next(number for number, text in enumerate(texts) if text.startswith("[Marker"))
+    return [{"text": " ".join(dict.fromkeys(NAMED.findall("\n".join(texts[:marker]))))}]
+
+
+async def test_with_tools_every_question_is_shown_or_summarised_from_the_first_turn_on(talk: Talk) -> None:
+    talk.stack.upstream.rules.insert(0, Rule(keep_what_is_shown, stream=False))
+    tools = ["web_search", "current_time", "research_agent"]
+    given = {"name": "Three", "prompt": "You know the sea.", "tools": tools}
+    agent = await talk.client.call("POST", "agents/", json=given, status=201)
+    talk.session = await talk.client.new_session(agent=agent["id"])
+    await talk.socket.subscribe(talk.session["id"])
+    for number in range(1, 31):
+        await talk.turn(filler=" word" * 350)
+        await talk.quiet()
+        assert len(talk.stack.upstream.requests[-1].body["tools"]) == len(tools)
+        shown = NAMED.findall("\n".join(message["content"] for message in talk.shown()))
+        assert set(shown) == {f"Question {n}" for n in range(1, number + 1)}, f"turn {number}"
+    statuses = [row[0] for row in await talk.rows()]
+    assert statuses.count("done") >= 2
+    assert statuses.count("nothing") <= statuses.count("done"), "few are requested in vain"
+
+
+async def test_a_large_model_beside_a_small_one_is_sent_every_question_word_for_word(talk: Talk) -> None:
+    models = ["alpha", "small"]
+    before: list[dict[str, Any]] = []
+    summarised = 0
+    for number in range(1, 16):
+        await talk.turn(models=models)
+        await talk.quiet()
+        sent = {one.body["model"]: one.messages for one in talk.stack.upstream.requests[-len(models) :]}
+        questions = [match[2] for match in map(SAID.match, contents(sent["alpha"], "user")) if match]
+        assert questions == [str(n) for n in range(1, number + 1)], "at a fraction of its window"
+        assert sent["alpha"][: len(before)] == before, "each request extends the one before"
+        before = sent["alpha"]
+        summarised += any(SUMMARY in text for text in contents(sent["small"], "user"))
+    assert summarised >= 3, "the small one needs its summaries"
+    asked = {row[0] for row in await talk.rows("model")}
+    assert asked == {"small"}, "for the large one none is due"
+
+
+def contents(messages: list[dict[str, Any]], role: str) -> list[str]:
+    return [message["content"] for message in messages if message["role"] == role]
 
 
 async def test_two_hundred_turns_in_a_window_of_eight_thousand(talk: Talk) -> None:

@@ -9,11 +9,18 @@ import kombu
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from chat.metrics.tally import EVERY_S
 from chat.protocol.tasks import DEFAULT_QUEUE
 from tests.e2e.client import Client
 from tests.stack import READY_S, Stack
 
 pytestmark = pytest.mark.e2e
+COUNTED = (
+    "turnwire_runs_ended_total",
+    "turnwire_tokens_total",
+    "turnwire_time_to_first_token_seconds_count",
+    "turnwire_stop_seconds_count",
+)
 
 
 def told(stack: Stack) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -37,8 +44,21 @@ async def rise(stack: Stack, before: Any, name: str, **labels: str) -> float:
         await asyncio.sleep(0.1)
 
 
+async def settled(stack: Stack) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """What is told once processes have told all that earlier tests made them count, and a round of telling after it."""
+    before = await asyncio.to_thread(told, stack)
+    limit = time.monotonic() + READY_S
+    while True:
+        await asyncio.sleep(2 * EVERY_S)
+        now = await asyncio.to_thread(told, stack)
+        if all(now.get(key) == value for key, value in before.items() if key[0] in COUNTED):
+            return now
+        assert time.monotonic() < limit, "something is counted all the time"
+        before = now
+
+
 async def test_an_answer_and_a_stop_are_counted(stack: Stack) -> None:
-    before = told(stack)
+    before = await settled(stack)
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     stack.upstream.reply({"text": "Yes."}, {"usage": usage}, times=1)
     stack.upstream.reply({"text": "It"}, {"wait": "never"})

@@ -233,7 +233,7 @@ async def test_the_model_sees_each_message_where_it_belongs(stack: Stack, chat_w
     called = answering.messages[3]
     assert called["content"] == "Let me see. "
     found, time, report = contents_of_role(answering, "tool")
-    assert [one["document"] for one in json.loads(found.partition("\n")[2])["documents"]] == [1, 2, 3]
+    assert [one["document"] for one in json.loads(found)["documents"]] == [1, 2, 3]
     assert "(Asia/Tokyo)" in time
     assert report == "The sun does, too [3]."
 

@@ -30,6 +30,9 @@ class Act:
     def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
+    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
+        return 0
+
     async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         asked = {"q": f"act {arguments.get('what', '')}", "format": "json"}
         async with (

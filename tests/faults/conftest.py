@@ -13,7 +13,8 @@ from tests.faults.scenario import Scenario
 @pytest.fixture(scope="session")
 def shared_cluster() -> Iterator[Cluster]:
     """The cluster of tests that do not break Postgres or Valkey."""
-    with Cluster.running() as cluster:
+    # An answer for a reader that does not read is longer than answers may be by default.
+    with Cluster.running(MAX_RUN_CHARACTERS="10000000") as cluster:
         yield cluster
 
 

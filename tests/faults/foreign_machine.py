@@ -6,6 +6,7 @@ Each instance has its own copy of the code; most share one copy of this virtual 
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +80,15 @@ class Instance:
             if self.process.poll() is not None or time.monotonic() > limit:
                 raise AssertionError(f"the page does not answer:\n{self.output[-6000:]}")
             time.sleep(0.05)
+
+    def check_static_files(self) -> None:
+        """The page's style sheet has a hash in its name and is compressed: the start has collected the static files."""
+        with urllib.request.urlopen(f"{self.address}/login/", timeout=PATIENCE_S) as answer:
+            found = re.search(r"/static/chat/base\.[0-9a-f]{12}\.css", answer.read().decode())
+        assert found
+        request = urllib.request.Request(self.address + found[0], headers={"Accept-Encoding": "br"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            assert answer.headers["Content-Encoding"] == "br"
 
     def postgres(self) -> psutil.Process:
         return next(child for child in self._descendants() if child.name() == "postgres")
@@ -224,6 +235,7 @@ def running(*instances: Instance, timeout_s: float = PATIENCE_S) -> Iterator[Non
             cleanup.callback(one.close)
         for one in instances:
             one.wait_until_it_answers(timeout_s)
+            one.check_static_files()
         yield
         for one in instances:
             one.stop()

@@ -6,6 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 from chat.protocol.states import TERMINAL
+from tests.faults.history_continuations import (
+    beginning_kept,
+    is_continued,
+    reopened_unasked,
+    turn_events_problem,
+)
 from tests.faults.history_data import Frame, History, Row, Violation
 from tests.faults.history_tree import broken_trees
 from tests.faults.history_views import Replay, View
@@ -34,9 +40,14 @@ def broken_by_texts(history: History, replays: Iterable[Replay]) -> list[Violati
     messages = _by_id(history.database.messages)
     found = []
     for seen in replays:
+        found += reopened_unasked(history, seen)
         for run, view in [*seen.views.items(), *seen.cut_views]:
             if run in runs:
-                found += _shown(seen.client, view, runs[run], messages.get(runs[run]["message_id"], {}))
+                message = messages.get(runs[run]["message_id"], {})
+                if view.stop_reason and run not in seen.awaited and is_continued(history, run, view.attempt):
+                    found += beginning_kept(seen.client, run, view, message.get("text", ""))
+                else:
+                    found += _shown(seen.client, view, runs[run], message)
         for run in sorted(seen.awaited & runs.keys()):
             if run not in seen.views or seen.views[run].stop_reason is None:
                 shown = seen.views.get(run, View())
@@ -142,15 +153,13 @@ def _ends(history: History) -> Iterator[Violation]:
 
 
 def _turn_ends(history: History) -> Iterator[Violation]:
-    """I2, of turns: each is started and stopped once, and numbered news has no holes."""
-    told = Counter((row["kind"], row["payload"].get("turn")) for row in history.database.events)
+    """I2, of turns: each is started once and stopped once, and once more after it went on; news has no holes."""
     for turn in history.database.turns:
         ids = {"turn": turn["id"]}
         if turn["ended_at"] is None:
             yield Violation("I2", ids, "never ended")
-        for kind in ("turn_started", "overall_stop"):
-            if told[kind, turn["id"]] != 1:
-                yield Violation("I2", ids, f"{kind} was recorded {told[kind, turn['id']]} times")
+        if (problem := turn_events_problem(history, turn["id"])) is not None:
+            yield Violation("I2", ids, problem)
     numbers: dict[str, list[int]] = defaultdict(list)
     for row in history.database.events:
         numbers[row["session_id"]].append(row["n"])

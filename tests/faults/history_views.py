@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.faults.history_data import ClientLog, Frame, SocketLog, Violation
 
-EVENTS = ("turn_started", "overall_stop", "compression", "session")
+EVENTS = ("turn_started", "run_continued", "overall_stop", "compression", "session")
 
 
 @dataclass
@@ -20,6 +20,7 @@ class View:
     stop_reason: str | None = None
     at: float = 0.0
     calls: set[str] = field(default_factory=set)  # those of which it knows
+    kept: str | None = None  # shown at an end that was followed by `reset`: a snapshot must begin with it
 
     @property
     def is_empty(self) -> bool:
@@ -36,6 +37,15 @@ class Takeover:
 
 
 @dataclass
+class Reopening:
+    """A client had seen the end of `ended`, an attempt of the run, and then saw `attempt`."""
+
+    run: str
+    ended: int
+    attempt: int
+
+
+@dataclass
 class Replay:
     """All that one client's frames say. views: the last state of each run; awaited: runs whose end it must show."""
 
@@ -46,6 +56,7 @@ class Replay:
     stopped_turns: dict[str, str] = field(default_factory=dict)
     accepted: list[Frame] = field(default_factory=list)
     takeovers: list[Takeover] = field(default_factory=list)
+    reopenings: list[Reopening] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)
 
@@ -111,11 +122,13 @@ class _Connection:
         view = self._view(run)
         if view.stop_reason:
             self.seen.broken("I6", run, f"packet {attempt}-{seq} after stop {view.attempt}-{view.seq}")
+        elif view.kept is not None:
+            self.seen.broken("I6", run, f"attempt {attempt} starts over after an end")
         elif (problem := _break(view, attempt, seq)) is not None:
             invariant, evidence = problem
             self.seen.broken(invariant, run, evidence)
             view.text = view.reasoning = None  # unknown from here on: one break is told once
-        view.attempt, view.seq, view.at = attempt, seq, at
+        view.attempt, view.seq, view.at, view.kept = attempt, seq, at, None
         if view.text is not None and _is_of_unknown_call(view, frame["obj"]):
             self.seen.broken("I5", run, f"packet {attempt}-{seq} is of a call that it was never told of")
         if frame.get("placement", {}).get("sub_turn_index") is None:
@@ -127,17 +140,35 @@ class _Connection:
         view = self._view(run)
         was_here = view.at >= self.log.frames[0][0]  # and not on an earlier connection
         # On a later connection a client may name an ended run again, and is then told its end again.
-        if view.stop_reason and was_here:
-            self.seen.broken("I6", run, f"{frame['type']} of attempt {attempt} after stop")
+        kept = view.kept
+        if view.stop_reason and (was_here or attempt > view.attempt):
+            kept = self._reopen(view, frame)
         if attempt < view.attempt or (frame["type"] == "reset" and attempt == view.attempt):
             self.seen.broken("I3", run, f"{frame['type']} to attempt {attempt} while showing {view.attempt}")
         if attempt > view.attempt > 0 and was_here:
             self.seen.takeovers.append(Takeover(run, view.at, at))
         message = frame.get("message") or {}
+        text = message.get("text") or ""
+        if frame["type"] == "snapshot" and kept is not None:
+            if not text.startswith(kept):
+                self.seen.broken("I6", run, f"attempt {attempt} goes on without all of {kept[-40:]!r}")
+            kept = None
         self.here[run] = self.seen.views[run] = View(
-            attempt, frame.get("seq", 0), message.get("text") or "", message.get("reasoning") or "", at=at,
-            calls={call["tool_call_id"] for call in _calls(message.get("tool_calls", ()))},
+            attempt, frame.get("seq", 0), text, message.get("reasoning") or "", at=at,
+            calls={call["tool_call_id"] for call in _calls(message.get("tool_calls", ()))}, kept=kept,
         )  # fmt: skip
+
+    def _reopen(self, view: View, frame: Frame) -> str | None:
+        """After an end a newer attempt may begin, if a user asked for it (history_rules.py); returns what it must keep.
+
+        A `reset` may come before its snapshot, as before every snapshot that does not open an attempt.
+        """
+        run, attempt = frame["run"], frame["attempt"]
+        self.seen.reopenings.append(Reopening(run, view.attempt, attempt))
+        if attempt <= view.attempt:
+            self.seen.broken("I6", run, f"{frame['type']} of attempt {attempt} after stop")
+            return None
+        return view.text
 
     def _position(self, frame: Frame) -> None:
         session = frame["session"]
@@ -157,6 +188,9 @@ class _Connection:
         self.n[session] = n
         if frame["type"] == "turn_started":
             self.subscribed |= {run["id"]: True for run in frame["runs"]}
+        elif frame["type"] == "run_continued":
+            self.subscribed[frame["run"]] = True
+            self.seen.stopped_turns.pop(frame["turn"], None)
         elif frame["type"] == "overall_stop":
             turn = frame["turn"]
             if self.seen.stopped_turns.setdefault(turn, frame["stop_reason"]) != frame["stop_reason"]:

@@ -11,7 +11,7 @@ from tests.faults.history import percentile
 
 
 class Figures(NamedTuple):
-    """Durations of one test. row: the row of the fault table, such as "F1". what: the name of the duration."""
+    """Durations of one test. row: of the fault table, such as "F1", or an attack, such as "A1". what: the name of the duration."""
 
     row: str
     what: str

@@ -98,6 +98,10 @@ class Scenario:
         if answer.is_success and answer.json()["status"] in ("stopping", "stopped"):
             self.stops.setdefault(run, asked_at)
 
+    async def go_on(self, question: WatchedTurn) -> None:
+        """Continue the first answer, which was cut at the output limit."""
+        await self.client.call("POST", f"runs/{question.run}/continuation/", status=202)
+
     def record_fault(self) -> None:
         """Record the time of a fault."""
         self.faults.append(time.monotonic())

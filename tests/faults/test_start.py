@@ -22,10 +22,13 @@ PROCESSES = {
     "llm": ("celery", "-Q llm"),
     "sweeper": ("manage.py", "sweep_runs"),
     "compression": ("celery", "-Q compression"),
+    "ingest": ("celery", "-Q ingest"),
     "valkey": ("valkey-server",),
     "postgres": ("postgres", "-D"),
     "demo": ("-m demo",),
 }
+# How many of each with these words; of ingest, one and its pool of two. All others: one.
+COUNTS = {"llm": 2, "ingest": 3}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def is_answering(instance: LaunchedInstance, name: str) -> bool:
                 ) as connection:
                     return connection.execute("SELECT count(*) FROM auth_user").fetchone() is not None
             case _:
-                return len(instance.children(*PROCESSES[name])) == (2 if name == "llm" else 1)
+                return len(instance.children(*PROCESSES[name])) == COUNTS.get(name, 1)
     except (redis.RedisError, psycopg.Error):
         return False
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from knowledge.models import File, Project
+from knowledge.models import File, FilePassage, Project
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -17,13 +18,27 @@ def file(**fields: Any) -> Callable[[Any], Any]:
     return lambda alice: File.objects.create(owner=alice, name="tides.txt", **fields)
 
 
+def passage(**fields: Any) -> Callable[[Any], Any]:
+    def create(alice: Any) -> Any:
+        owner = file()(alice)
+        given = {"position": 0, "start": 0, "text": "Low."}
+        return [FilePassage.objects.create(file=owner, **given | fields) for _ in range(2)]
+
+    return create
+
+
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "project_has_a_name": lambda alice: Project.objects.create(owner=alice, name=""),
     "file_kind_known": file(kind="sound"),
     "file_status_known": file(status="lost"),
     "file_sizes_not_negative": file(size_bytes=-1),
     "file_has_an_error_iff_failed": file(status="failed"),
+    "one_passage_per_position": passage(),
+    "file_passage_place_not_negative": passage(start=-1),
     "ready_picture_has_its_size": file(kind="image", status="ready", width_px=10),
+    "leased_file_is_processing": file(status="ready", attempt=1, lease_until=timezone.now()),
+    "processing_file_has_no_end": file(ended_at=timezone.now()),
+    "file_attempts_not_negative": file(attempt=-1),
 }
 
 

@@ -36,6 +36,9 @@ class ScriptedTool:
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> None:
         return None
 
+    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
+        return 0
+
     async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         self.ran.append(arguments)
         try:

@@ -12,6 +12,7 @@ import llm_worker
 from chat.transcript.entries import Entry
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import ShownCall, ShownRound
+from llm_worker.allowance import Allowance
 from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.loop import run_llm_loop
@@ -83,8 +84,8 @@ class Script:
             tools=TOOLS,
             **given,
         )
-        deps = LoopDeps(self, self, Numbering(), NOW, 60.0, lambda *_: None)
-        return await run_llm_loop(brief, deps, Emitter(self, state, Blocks(), lambda: 7.0))
+        deps = LoopDeps(self, self, Numbering(), Allowance(), NOW, 60.0, lambda *_: None, lambda *_: None)
+        return (await run_llm_loop(brief, deps, Emitter(self, state, Blocks(), lambda: 7.0))).text
 
 
 async def test_an_answer_after_a_round_of_tools_does_not_read_the_saved_state():
@@ -131,10 +132,12 @@ async def test_an_agent_tool_reports_what_its_loop_returns():
 
 
 # What the modules of the loop may do with a RunState: leave something there, or find the one that counts.
-WRITES = {"count_step", "has_called", "open_passage", "outermost", "reports", "stamp_first_token"}
+WRITES = {"count_step", "finish", "has_called", "open_passage", "outermost", "reports", "stamp_first_token"}
 MODULES = [
+    "allowance.py",
     "cycle.py",
     "emitter.py",
+    "inference.py",
     "loop.py",
     "step.py",
     "resume.py",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from chat.protocol import wire as p
-from chat.protocol.states import STOP_REASONS, TERMINAL, Status, sources
+from chat.protocol.states import CONTINUABLE, STOP_REASONS, TERMINAL, Status, sources
 from tests.faults.history_data import Database
 from tests.machine.model import ModelLog
 from web.socket.session_snapshot import LogReplacement
@@ -28,6 +28,7 @@ class State:
     announced: bool = False
     text: str = ""
     saved_seq: int = 0
+    continuations: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -43,6 +44,8 @@ class ModelRows:
         self.row = State()
         self.failures = 0
         self.lease_expired = False
+        self.is_cut = False
+        self.events = [_event(1, "turn_started")]
 
     @property
     def state(self) -> State:
@@ -77,6 +80,8 @@ class ModelRows:
             return False
         self.row.status, self.row.text, self.row.last_seq = status, text, last_seq
         self.row.saved_seq = last_seq
+        # Every answer of this world is cut at the limit. A failed continuation stays so, a stopped one does not.
+        self.is_cut = status == Status.COMPLETED or (self.is_cut and status == Status.FAILED)
         return True
 
     def refuses(self, attempt: int) -> bool:
@@ -84,7 +89,21 @@ class ModelRows:
         return attempt != self.row.attempt
 
     def announce(self) -> None:
-        self.row.announced = True
+        if self.row.has_ended and not self.row.announced:
+            self.row.announced = True
+            self.events.append(_event(len(self.events) + 1, "overall_stop"))
+
+    def go_on(self) -> None:
+        """Continue a cut answer: an attempt whose log is only the text so far, and the queue again."""
+        row = self.row
+        if not (row.announced and row.status in CONTINUABLE and self.is_cut and row.text):
+            return
+        row.status, row.attempt, row.continuations = Status.QUEUED, row.attempt + 1, row.continuations + 1
+        row.last_seq, row.announced, row.saved_seq = None, False, 0
+        self.lease_expired = False
+        continued = {"run": RUN, "attempt": row.attempt}
+        self.events.append(_event(len(self.events) + 1, "run_continued", **continued))
+        self.log.append(row.attempt, 0, [self._snapshot(0)], 0)
 
     def stop(self) -> None:
         if self.row.status == Status.QUEUED:
@@ -124,7 +143,6 @@ class ModelRows:
             "status": row.status, "attempt": row.attempt, "failures": self.failures, "last_seq": row.last_seq,
             "deadline": NOON + timedelta(minutes=15), "ended_at": ended_at, "announced_at": announced_at,
         }  # fmt: skip
-        told = {"session_id": SESSION, "payload": {"turn": TURN}}
         return Database(
             runs=[run],
             messages=[
@@ -135,8 +153,7 @@ class ModelRows:
             turns=[
                 {"id": TURN, "session_id": SESSION, "user_message_id": "question", "ended_at": announced_at}
             ],
-            events=[told | {"n": 1, "kind": "turn_started"}]
-            + ([told | {"n": 2, "kind": "overall_stop"}] if row.announced else []),
+            events=[dict(event) for event in self.events],
         )
 
     def _end_orphan(self, status: Status) -> None:
@@ -165,6 +182,10 @@ class ModelRows:
 
     def _snapshot(self, seq: int) -> bytes:
         return p.encode(p.Snapshot(RUN, self.row.attempt, seq, {"text": self.row.text}))
+
+
+def _event(n: int, kind: str, **payload: object) -> dict[str, object]:
+    return {"session_id": SESSION, "n": n, "kind": kind, "payload": {"turn": TURN, **payload}}
 
 
 def _message(pk: str, role: str, parent: str | None, text: str = "") -> dict[str, object]:

@@ -21,6 +21,16 @@ class UnfencedRows(ModelRows):
         return False
 
 
+class ForgetfulRows(ModelRows):
+    """A continuation that begins without the text so far."""
+
+    def go_on(self) -> None:
+        before = self.row.continuations
+        super().go_on()
+        if self.row.continuations != before:
+            self.row.text = ""
+
+
 class EarlyReleaseWorld(World):
     """A world whose checkpoints include a tool call that is not stored yet."""
 
@@ -48,6 +58,7 @@ MODELS: dict[str, Callable[[], World]] = {
     "the log is read before the subscription is confirmed": lambda: model_world(
         ModelLog(), waits_for_confirmation=False
     ),
+    "a continuation forgets the text": lambda: model_world(ModelLog(), ForgetfulRows),
     "a checkpoint counts a call that no row knows": lambda: EarlyReleaseWorld(
         log := ModelLog(), ModelRows(log)
     ),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -24,10 +25,13 @@ from chat.log.stream import (
 )
 from chat.models import ChatMessage, Run, Session
 from chat.models.outcome import RunOutcome
+from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
+from chat.transcript.finish import LENGTH, WHOLE, Finish
+from chat.turns.continuation import continue_answer
 from chat.turns.request import TurnRequest
 from chat.turns.start import start_turn
 from tests.faults.history_data import Database, load
@@ -110,6 +114,7 @@ class RealRows:
             run.announced_at is not None,
             run.message.text,
             run.saved_seq,
+            run.continuations,
         )
 
     may_lose_the_log = True
@@ -136,13 +141,18 @@ class RealRows:
         return bool(saved)
 
     def commit_end(self, attempt: int, status: Status, text: str, last_seq: int) -> bool:
-        return commit_end(self.pk, attempt, RunOutcome(status, last_seq=last_seq, text=text))
+        finish = Finish(LENGTH, 1) if status == Status.COMPLETED else WHOLE
+        return commit_end(self.pk, attempt, RunOutcome(status, last_seq=last_seq, text=text, finish=finish))
 
     def announce(self) -> None:
         announce(self.pk)
 
     def stop(self) -> None:
         stop_run(self.pk)
+
+    def go_on(self) -> None:
+        with suppress(ApiError):
+            continue_answer(Run.objects.for_work().get(pk=self.pk))
 
     def sweep(self) -> None:
         """Sweep as if an end had been committed a minute ago."""

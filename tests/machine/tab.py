@@ -58,6 +58,9 @@ class Tab:
         self.arriving: deque[Publication] = deque()
         self.has_joined = False
         self.has_stopped = False
+        self.continuations = 0  # of which it was told
+        # No `stop` of an earlier attempt is the end, even if a late producer writes it again.
+        self.goes_on_in = 0
         self.lacks_something = False  # a publication was dropped: it may lag until the log is read again
         self.clock = 0.0
 
@@ -124,6 +127,7 @@ class Tab:
     def heal(self) -> None:
         """Catch up from the log, or from the rows if it does not reach back."""
         self.lacks_something = False
+        self._hear()
         if self.has_stopped:
             return
         cursor = self.position.cursor
@@ -142,9 +146,17 @@ class Tab:
     def _receive(self, publication: Publication) -> None:
         self.arriving.append(publication)
 
+    def _hear(self) -> None:
+        """Receive the news, which have a log of their own: a run that was continued goes on after its end."""
+        state = self.rows.state
+        if state.continuations != self.continuations:
+            self.continuations, self.goes_on_in, self.has_stopped = state.continuations, state.attempt, False
+
     def _take(self, publication: Publication) -> None:
         if self.has_stopped:
-            return
+            if publication.header.attempt <= self.position.cursor.attempt:
+                return
+            self.has_stopped = False
         decision = self.position.take(publication.header)
         if decision.action is Action.GAP:
             self.heal()
@@ -167,7 +179,8 @@ class Tab:
         for line in lines:
             frame = json.decode(line)
             self._show(frame)
-            self.has_stopped = frame["type"] == "packet" and frame["obj"]["type"] == "stop"
+            is_stop = frame["type"] == "packet" and frame["obj"]["type"] == "stop"
+            self.has_stopped = is_stop and self.position.cursor.attempt >= self.goes_on_in
 
     def _show(self, frame: dict[str, Any]) -> None:
         self.clock += 1

@@ -26,6 +26,7 @@ ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 8
 # action -> relative frequency.
 ACTIONS: Final = {
     "claim": 6, "say": 20, "write": 8, "call": 4, "append": 20, "checkpoint": 3, "beat": 3, "finish": 1, "announce": 3, "sweep": 4,
+    "go_on": 2,
     "ask": 12, "confirm": 12, "join": 12, "deliver": 24, "compare": 4,
     "kill": 2, "expire": 3, "stop": 0.3, "append_unanswered": 5, "repeat_append": 5, "drop": 8, "cut": 8,
     "empty": 1.5,
@@ -64,6 +65,8 @@ class Rows(tab.Rows, Protocol):
 
     def stop(self) -> None: ...
 
+    def go_on(self) -> None: ...
+
     def sweep(self) -> None: ...
 
     def rows(self) -> Database: ...
@@ -99,15 +102,16 @@ class World:
     # Workers
 
     def claim(self, choice: int) -> None:
-        """Claim the run; every third attempt that finds saved text resumes from it."""
-        kept = self.rows.state.text
+        """Claim the run; every third attempt that finds saved text resumes from it, and all that continue an answer."""
+        found = self.rows.state
+        kept = found.text
         attempt = self.rows.claim()
         if attempt is None:
             return
         producer = PacketProducer(
             p.RunAddress(self.rows.session, self.rows.run, attempt), NoScheduler(), lambda: None
         )
-        goes_on = bool(kept) and choice % 3 == 0
+        goes_on = bool(kept) and (found.continuations > 0 or choice % 3 == 0)
         if goes_on:
             producer.open_with_snapshot(p.Snapshot(self.rows.run, attempt, 0, {"text": kept}))
         # After a snapshot too, in the same append: see test_a_snapshot_is_never_published_alone.
@@ -180,6 +184,10 @@ class World:
 
     def stop(self, _: int) -> None:
         self.rows.stop()
+
+    def go_on(self, _: int) -> None:
+        """The user continues the answer; nothing happens unless it has ended."""
+        self.rows.go_on()
 
     def sweep(self, _: int) -> None:
         self.rows.sweep()

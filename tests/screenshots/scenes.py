@@ -17,6 +17,10 @@ POST = """async ([path, body]) => {
 
 # On a phone the timeline stays folded: there the picture is of the answer.
 ROOMY_PX = 600
+# Resolves when a run's end is announced: before, a reply to its answer is refused.
+ANNOUNCED = """async (id) => {
+    while (!(await (await fetch(`/api/runs/${id}/`)).json()).announced_at) await new Promise((again) => setTimeout(again, 100));
+}"""
 
 
 class World:
@@ -44,14 +48,10 @@ class World:
         self.tell_route()
 
     def ask(self, session: str, text: str, **more: Any) -> dict[str, Any]:
-        """Wait until the answers are complete."""
+        """Wait until the answers are complete and announced: before, a reply with a parent is refused."""
         started = self.post(f"sessions/{session}/turns/", {"text": text, **more})
         for run in started["runs"]:
-            self.page.wait_for_function(
-                "id => fetch(`/api/runs/${id}/`).then((r) => r.json()).then((r) => ['completed', 'failed'].includes(r.status))",
-                arg=run["id"],
-                polling=200,
-            )
+            self.page.evaluate(ANNOUNCED, run["id"])
         return started
 
     def tell_lighthouse(self) -> None:

@@ -5,20 +5,37 @@ No page writes conversations; settings that staff may edit (models, agents, syst
 
 from django.contrib import admin
 
-from chat.models import CitedDocument, PromptBlock
-from web.admin import agents, compressions, conversations, runs, sent_requests, sessions, shares, tool_calls
+from chat.models import CitedDocument, GroupLimits, PromptBlock
+from web.admin import (
+    accounts,
+    agents,
+    compressions,
+    conversations,
+    daily_limits,
+    run_setups,
+    runs,
+    sent_requests,
+    sessions,
+    shares,
+    side_requests,
+    tool_calls,
+)
 from web.admin.translations import translate_names
 
 __all__ = [
+    "accounts",
     "agents",
     "compressions",
     "conversations",
+    "daily_limits",
+    "run_setups",
     "runs",
     "sent_requests",
     "sessions",
     "shares",
+    "side_requests",
     "tool_calls",
 ]
 
 # Every table that has a page, and those shown only inside another's page.
-translate_names(*admin.site._registry, CitedDocument, PromptBlock)  # noqa: SLF001
+translate_names(*admin.site._registry, CitedDocument, GroupLimits, PromptBlock)  # noqa: SLF001

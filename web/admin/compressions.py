@@ -12,6 +12,7 @@ from chat.models import ChatMessage, Compression, CompressionStatus, Session, Tr
 from web.admin.action_log import RowAction, apply_and_log
 from web.admin.filters import ModelFilter
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, or_dash
+from web.admin.side_requests import SideRequestInline
 
 # The compression rate is given per this many turns; a window with a large reserved share has a high rate.
 TURNS_PER_RATE: Final = 20
@@ -41,8 +42,9 @@ class CompressionAdmin(ReadOnlyAdmin[Compression]):
         "cost", "probe_score", "error_code", "created_at",
     )  # fmt: skip
     list_filter = ("status", "triggered_by", ModelFilter, "created_at")
-    search_fields = ("id", "session__id", "session__owner__username", "error_code")
+    search_fields = ("id", "request_id", "session__id", "session__owner__username", "error_code")
     actions = ("run_again", "delete_summary")
+    inlines = (SideRequestInline,)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Compression | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), *SHOWN]

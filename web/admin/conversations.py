@@ -6,8 +6,10 @@ from django.forms import Textarea
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, Turn, run_of
+from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
+from chat.transcript.passages import readable_text
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, link, or_dash
 from web.admin.search import SearchAdmin
@@ -33,6 +35,10 @@ class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
     )
     inlines = (ToolCallInline, CitationInline, PromptBlockInline, SummaryCompressionInline)
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[ChatMessage]:
+        calls = ToolCall.objects.only("message", "turn_number", "text_before")
+        return super().get_queryset(request).prefetch_related(models.Prefetch("tool_calls", calls))
+
     def get_readonly_fields(self, request: HttpRequest, obj: ChatMessage | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "covered_messages"]
 
@@ -42,7 +48,8 @@ class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
 
     @admin.display(description=_("text"))
     def excerpt(self, message: ChatMessage) -> str:
-        return message.text[:80]
+        calls = message.tool_calls.all()
+        return readable_text(message.text, ((call.turn_number, call.text_before) for call in calls))[:80]
 
     @admin.display(description=_("owner"))
     def owner(self, message: ChatMessage) -> str:
@@ -85,14 +92,20 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
         "is_default",
         "context_window",
         "max_output_tokens",
+        "token_factor",
         "queue",
         "base_url",
         "is_demo",
+        "problem",
     )
     list_filter = ("enabled", "is_demo")
     search_fields = ("name",)
-    readonly_fields = ("is_demo", "is_default")
-    actions = ("use_by_default",)
+    readonly_fields = ("token_factor", "token_samples", "is_demo", "is_default")
+    actions = ("use_by_default", "measure_tokens_anew")
+
+    @admin.display(description=_("cannot be used because"), empty_value="")
+    def problem(self, model: ModelConfig) -> str | None:
+        return " ".join(model.problems().values()) or None
 
     @admin.action(description=_("Use by default"), permissions=["change"])
     def use_by_default(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:
@@ -101,6 +114,19 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
             self.message_user(request, _("Choose exactly one model."), level="ERROR")
         else:
             model.make_default()
+
+    @admin.action(description=_("Measure the token factor anew"), permissions=["change"])
+    def measure_tokens_anew(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:
+        count = ModelConfig.objects.filter(pk__in=chosen).forget_token_factor()
+        self.message_user(
+            request,
+            ngettext(
+                "%(n)d model is estimated without a factor until its server reports counts again.",
+                "%(n)d models are estimated without a factor until their servers report counts again.",
+                count,
+            )
+            % {"n": count},
+        )
 
 
 @admin.register(SystemPrompt)

@@ -77,8 +77,9 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M]):
 
 
 class ReadOnlyInline(ReadOnlyMixin, admin.TabularInline[Any, Any]):
-    """A table of related rows with links to their pages."""
+    """A table of related rows with links to their pages: without the empty headers of Django's columns for editing."""
 
+    template = "admin/chat/read_only_inline.html"
     extra = 0
     can_delete = False
     show_change_link = True

@@ -16,6 +16,7 @@ from chat.protocol.states import TERMINAL, Status
 REASONS: Final = {
     "lease_expired": gettext_lazy("the lease of the worker before had run out"),
     "owner_dead": gettext_lazy("taken from a dead worker"),
+    "continued": gettext_lazy("the user let it go on"),
     "handed_over": gettext_lazy("its worker was told to end"),
     "asked_for": gettext_lazy("re-queued by staff: its worker's lease had run out"),
 }

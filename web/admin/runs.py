@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
+from django.db.models.functions import Substr
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -19,15 +20,20 @@ from web.admin.action_log import apply_and_log
 from web.admin.filters import ErrorCodeFilter, ModelFilter, TakenOverFilter
 from web.admin.object_actions import ObjectActionsAdmin
 from web.admin.read_only import or_dash
+from web.admin.run_findings import list_findings
 from web.admin.run_history import build_history, list_attempts
+from web.admin.run_setups import VERSION_LOOKUP, list_differences, list_setups
 from web.admin.run_times import build_run_times
 from web.admin.search import SearchAdmin
+from web.admin.side_requests import TitleRequestInline
 
+UPSTREAM_COLUMNS: Final = ("upstream_status", "upstream_code", "upstream_message")
 GROUPS: Final[dict[Any, tuple[str, ...]]] = {
     "": ("id", "turn", "message", "model", "model_index", "status"),
-    _("Error"): ("error_code", "error_message", "error_retryable"),
+    _("How the model ended"): ("finish_reason", "finish_tokens"),
+    _("Error"): ("error_code", "error_message", "error_retryable", *UPSTREAM_COLUMNS),
     _("What it used"): (
-        "cycles", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
+        "cycles", "spent_inferences", "spent_tool_calls", "spent_searches", "spent_tokens", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
     ),
     _("Who works on it"): ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
     _("When"): (
@@ -35,6 +41,10 @@ GROUPS: Final[dict[Any, tuple[str, ...]]] = {
         "waited_s", "worked_s", "time_to_first_token_ms",
     ),
 }  # fmt: skip
+
+# Of a run, on its page; the list of tool calls and their own pages have all.
+MAX_CALLS: Final = 200
+MAX_RESPONSE_CHARACTERS: Final = 300
 
 OUTCOMES: Final = {
     RequeueOutcome.ENQUEUED: _("enqueued"),
@@ -56,18 +66,26 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
     ordering = ("-created_at",)
     owner_field = "turn__session__owner"
     error_field = "error_code"
+    request_field = "turn__request_id"
     related_ids = ((ChatMessage, "run"), (Turn, "runs"), (Session, "turns__runs"), (ToolCall, "run"))
     search_help_text = _(
-        "A user's name, an error code, the id of a run, of its turn, answer, session or tool call."
+        "A user's name, an error code, the id of a run, of its request, turn, answer, session or tool call."
     )
     actions = ("stop", "requeue")
     object_actions = actions
+    inlines = (TitleRequestInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("history", "dynamic_context")
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return lookup == VERSION_LOOKUP or super().lookup_allowed(lookup, value, request)
+
     def page_context(self, request: HttpRequest, row: Run) -> dict[str, Any]:
-        return super().page_context(request, row) | _page_context(row.pk)
+        context = super().page_context(request, row) | _page_context(row.pk)
+        if context["setups"] and request.user.has_perm("chat.view_promptversion"):
+            context["differences"] = list_differences(context["run"], context["setups"][-1])
+        return context
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]
@@ -111,17 +129,31 @@ def _page_context(run_id: UUID) -> dict[str, Any]:
     """Return what the page shows besides the columns of the row."""
     run = Run.objects.for_work().select_related("turn__session__owner").get(pk=run_id)
     requests = list(run.sent_requests.select_related("tool_call").defer("messages", "parts"))
-    calls = run.tool_calls.order_by("created_at").only("name", "status", "created_at", "duration_ms", "run")
+    calls = _load_calls(run)
     kind = ContentType.objects.get_for_model(Run)
     logged = LogEntry.objects.filter(content_type=kind, object_id=str(run.pk)).select_related("user")
+    attempts = list_attempts(run)
+    setups = list_setups(run)
     done = [(one.action_time, one.user.get_username(), one.get_change_message()) for one in logged]
     return {
         "run": run,
         "history": build_history(run, done),
-        "attempts": list_attempts(run),
+        "attempts": attempts,
+        "findings": list_findings(run, attempts, calls, requests),
+        "calls": calls,
         "requests": requests,
+        "setups": setups,
         "times": build_run_times(run, requests, calls),
     }
+
+
+def _load_calls(run: Run) -> list[Any]:
+    """Return the run's tool calls, oldest first, with the beginning of each response."""
+    beginning = Substr("response", 1, MAX_RESPONSE_CHARACTERS)
+    columns = ("name", "status", "created_at", "duration_ms", "run", "parent_tool_call")
+    return list(
+        run.tool_calls.annotate(response_start=beginning).only(*columns).order_by("created_at")[:MAX_CALLS]
+    )
 
 
 def _seconds(since: datetime | None, until: datetime | None) -> object:

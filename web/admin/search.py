@@ -26,11 +26,13 @@ class SearchAdmin(admin.ModelAdmin[M]):
 
     owner_field: lookup of the owner. error_field: lookup of an error code. text_fields: lookups of short texts.
     text_lookup: lookup and id column by which the texts of messages find rows.
+    request_field: lookup of the id of the request that caused the row.
     related_ids: tables whose ids find rows, each with the lookup from it to the id of ours.
     """
 
     owner_field = ""
     error_field = ""
+    request_field = ""
     text_fields: Sequence[str] = ()
     text_lookup: tuple[str, Literal["id", "session_id"]] | None = None
     related_ids: Sequence[tuple[type[models.Model], str]] = ()
@@ -45,7 +47,10 @@ class SearchAdmin(admin.ModelAdmin[M]):
         return queryset, False
 
     def _match(self, word: str) -> Q:
-        """Match the word as the first that it can be: an id, an error code, a username, a text."""
+        """Match the word as the first that it can be: the id of a request, an id, an error code, a username, a text."""
+        requested = self._find_requested(word)
+        if requested:
+            return Q(pk__in=requested)
         try:
             return Q(pk__in=list(self._find_related(UUID(word))))
         except ValueError:
@@ -57,6 +62,13 @@ class SearchAdmin(admin.ModelAdmin[M]):
             if owners := list(named):
                 return Q(**{f"{self.owner_field}__in": owners})
         return self._match_texts(word)
+
+    def _find_requested(self, word: str) -> list[Any]:
+        """The ids of the rows that this request caused. First: many request ids are UUIDs."""
+        if not self.request_field:
+            return []
+        caused = self.model._default_manager.filter(**{self.request_field: word})  # noqa: SLF001  Django's documented model API
+        return list(caused.values_list("pk", flat=True))
 
     def _match_texts(self, words: str) -> Q:
         match = Q(pk__in=[])

@@ -78,20 +78,32 @@ class SentRequestAdmin(SearchAdmin[SentRequest], ReadOnlyAdmin[SentRequest]):
 
 def list_messages(sent: SentRequest) -> list[SentMessage]:
     """Return the messages of the request in their order."""
+    return present_messages(sent.weighed(), sent.common)
+
+
+def present_messages(
+    weighed: Iterable[tuple[dict[str, Any], tuple[str, int] | None]], common: int = 0
+) -> list[SentMessage]:
+    """weighed: messages as in SentRequest.weighed().  common: how many the request before it began with."""
     return [
         SentMessage(
             number,
             part[0] if part else "",
-            str(LETTERS.get(part[0], part[0])) if part else message.get("role", ""),
+            _noun(part[0]) if part else message.get("role", ""),
             part[1] if part else None,
             _text(message.get("content")),
             json.dumps(message["tool_calls"], indent=1, ensure_ascii=False)
             if message.get("tool_calls")
             else "",
-            number <= sent.common,
+            number <= common,
         )
-        for number, (message, part) in enumerate(sent.weighed(), 1)
+        for number, (message, part) in enumerate(weighed, 1)
     ]
+
+
+def _noun(letters: str) -> str:
+    """Name a message by its letters: several if it was joined for a server that demands alternating roles."""
+    return " + ".join(str(LETTERS.get(letter, letter)) for letter in letters.split())
 
 
 def _page_context(sent: SentRequest) -> dict[str, Any]:

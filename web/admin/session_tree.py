@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models.functions import Left, Length
 
 from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall, run_of
+from chat.transcript.passages import readable_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
 
 # Of each text; the message's own page shows the rest.
@@ -72,7 +73,8 @@ class MessageNode:
 
     @property
     def excerpt(self) -> str:
-        return str(self.message.shown_text)  # type: ignore[attr-defined]
+        rounds = ((node.call.turn_number, node.call.text_before) for node in self.calls)
+        return readable_text(self.message.shown_text, rounds)  # type: ignore[attr-defined]
 
     @property
     def hidden(self) -> int:

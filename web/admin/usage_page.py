@@ -54,8 +54,9 @@ def _charts(days: Sequence[date], usage: UsageReport) -> Iterator[Chart]:
     costs: dict[str, dict[date, float]] = defaultdict(dict)
     for row in usage.by_day_and_model:
         if row.day and row.model is not None:
-            tokens[row.model][row.day] = row.prompt + row.completion
-            costs[row.model][row.day] = float(row.cost or 0)
+            of_model, cost = tokens[row.model], costs[row.model]
+            of_model[row.day] = of_model.get(row.day, 0) + row.prompt + row.completion
+            cost[row.day] = cost.get(row.day, 0) + float(row.cost or 0)
     yield draw_columns(_("Tokens by model"), days, tokens)
     if any(value for values in costs.values() for value in values.values()):
         yield draw_columns(_("Cost by model"), days, costs)

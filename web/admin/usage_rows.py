@@ -1,4 +1,5 @@
-"""Aggregates usage since a time by day and model, by model and by day, in one pass over the runs that ended since."""
+"""Aggregates usage since a time by day, model and purpose, in one pass over the runs that ended since and the requests for
+titles and summaries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +7,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from chat.models.sql.statements import Statement
+from chat.models.sql.statements import Statement, literals
+from chat.protocol.states import LIVE
 
 
 class UsageRow(NamedTuple):
-    """day, model: None in a row over all days or models. p50, p95: milliseconds to the first token. cost: None if unknown."""
+    """day, model: None in a row over all days or models. runs: of purpose answers; of others, their requests. p50, p95: milliseconds to the first token. cost: None if unknown."""
 
     day: date | None
     model: str | None
+    purpose: str
     runs: int
     failed: int
     stopped: int
@@ -31,19 +34,32 @@ class FailureRow(NamedTuple):
     runs: int
 
 
-# Imported runs were not executed by this installation. Days are UTC.
-# Parameters: since. Plan: run_by_end.
+# Imported runs were not executed by this installation. Days are UTC. Titles and summaries have neither been stopped nor
+# shown, and run no tools; one without an answer has failed.
+# A run that goes on after its end counts when that was asked for.
+# Parameters: since. Plan: run_by_end and run_live, side_request_by_age.
 _USED: Final = Statement(
-    """
-    SELECT (ended_at AT TIME ZONE 'UTC')::date AS day, model, count(*),
-        count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'stopped'),
+    f"""
+    WITH used AS (
+        SELECT COALESCE(ended_at, queued_at) AS at, model, 'answers' AS purpose, status = 'failed' AS has_failed, status = 'stopped' AS was_stopped,
+            prompt_tokens, cached_tokens, completion_tokens, cost, time_to_first_token_ms
+        FROM chat_run
+        WHERE (ended_at >= %(since)s OR (status IN ({literals(LIVE)}) AND continuations > 0 AND queued_at >= %(since)s))
+            AND NOT is_imported
+        UNION ALL
+        SELECT sent_at, model, CASE purpose WHEN 'title' THEN 'titles' ELSE 'summaries' END, error_code <> '', FALSE,
+            prompt_tokens, cached_tokens, completion_tokens, cost, NULL
+        FROM chat_siderequest WHERE sent_at >= %(since)s
+    )
+    SELECT (at AT TIME ZONE 'UTC')::date AS day, model, purpose, count(*),
+        count(*) FILTER (WHERE has_failed), count(*) FILTER (WHERE was_stopped),
         COALESCE(sum(prompt_tokens), 0), COALESCE(sum(cached_tokens), 0), COALESCE(sum(completion_tokens), 0),
         sum(cost),
         percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms),
         percentile_cont(0.95) WITHIN GROUP (ORDER BY time_to_first_token_ms)
-    FROM chat_run WHERE ended_at >= %(since)s AND NOT is_imported
-    GROUP BY GROUPING SETS ((day, model), (model), (day)) ORDER BY day, model
-    """,
+    FROM used
+    GROUP BY GROUPING SETS ((day, model, purpose), (model, purpose), (day, purpose)) ORDER BY day, model, purpose
+    """,  # noqa: S608  constants alone
     UsageRow,
 )
 # Parameters: since. Plan: run_by_end or run_by_error.
@@ -59,7 +75,7 @@ _FAILED: Final = Statement(
 
 @dataclass(frozen=True)
 class UsageReport:
-    """by_day_and_model, by_day: oldest first. by_model: most runs first. failures: (code, model, runs)."""
+    """by_day_and_model: oldest first. by_model: answers, summaries, titles; most runs first. by_day: answers, oldest first. failures: (code, model, runs)."""
 
     by_day_and_model: Sequence[UsageRow]
     by_model: Sequence[UsageRow]
@@ -72,7 +88,7 @@ def load_usage(since: datetime) -> UsageReport:
     by_model = [row for row in rows if row.day is None]
     return UsageReport(
         [row for row in rows if row.day and row.model is not None],
-        sorted(by_model, key=lambda row: (-row.runs, row.model)),
-        [row for row in rows if row.model is None],
+        sorted(by_model, key=lambda row: (row.purpose, -row.runs, row.model)),
+        [row for row in rows if row.model is None and row.purpose == "answers"],
         _FAILED.all(since=since),
     )

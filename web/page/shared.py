@@ -6,18 +6,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat.models import Share
-from chat.presenters.shares import present_shared_branch
+from chat.sessions.sharing import read_page
 
 
 @require_safe
 @never_cache
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Render the shared branch; 404 for an unknown token as for a revoked one."""
+    """Render the first page of the shared branch, which asks the API for the others; 404 for an unknown token as for a revoked one."""
     share = Share.objects.behind(token)
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)
     else:
-        response = render(request, "web/shared.html", {"shown": present_shared_branch(share)})
+        response = render(request, "web/shared.html", {"shown": read_page(share, 1), "token": token})
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     # The URL is the secret: links on the page must not reveal it.
     response["Referrer-Policy"] = "no-referrer"

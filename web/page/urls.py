@@ -1,9 +1,12 @@
-"""Routes of the HTML pages: the chat, login, logout, shared branches, the language."""
+"""Routes of the HTML pages: the chat, login, logout, the password, shared branches, the language."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LoginView
 from django.urls import path
 from django.views.i18n import set_language
 
+from web.accounts.login_forms import LimitedLogin, limited
+from web.accounts.logout import Logout
+from web.accounts.password_change import ChangePassword
 from web.page.catalog import catalog
 from web.page.index import page
 from web.page.shared import shared
@@ -12,10 +15,17 @@ urlpatterns = [
     path("", page, name="page"),
     path(
         "login/",
-        LoginView.as_view(template_name="web/login.html", redirect_authenticated_user=True),
+        limited(
+            LoginView.as_view(
+                template_name="web/login.html",
+                authentication_form=LimitedLogin,
+                redirect_authenticated_user=True,
+            )
+        ),
         name="login",
     ),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("logout/", Logout.as_view(), name="logout"),
+    path("password/", limited(ChangePassword.as_view()), name="password"),
     path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),

@@ -1,5 +1,6 @@
 """CRUD views of agents: a user's own prompts with their tools and models."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from rest_framework import serializers, status
@@ -10,8 +11,7 @@ from chat.models import Agent, ModelConfig
 from chat.models.agent import ContextLayout
 from chat.presenters.agents import present_agent
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import TOOL_NAMES
-from chat.turns.request import check_models
+from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     ModelNamesField,
@@ -20,10 +20,15 @@ from web.rest.fields import (
     StrictChoiceField,
     StrictSerializer,
     StrictUUIDField,
+    ToolNamesField,
+    VisibleCharField,
 )
-from web.rest.openapi import documented
+from web.rest.openapi import ID, documented, query, whole_number
+from web.rest.pagination import page_size
 from web.rest.response_schemas import AgentAnswer
 
+# Of one page; the default of MAX_AGENTS_PER_USER, so that older clients, which read one page, see all.
+MAX_LISTED: Final = 200
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
 
@@ -31,26 +36,39 @@ MAX_REMINDER_CHARACTERS: Final = 10_000
 class AgentBody(StrictSerializer):
     """Omitted fields get their default when an agent is created or replaced, and stay when it is updated."""
 
-    name = StrictCharField(max_length=200, allow_blank=False)
+    name = VisibleCharField(max_length=200)
     prompt = StrictCharField(max_length=MAX_PROMPT_CHARACTERS)
     replaces_system_prompt = StrictBooleanField(default=False)
     reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, default="")
-    tools = serializers.ListField(child=StrictCharField(max_length=64), default=list)
+    tools = ToolNamesField(default=list)
     models = ModelNamesField(default=list)
     knowledge_bases = serializers.ListField(child=StrictUUIDField(), default=list)
     context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
 
 class AgentsView(StrictAPIView):
-    @documented("agents_list", answer=AgentAnswer(many=True))
+    @documented(
+        "agents_list",
+        answer=AgentAnswer(many=True),
+        parameters=[
+            query("limit", whole_number(1, MAX_LISTED), "Page size."),
+            query("before", ID, "Only agents behind this one in the list."),
+        ],
+    )
     def get(self, request: Request) -> Response:
-        """List the user's agents, newest first."""
-        return Response([present_agent(agent) for agent in Agent.objects.visible_to(current_user(request))])
+        """List the user's agents, the latest updated first, at most 200: the next page is `before` the last one."""
+        own = Agent.objects.visible_to(current_user(request))
+        limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
+        if "before" in request.query_params:
+            own = own.after(get_own_row(own, request.query_params["before"], "agent", field="before"))
+        return Response([present_agent(agent) for agent in own[:limit]])
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create an agent."""
-        agent = Agent.objects.create(owner=current_user(request), **_validated_fields(self.body(AgentBody)))
+        fields, owner = _validated_fields(self.body(AgentBody)), current_user(request)
+        with quotas.AGENTS.room_for_one(owner):
+            agent = Agent.objects.create(owner=owner, **fields)
         return Response(present_agent(agent), status.HTTP_201_CREATED)
 
 
@@ -87,18 +105,14 @@ def _get_own_agent(request: Request, pk: str) -> Agent:
 
 
 def _validated_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields to store; check that every tool and model exists. Raises ApiError."""
+    """Return the fields to store; check that every model exists. Raises ApiError."""
     if body.pop("knowledge_bases", None):
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
-    if not body.get("name", "-").strip():
-        raise ApiError("invalid_value", "The name has no visible text.", field="name")
-    if not set(body.get("tools", ())) <= TOOL_NAMES:
-        raise ApiError("tool_unknown", field="tools")
-    if "tools" in body:
-        body["tools"] = list(dict.fromkeys(body["tools"]))
-    if body.get("models"):
-        names = tuple(body["models"])
-        check_models(names)
-        if len(ModelConfig.objects.offered_named(names)) != len(names):
-            raise ApiError("models_invalid", field="models")
+    check_offered(body.get("models"))
     return body
+
+
+def check_offered(models: Sequence[str] | None) -> None:
+    """Raise ApiError unless all of these distinct models may be asked."""
+    if models and len(ModelConfig.objects.offered_named(models)) != len(models):
+        raise ApiError("models_invalid", field="models")

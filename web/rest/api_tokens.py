@@ -12,24 +12,36 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.events import access
+from chat.models import Scope, TokenScope
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
+from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictSerializer, parse_id
-from web.rest.openapi import documented
+from web.rest.fields import StrictChoiceField, StrictIntegerField, StrictSerializer, parse_id
+from web.rest.openapi import COOKIE, accepts, documented
 
 # The beginning of the stored digest, as long as a UUID, identifies a token.
 ID_CHARACTERS: Final = 32
+# Ten years.
+MAX_DAYS: Final = 3650
 
 
-class EmptyBody(StrictSerializer):
-    """A new token has no options."""
+class NewTokenBody(StrictSerializer):
+    scope = StrictChoiceField(
+        Scope.choices, default=Scope.WRITE.value, help_text="`read`: no request that changes anything."
+    )
+    expires_in_days = StrictIntegerField(
+        required=False, allow_null=True, min_value=1, max_value=MAX_DAYS, help_text="Absent or null: never."
+    )
 
 
 class OwnTokenAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     start = serializers.CharField(help_text="The token's first characters.")
+    scope = serializers.ChoiceField(Scope.choices)
     created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
 
 
 class NewTokenAnswer(OwnTokenAnswer):
@@ -40,15 +52,21 @@ class ApiTokensView(StrictAPIView):
     @documented("auth_tokens_list", answer=OwnTokenAnswer(many=True))
     def get(self, request: Request) -> Response:
         """List the user's tokens, newest first."""
-        return Response([_present_token(token) for token in _own_tokens(request).order_by("-created")])
+        newest_first = _own_tokens(request).select_related("scope_row").order_by("-created")
+        return Response([_present_token(token) for token in newest_first])
 
-    @documented("auth_tokens_create", body=EmptyBody, answer=NewTokenAnswer, statuses=(201,))
+    @accepts(COOKIE)
+    @documented("auth_tokens_create", body=NewTokenBody, answer=NewTokenAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create a token. Rejected with token authentication, so that a leaked token cannot create others."""
         if request.auth is not None:
             raise ApiError("permission_denied")
-        self.body(EmptyBody)
-        row, token = AuthToken.objects.create(current_user(request))
+        body = self.body(NewTokenBody)
+        user = current_user(request)
+        with quotas.TOKENS.room_for_one(user):
+            row, token = TokenScope.objects.create_token(
+                user, Scope(body["scope"]), expires_in_days=body.get("expires_in_days")
+            )
         return Response(_present_token(row) | {"token": token}, status.HTTP_201_CREATED)
 
 
@@ -62,6 +80,7 @@ class ApiTokenView(StrictAPIView):
         deleted, _ = _own_tokens(request).filter(digest__startswith=pk.hex).delete()
         if not deleted:
             raise ApiError("token_not_found")
+        access.announce_change(current_user(request).pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -71,8 +90,11 @@ def _own_tokens(request: Request) -> "QuerySet[AuthToken]":
 
 
 def _present_token(token: AuthToken) -> dict[str, Any]:
+    scope = getattr(token, "scope_row", None)
     return {
         "id": str(UUID(token.digest[:ID_CHARACTERS])),
         "start": token.token_key,
+        "scope": scope.scope if scope else Scope.WRITE.value,
         "created_at": isoformat_utc(token.created),
+        "expires_at": token.expiry and isoformat_utc(token.expiry),
     }

@@ -46,5 +46,6 @@ def present_summary(message: ChatMessage) -> dict[str, Any]:
         "text": message.text,
         "token_count": message.token_count,
         "saved_tokens": made_by.saved_tokens if made_by else None,
+        "model": made_by.model if made_by else None,
         "sent_at": isoformat_utc(message.sent_at),
     }

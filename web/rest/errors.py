@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.template.loader import get_template
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework import exceptions
@@ -22,7 +23,7 @@ from chat.protocol.errors import REFUSALS, ApiError
 logger = logging.getLogger(__name__)
 
 # Retry-After of errors that are temporary.
-RETRY_AFTER_S: Final = "5"
+RETRY_AFTER_S: Final = 5
 # Error codes of DRF's serializers -> codes of the API.
 _SERIALIZER_CODES: Final = {
     "required": "field_required",
@@ -37,12 +38,17 @@ _BY_STATUS: Final[dict[int, tuple[str, str]]] = {
     404: ("not_found", REFUSALS["not_found"][1]),
     405: ("method_not_allowed", "This method is not available here."),
     406: ("not_acceptable", "Only JSON is available."),
+    408: ("request_timeout", REFUSALS["request_timeout"][1]),
     413: ("body_too_large", REFUSALS["body_too_large"][1]),
     415: ("unsupported_media_type", "Send application/json."),
     429: ("rate_limited", REFUSALS["rate_limited"][1]),
     500: ("internal_error", "Something went wrong on our side."),
     503: ("unavailable", "A service is not available at the moment. Try again later."),
 }
+# Every code that a client can receive, with its message or one of its messages.
+ERROR_CODES: Final = tuple(
+    (dict(_BY_STATUS.values()) | {code: message for code, (_, message) in REFUSALS.items()}).items()
+)
 # Exceptions of Django, the database pool and others -> HTTP status.
 _LIBRARY_ERRORS: Final[tuple[tuple[type[Exception], int], ...]] = (
     (Http404, 404),
@@ -100,6 +106,16 @@ def error_response(
     return JsonResponse(described.body(request_id(request)), status=described.status, headers=headers)
 
 
+def busy_page(error: Exception) -> HttpResponse | None:
+    """What a browser receives for an exception that is temporary, such as a statement that took too long; else None."""
+    described = describe(error)
+    if described.status != 503:
+        return None
+    # Without a context: what it is made of may need the database.
+    page = get_template("503.html").render()
+    return HttpResponse(page, status=503, headers=dict(described.headers))
+
+
 def convert_error_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Replace an HTML error page of Django by the error shape; return any other response unchanged."""
     if response.status_code < 400 or response.get("Content-Type", "").startswith("application/json"):
@@ -113,13 +129,17 @@ def request_id(request: HttpRequest | Request) -> str:
 
 
 def _describe_api_error(error: ApiError) -> ErrorDescription:
-    headers = {"Retry-After": RETRY_AFTER_S} if error.status in (429, 503) else {}
+    retry_after_s = error.retry_after_s or RETRY_AFTER_S
+    headers = {"Retry-After": str(retry_after_s)} if error.status in (429, 503) else {}
+    if error.code == "invalid_range":
+        headers["Content-Range"] = f"bytes */{error.details['size']}"
     return ErrorDescription(error.status, error.code, error.message, error.field, error.details, headers)
 
 
 def _describe_status(status: int) -> ErrorDescription:
     known = status if status in _BY_STATUS else 400 if status < 500 else 500
-    return ErrorDescription(status, *_BY_STATUS[known])
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if known == 503 else {}
+    return ErrorDescription(status, *_BY_STATUS[known], headers=headers)
 
 
 def _describe_drf_error(error: exceptions.APIException) -> ErrorDescription:

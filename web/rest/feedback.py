@@ -16,6 +16,14 @@ from web.rest.response_schemas import FeedbackAnswer
 
 
 class FeedbackBody(StrictSerializer):
+    also = {
+        "anyOf": [
+            {"required": ["is_positive"], "properties": {"is_positive": {"type": "boolean"}}},
+            {"required": ["text"], "properties": {"text": {"minLength": 1}}},
+        ]
+    }
+    needs_body = True
+
     is_positive = StrictBooleanField(required=False, allow_null=True)
     text = StrictCharField(required=False, max_length=10_000)
 

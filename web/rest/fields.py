@@ -1,4 +1,8 @@
-"""Serializer fields that accept a JSON value of the right type and never convert: "true" is not a boolean."""
+"""Serializer fields that accept a JSON value of the right type and never convert: "true" is not a boolean.
+
+A field that accepts less than the attributes of Django REST framework say tells it in `json_schema`, for the OpenAPI
+document (openapi.py).
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,8 +12,14 @@ from uuid import UUID
 from rest_framework import serializers
 
 from chat.protocol.errors import REFUSALS
+from chat.protocol.strict_json import UNSTORABLE_PATTERN
+from chat.protocol.tasks import TOOL_NAMES
+from chat.turns.request import MAX_MODELS, are_models, has_visible_text, invisible_text_pattern
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+TOOLS: Final = sorted(TOOL_NAMES)
+# Keywords of JSON Schema.
+STORABLE: Final = {"not": {"pattern": UNSTORABLE_PATTERN}}
 MESSAGES: Final[dict[str, Any]] = {code: message for code, (_, message) in REFUSALS.items()}
 
 
@@ -18,8 +28,21 @@ def parse_id(text: object) -> UUID | None:
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
+class DescribedField(serializers.Field[Any, Any, Any, Any]):
+    """A field whose rules drf-spectacular does not know."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """The keywords of JSON Schema for these rules."""
+        raise NotImplementedError
+
+
 class StrictSerializer(serializers.Serializer[Any]):
     """Validates a JSON object; unknown fields are errors."""
+
+    # What `validate` demands beyond the fields, in JSON Schema.
+    also: Mapping[str, Any] = {}
+    # Whether a request without a body is invalid although no field is required.
+    needs_body = False
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
@@ -31,7 +54,7 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-class StrictCharField(serializers.CharField):
+class StrictCharField(serializers.CharField, DescribedField):
     """A string, stored as sent, without trimming. The empty string is valid."""
 
     default_error_messages = MESSAGES
@@ -43,6 +66,27 @@ class StrictCharField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid_type")
         return super().to_internal_value(data)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {**STORABLE} if self.allow_blank else {**STORABLE, "minLength": 1}
+
+
+class VisibleCharField(StrictCharField):
+    """A string with visible text. code: the error of one without."""
+
+    def __init__(self, *, code: str = "invalid_value", **kwargs: Any) -> None:
+        self._code = code
+        super().__init__(**kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        text = super().run_validation(data)
+        if isinstance(text, str) and not has_visible_text(text):
+            self.fail(self._code)
+        return text
+
+    def json_schema(self) -> dict[str, Any]:
+        invisible = ({"pattern": pattern} for pattern in (UNSTORABLE_PATTERN, invisible_text_pattern()))
+        return {"not": {"anyOf": [*invisible]}}
 
 
 class StrictChoiceField(serializers.ChoiceField):
@@ -67,6 +111,9 @@ class StrictIntegerField(serializers.IntegerField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> int:
+        # JSON has one type of numbers: 1.0 is an integer.
+        if isinstance(data, float) and data.is_integer():
+            return int(data)
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid_type")
         return data
@@ -84,13 +131,53 @@ class StrictUUIDField(serializers.UUIDField):
         return parsed
 
 
-class ModelNamesField(serializers.ListField):
-    """A list of model names. Their number, and whether they exist, is checked when they are used."""
+class ModelNamesField(serializers.ListField, DescribedField):
+    """Distinct names of models, no more than may answer together. Whether they exist is checked when they are used."""
 
     default_error_messages = MESSAGES
     child = StrictCharField(max_length=200)
+
+    def __init__(self, *, least: int = 0, **kwargs: Any) -> None:
+        self._least = least
+        super().__init__(**kwargs)
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         if data is None:
             self.fail("models_invalid")
         return super().validate_empty_values(data)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names: list[str] = super().to_internal_value(data)
+        if not are_models(names) or len(names) < self._least:
+            self.fail("models_invalid")
+        return names
+
+    def json_schema(self) -> dict[str, Any]:
+        names = {"type": "string", "maxLength": self.child.max_length, **STORABLE}
+        return {"items": names, "minItems": self._least, "maxItems": MAX_MODELS, "uniqueItems": True}
+
+
+class ToolNameField(StrictChoiceField):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(choices=TOOLS, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, str) and data not in TOOL_NAMES:
+            self.fail("tool_unknown")
+        return str(super().to_internal_value(data))
+
+
+class ToolNamesField(serializers.ListField, DescribedField):
+    """Names of tools; one that is named twice counts once."""
+
+    default_error_messages = MESSAGES
+    child = StrictCharField()
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names = list(dict.fromkeys(super().to_internal_value(data)))
+        if not set(names) <= TOOL_NAMES:
+            self.fail("tool_unknown")
+        return names
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"items": {"type": "string", "enum": TOOLS}}

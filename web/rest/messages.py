@@ -5,37 +5,36 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.log.progress import present_live_messages
+from chat.log.progress import present_live_branch
 from chat.models import ChatMessage, Role, Session
 from chat.presenters.messages import present_node
-from chat.presenters.sessions import annotate_sessions, present_session
 from chat.turns.current_branch import select_branch
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.openapi import documented
-from web.rest.pagination import page_size
+from web.rest.openapi import ID, documented, query, whole_number
+from web.rest.pagination import MAX_PAGE, page_size
 from web.rest.response_schemas import MessageAnswer, NodeAnswer, SessionAnswer
-from web.rest.sessions import get_own_session
+from web.rest.sessions import get_own_session, present_current
 
 
 class MessagesView(StrictAPIView):
     @documented(
         "messages_list",
         answer=MessageAnswer(many=True),
-        query={
-            "leaf": "The branch that ends in this message; default: the current branch.",
-            "before": "Only messages before this one.",
-            "limit": "Only the newest messages, 1 to 1000.",
-        },
+        parameters=[
+            query("leaf", ID, "The branch that ends in this message; default: the current branch."),
+            query("before", ID, "Only messages before this one."),
+            query("limit", whole_number(1, MAX_PAGE), "Only the newest messages."),
+        ],
     )
     def get(self, request: Request, session: str) -> Response:
         """List the messages of a branch, oldest first."""
         found = get_own_session(request, session)
         limit = page_size(request.query_params, None)
-        branch = _branch(found, request.query_params).replies().select_related("run", "feedback")
+        branch = _branch(found, request.query_params, limit).replies().select_related("run", "feedback")
         if limit is None:
-            return Response(present_live_messages(branch))
+            return Response(present_live_branch(branch))
         newest_first = branch.order_by("depth")[:limit]
-        return Response(present_live_messages(reversed(newest_first)))
+        return Response(present_live_branch(reversed(newest_first)))
 
 
 class TreeView(StrictAPIView):
@@ -51,7 +50,7 @@ class SelectionView(StrictAPIView):
     def post(self, request: Request, message: str) -> Response:
         """Make the branch through this message the current one."""
         session = select_branch(get_own_message(request, message))
-        return Response(present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get()))
+        return Response(present_current(session))
 
 
 def get_own_message(request: Request, pk: str) -> ChatMessage:
@@ -59,14 +58,15 @@ def get_own_message(request: Request, pk: str) -> ChatMessage:
     return get_own_row(messages, pk, "message")
 
 
-def _branch(session: Session, parameters: Any) -> Any:
-    """Return the branch that the query names; `before` ends it above that message."""
+def _branch(session: Session, parameters: Any, limit: int | None) -> Any:
+    """Return the branch that the query names, of a long one the newest messages alone; `before` ends it above that message."""
+    at_most = None if limit is None else limit + 1  # `before` itself
     nodes = session.messages.exclude(role=Role.SUMMARY)
     if "leaf" in parameters:
         leaf = get_own_row(nodes, parameters["leaf"], "message", field="leaf").pk
     else:
         leaf = session.leaf_id or ChatMessage.objects.root_of(session).pk
     if "before" not in parameters:
-        return ChatMessage.objects.branch_to(leaf)
+        return ChatMessage.objects.branch_to(leaf, at_most=at_most)
     before = get_own_row(nodes, parameters["before"], "message", field="before")
-    return ChatMessage.objects.branch_to(before.pk).exclude(pk=before.pk)
+    return ChatMessage.objects.branch_to(before.pk, at_most=at_most).exclude(pk=before.pk)

@@ -12,11 +12,15 @@ from redis.exceptions import RedisError
 
 from chat.metrics import tally
 from chat.metrics.gauges import gauges
+from web.rest.errors import error_response
+from web.rest.operators import is_operator
 
 
 @require_safe
-def metrics(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
-    """Needs no login: it contains only numbers and names of models and queues. Works without Redis and Postgres."""
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Needs METRICS_TOKEN or a login of staff, except in development. With the token it works without Redis and Postgres."""
+    if not is_operator(request):
+        return error_response(request, 403)
     return HttpResponse(generate_latest(DeploymentCollector()), content_type=CONTENT_TYPE_LATEST)
 
 

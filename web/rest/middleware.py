@@ -1,17 +1,16 @@
-"""Gives every request an id, the client's or a new one, and errors below /api/ the API's error shape."""
+"""Gives every request an id, the client's or a new one, which its log records and turns carry; and errors below /api/ the API's error shape."""
 
-import re
-import uuid
+import logging
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
 from typing import Any, Final
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
-from web.rest.errors import convert_error_page
+from chat.infrastructure import log_context
+from web.rest.errors import busy_page, convert_error_page, request_id
 
-_ACCEPTED: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+logger = logging.getLogger(__name__)
 _JSON_ONLY: Final = ("/api/", "/health/")
 
 
@@ -27,18 +26,28 @@ class RequestIdMiddleware:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        sent = request.headers.get("X-Request-ID", "")
-        request.request_id = sent if _ACCEPTED.fullmatch(sent) else uuid.uuid4().hex  # type: ignore[attr-defined]
-        response = self.get_response(request)
-        return _finish_async(request, response) if isawaitable(response) else _finish(request, response)
+        request.request_id = log_context.accept_request_id(request.headers.get("X-Request-ID"))  # type: ignore[attr-defined]
+        if iscoroutinefunction(self.get_response):
+            return self._call_async(request)
+        with log_context.bound(request_id=request.request_id):  # type: ignore[attr-defined]
+            return _finish(request, self.get_response(request))
 
+    async def _call_async(self, request: HttpRequest) -> HttpResponseBase:
+        with log_context.bound(request_id=request.request_id):  # type: ignore[attr-defined]
+            return _finish(request, await self.get_response(request))
 
-async def _finish_async(request: HttpRequest, response: Awaitable[HttpResponseBase]) -> HttpResponseBase:
-    return _finish(request, await response)
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        """Of views outside DRF: what is temporary is no error of ours, and worth another try."""
+        page = busy_page(error)
+        if page is not None:
+            logger.error("request %s failed", request_id(request), exc_info=error)
+        return page
 
 
 def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if request.path.startswith(_JSON_ONLY):
         response = convert_error_page(request, response)
+        # What one user reads is for no cache, in the browser or on the way.
+        response.headers.setdefault("Cache-Control", "no-store")
     response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
     return response

@@ -1,18 +1,78 @@
-"""The decorator that describes a view's request and responses in the OpenAPI document."""
+"""The OpenAPI document: the decorator that describes a view, and what drf-spectacular cannot find out by itself."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+import msgspec
+from django.urls.converters import StringConverter
+from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
+
+from chat.sessions.portable.format import Portable
+from web.rest.errors import ERROR_CODES
+from web.rest.fields import STORABLE, DescribedField, StrictSerializer
+
+# The names of the security schemes.
+COOKIE: Final = "cookieAuth"
+LOGINS: Final = ("knoxApiToken", COOKIE)
+ID: Final = {"type": "string", "format": "uuid"}
+TEXT: Final = {"type": "string", **STORABLE}
+
+
+class IdConverter(StringConverter):
+    """An id in a path. Accepts any text: views parse ids, so that a malformed one has its own error code."""
+
+
+@extend_schema_field({"type": ["string", "integer"]})
+class LimitField(serializers.Field[Any, Any, Any, Any]):
+    """What a limit is called, or how much it allows."""
 
 
 class ErrorAnswer(serializers.Serializer[Any]):
-    code = serializers.CharField()
+    code = serializers.ChoiceField(choices=ERROR_CODES)
     message = serializers.CharField()
-    field = serializers.CharField(required=False)
+    field = serializers.CharField(
+        required=False, help_text="What of the request is wrong, as a path of names."
+    )
+    limit = LimitField(
+        required=False,
+        help_text="Of `body_too_large`, bytes or values; of `message_too_long`, characters; of `daily_limit_reached`, its "
+        "code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes.",
+    )
+    size = serializers.IntegerField(
+        required=False,
+        help_text="Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes.",
+    )
+    max = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="Of a quota: what may be kept; of a daily limit: what may be used.",
+    )
+    used = serializers.FloatField(required=False, help_text="Of a daily limit: what is used.")
+    resets_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="Of a daily limit: when it starts again at 0."
+    )
+    model = serializers.CharField(
+        required=False, help_text="Of `attachments_too_large`: the model that they do not fit."
+    )
+    token_count = serializers.IntegerField(
+        required=False, help_text="Of `attachments_too_large`: their tokens."
+    )
+    file = serializers.UUIDField(required=False, help_text="The file that cannot be used.")
+    content_type = serializers.CharField(
+        required=False, help_text="Of `file_type_mismatch`: what the content is."
+    )
+    error = serializers.CharField(
+        required=False, help_text="Of `file_failed`: why the file could not be read."
+    )
     request_id = serializers.CharField()
+
+
+def whole_number(least: int, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def documented(
@@ -21,16 +81,95 @@ def documented(
     body: Any = None,
     answer: Any = None,
     statuses: Sequence[int] = (200,),
-    query: Mapping[str, str] | None = None,
+    parameters: Sequence[OpenApiParameter] = (),
 ) -> Callable[[Any], Any]:
     """Describe a view method.
 
-    operation: the operation's id, verb last. statuses: those whose body is `answer`. query: parameters with
-    their descriptions.
+    operation: the operation's id, verb last. statuses: those whose body is `answer`; a dict has the body of each media
+    type. parameters: of the query, and headers.
     """
-    parameters = [
-        OpenApiParameter(name, OpenApiTypes.STR, description=meaning)
-        for name, meaning in (query or {}).items()
-    ]
-    responses: dict[Any, Any] = {**dict.fromkeys(statuses, answer), "4XX": ErrorAnswer, "5XX": ErrorAnswer}
-    return extend_schema(operation_id=operation, request=body, responses=responses, parameters=parameters)
+    answers = answer if isinstance(answer, dict) else {None: answer}
+    responses: dict[Any, Any] = {
+        (status, media_type) if media_type else status: one
+        for status in statuses
+        for media_type, one in answers.items()
+    }
+    responses |= {"4XX": ErrorAnswer, "5XX": ErrorAnswer}
+    return extend_schema(
+        operation_id=operation, request=body, responses=responses, parameters=list(parameters)
+    )
+
+
+def accepts(*logins: str) -> Callable[[Any], Any]:
+    """Describe by which of LOGINS a view method may be called, if not by all. An empty name: without any."""
+    required: list[Any] = [{name: []} if name else {} for name in logins]
+    return extend_schema(auth=required)
+
+
+def query(name: str, schema: Mapping[str, Any], meaning: str) -> OpenApiParameter:
+    return OpenApiParameter(name, dict(schema), OpenApiParameter.QUERY, description=meaning)
+
+
+class Schema(AutoSchema):
+    """Describes one view."""
+
+    def get_operation(self, *arguments: Any) -> dict[str, Any] | None:
+        operation: dict[str, Any] | None = super().get_operation(*arguments)
+        if operation is None:
+            return None
+        if "requestBody" in operation and getattr(self.get_request_serializer(), "needs_body", False):
+            operation["requestBody"]["required"] = True
+        for response in operation["responses"].values():
+            response.setdefault("headers", {})["X-Request-ID"] = {
+                "schema": {"type": "string"},
+                "required": True,
+                "description": "As in the request, or new.",
+            }
+        return operation
+
+
+class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Unknown members are refused, and fields say themselves what they accept."""
+
+    target_class = StrictSerializer
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  as its documentation says
+        for name, field in self.target.fields.items():
+            if isinstance(field, DescribedField):
+                schema["properties"][name] |= field.json_schema()
+        return {**schema, "additionalProperties": False, **self.target.also}
+
+
+class SessionFileSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The file of a session, whose types are not serializers."""
+
+    target_class = Portable
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:  # noqa: ARG002
+        return "SessionFile"
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ARG002
+        _, types = msgspec.json.schema_components(
+            [Portable], ref_template="#/components/schemas/SessionFile{name}"
+        )
+        for schema in _objects(types):
+            if "enum" in schema:
+                schema["type"] = "integer" if isinstance(schema["enum"][0], int) else "string"
+            elif schema.get("type") == "string" and not {"format", "pattern"} & schema.keys():
+                schema.update(STORABLE)
+        file: dict[str, Any] = types.pop(Portable.__name__)
+        for name, schema in types.items():
+            part = ResolvedComponent(f"SessionFile{name}", ResolvedComponent.SCHEMA, schema, name)  # type: ignore[no-untyped-call]
+            auto_schema.registry.register_on_missing(part)
+        return file
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects in a JSON value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield value
+    for one in inner:
+        yield from _objects(one)

@@ -1,7 +1,7 @@
 """Parses page sizes and cursors. A value out of range is an error and is never clamped."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from rest_framework.exceptions import NotFound
@@ -11,6 +11,10 @@ from rest_framework.request import Request
 from chat.protocol.errors import ApiError
 
 MAX_PAGE: Final = 1000
+# Ten digits.
+MAX_PAGES: Final = 10**10 - 1
+# Of times that clients send: near the ends of the calendar, days and time zones overflow.
+YEARS: Final = range(1970, 9000)
 
 
 def page_size(parameters: Mapping[str, str], default: int | None, highest: int = MAX_PAGE) -> int | None:
@@ -21,6 +25,14 @@ def page_size(parameters: Mapping[str, str], default: int | None, highest: int =
     # Ten digits: int() of a very long text is slow, and no page is that long.
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= highest):
         raise ApiError("invalid_pagination", f"The page size must be from 1 to {highest}.")
+    return int(text)
+
+
+def page_number(parameters: Mapping[str, str]) -> int:
+    """Parse `page`, from 1; default: 1. Raises ApiError."""
+    text = parameters.get("page", "1")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        raise ApiError("invalid_pagination")
     return int(text)
 
 
@@ -39,7 +51,14 @@ class NewestFirstPagination(CursorPagination):
         try:
             cursor = super().decode_cursor(request)
             if cursor and cursor.position is not None:
-                datetime.fromisoformat(str(cursor.position))
+                _check_position(str(cursor.position))
         except (NotFound, ValueError):
             raise ApiError("invalid_pagination", "The cursor is not valid.") from None
         return cursor
+
+
+def _check_position(text: str) -> None:
+    """Raises ValueError unless this is a time as our own cursors have it, which Postgres and Django accept as well."""
+    moment = datetime.fromisoformat(text)
+    if moment.utcoffset() != timedelta(0) or moment.year not in YEARS or text != str(moment):
+        raise ValueError(text)

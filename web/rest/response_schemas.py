@@ -11,9 +11,12 @@ from chat.models.agent import ContextLayout
 from chat.models.session import WhileAnswering
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import Status
+from chat.protocol.wire import RUN_ERRORS
+from chat.transcript.finish import CUT
 
 STATUSES = [str(status) for status in Status]
 CALL_STATUSES = ToolCallStatus.values
+_RUN_CODES = ", ".join(f"`{code}`" for code in RUN_ERRORS)
 ROLES = ["root", "user", "assistant", "summary"]
 
 
@@ -48,8 +51,11 @@ class SessionAnswer(ResponseSchema):
     id = serializers.UUIDField()
     title = serializers.CharField()
     agent = serializers.UUIDField(allow_null=True)
+    models = serializers.ListField(child=serializers.CharField())
     project = serializers.UUIDField(allow_null=True)
     knowledge_bases = serializers.ListField(child=serializers.UUIDField())
+    tools = serializers.ListField(child=serializers.CharField())
+    reminder = serializers.CharField()
     while_answering = serializers.ChoiceField(choices=WhileAnswering.values)
     root = serializers.UUIDField()  # type: ignore[assignment]
     leaf = serializers.UUIDField()
@@ -70,9 +76,17 @@ class SessionPage(ResponseSchema):
 
 
 class RunErrorAnswer(ResponseSchema):
-    code = serializers.CharField()
+    code = serializers.CharField(help_text=f"{_RUN_CODES}. Of an imported answer, whatever its file says.")
     message = serializers.CharField()
     retryable = serializers.BooleanField()
+
+
+class UpstreamErrorAnswer(ResponseSchema):
+    status = serializers.IntegerField(allow_null=True, help_text="The HTTP status; null without a response.")
+    code = serializers.CharField(required=False, help_text="The server's own code or type; for staff.")
+    message = serializers.CharField(
+        required=False, help_text="What the server said, without secrets; for staff."
+    )
 
 
 class CursorAnswer(ResponseSchema):
@@ -125,15 +139,36 @@ class MessageAnswer(ResponseSchema):
     reasoning_ms = serializers.IntegerField(required=False)
     status = serializers.ChoiceField(choices=STATUSES)
     error = RunErrorAnswer(required=False)
+    finish_reason = serializers.ChoiceField(
+        choices=CUT, required=False, help_text="Only of an answer that is incomplete."
+    )
+    finish_tokens = serializers.IntegerField(
+        required=False, help_text="What the model had generated when it was cut at its output limit."
+    )
+    is_continuable = serializers.BooleanField(
+        required=False, help_text="Whether an answer that was cut at its output limit can be continued."
+    )
     model = serializers.CharField(required=False)
     run = serializers.UUIDField(required=False)
     cursor = CursorAnswer(required=False)
     sent_at = serializers.DateTimeField()
     token_count = serializers.IntegerField()
+    additional_context = serializers.CharField(
+        required=False, help_text="What a client sent beside this question; absent if nothing."
+    )
     files = MessageFileAnswer(many=True)
     tool_calls = ToolCallAnswer(many=True)
     citations = CitationAnswer(many=True)
     siblings = serializers.ListField(child=serializers.UUIDField())
+    column = serializers.IntegerField(required=False, help_text="The model_index of the run of an answer.")
+    attempts = serializers.ListField(
+        child=serializers.UUIDField(), required=False, help_text="The answers in its column, oldest first."
+    )
+    alongside = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="The newest answers, messages too, in the other columns of its turn.",
+    )
     feedback = FeedbackAnswer(required=False)
 
 
@@ -171,7 +206,9 @@ class UsageAnswer(ResponseSchema):
 class UsedAnswer(ResponseSchema):
     day = serializers.DateField()
     model = serializers.CharField()
-    runs = serializers.IntegerField()
+    purpose = serializers.ChoiceField(choices=["answers", "summaries", "titles"])
+    runs = serializers.IntegerField(help_text="Answers; 0 of other purposes.")
+    requests = serializers.IntegerField(help_text="To the model.")
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
     cached_tokens = serializers.IntegerField()
@@ -179,22 +216,39 @@ class UsedAnswer(ResponseSchema):
     cost = serializers.FloatField(allow_null=True)
 
 
+class AnsweringAgentAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
 class RunAnswer(ResponseSchema):
     id = serializers.UUIDField()
     turn = serializers.UUIDField()
+    request_id = serializers.CharField(help_text="Of the request that started the turn; may be empty.")
     message = serializers.UUIDField()
     model = serializers.CharField()
     model_index = serializers.IntegerField()
     status = serializers.ChoiceField(choices=STATUSES)
     attempt = serializers.IntegerField()
     failures = serializers.IntegerField()
+    continuations = serializers.IntegerField(help_text="How often the user let it go on after it was cut.")
     owner = serializers.CharField(allow_null=True)
     error = RunErrorAnswer(required=False)
+    upstream_error = UpstreamErrorAnswer(required=False)
     usage = UsageAnswer()
     cost = serializers.FloatField(allow_null=True)
     time_to_first_token_ms = serializers.IntegerField(allow_null=True)
     reasoning_ms = serializers.IntegerField(allow_null=True)
     cycles = serializers.IntegerField()
+    finish_reason = serializers.CharField(
+        allow_blank=True, help_text="Of the last inference, as the model server reported it."
+    )
+    finish_tokens = serializers.IntegerField(allow_null=True)
+    agent = AnsweringAgentAnswer(allow_null=True, help_text="As it was called when it answered.")
+    version = serializers.CharField(
+        allow_null=True,
+        help_text="Digest of the prompts and tools it was answered with; null until text is saved.",
+    )
     created_at = serializers.DateTimeField()
     queued_at = serializers.DateTimeField()
     claimed_at = serializers.DateTimeField(allow_null=True)
@@ -222,6 +276,7 @@ class SummaryAnswer(ResponseSchema):
     text = serializers.CharField()
     token_count = serializers.IntegerField()
     saved_tokens = serializers.IntegerField(allow_null=True)
+    model = serializers.CharField(allow_null=True)
     sent_at = serializers.DateTimeField()
 
 

@@ -1,8 +1,10 @@
 """Views of runs: read one, read its packets, cancel it."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from django.http import HttpResponse
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,24 +13,31 @@ from chat.models import Run
 from chat.presenters.runs import present_run
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from chat.turns.continuation import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.openapi import documented
+from web.rest.openapi import documented, query, whole_number
 from web.rest.response_schemas import PacketsAnswer, RunAnswer, StatusAnswer
 from web.rest.turns import stop_response
+
+# Ten digits.
+MAX_AFTER: Final = 10**10 - 1
 
 
 class RunView(StrictAPIView):
     @documented("runs_read", answer=RunAnswer)
     def get(self, request: Request, run: str) -> Response:
         """Read a run."""
-        return Response(present_run(_get_own_run(request, run)))
+        is_for_staff = current_user(request).has_perm("chat.view_run")
+        return Response(present_run(_get_own_run(request, run), is_for_staff=is_for_staff))
 
 
 class PacketsView(StrictAPIView):
     @documented(
         "packets_list",
         answer=PacketsAnswer,
-        query={"after": "The seq of the latest packet that the client has."},
+        parameters=[
+            query("after", whole_number(0, MAX_AFTER), "The seq of the latest packet that the client has.")
+        ],
     )
     def get(self, request: Request, run: str) -> HttpResponse:
         """List the packets of a run's current attempt after a seq."""
@@ -41,6 +50,15 @@ class PacketsView(StrictAPIView):
             b",".join(logged.lines),
         )
         return HttpResponse(body, content_type="application/json")
+
+
+class RunContinuationView(StrictAPIView):
+    @documented("runs_continue", answer=RunAnswer, statuses=(202, 200))
+    def post(self, request: Request, run: str) -> Response:
+        """Continue an answer that was cut at the output limit, in the same message. 200 if it is being continued."""
+        continued, is_repeat = continue_answer(_get_own_run(request, run))
+        code = status.HTTP_200_OK if is_repeat else status.HTTP_202_ACCEPTED
+        return Response(present_run(continued), code)
 
 
 class RunCancellationView(StrictAPIView):

@@ -7,6 +7,7 @@ from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,11 +15,13 @@ from rest_framework.response import Response
 from chat.models import Session
 from chat.protocol.errors import ApiError
 from chat.sessions.portable.exporter import as_json
+from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
 from web.rest.api_view import StrictAPIView, current_user
+from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
-from web.rest.openapi import documented
+from web.rest.openapi import documented, query
 from web.rest.response_schemas import SessionAnswer
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import adapt_chunks
@@ -30,16 +33,32 @@ class SessionFileParser(StrictJSONParser):
     """Accepts longer bodies than other views: a whole session."""
 
     max_bytes = 32 * 1024 * 1024
+    max_values = 1_000_000
 
 
 class ExportView(StrictAPIView):
     @documented(
         "sessions_export",
-        answer=OpenApiTypes.BINARY,
-        query={
-            "as": "`json` (default, the whole tree) or `markdown`.",
-            "whole": "`1`: every branch as Markdown.",
-        },
+        answer={"application/json": Portable, "text/markdown": OpenApiTypes.STR},
+        parameters=[
+            query(
+                "as",
+                {"type": "string", "enum": [*_KINDS], "default": "json"},
+                "The whole tree, or the current branch.",
+            ),
+            query(
+                "whole",
+                {"type": "string", "enum": ["0", "1"], "default": "0"},
+                "`1`: every branch as Markdown.",
+            ),
+            OpenApiParameter(
+                "Content-Disposition",
+                OpenApiTypes.STR,
+                OpenApiParameter.HEADER,
+                response=[200],
+                required=True,
+            ),
+        ],
     )
     def get(self, request: Request, session: str) -> StreamingHttpResponse:
         """Download the whole tree as JSON, which can be imported, or the current branch as Markdown."""
@@ -60,10 +79,13 @@ class ExportView(StrictAPIView):
 class ImportView(StrictAPIView):
     parser_classes = [SessionFileParser]
 
-    @documented("sessions_import", body=OpenApiTypes.OBJECT, answer=SessionAnswer, statuses=(201,))
+    @documented("sessions_import", body=Portable, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Store a JSON export as a new session. Nothing of it is executed; invalid input stores nothing."""
-        session = import_session(current_user(request), cast("dict[str, Any]", request.data))
+        user = current_user(request)
+        # Before the body is decoded.
+        with import_slot(user.pk):
+            session = import_session(user, cast("dict[str, Any]", request.data))
         return Response(present_current(session), status.HTTP_201_CREATED)
 
 

@@ -15,17 +15,21 @@ from chat.models.sql import session_search
 from chat.presenters.sessions import annotate_sessions, present_session
 from chat.protocol.errors import ApiError
 from chat.sessions import deletion
+from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
 from knowledge.models import Project
+from web.rest.agents import MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
+    ModelNamesField,
     StrictCharField,
     StrictChoiceField,
     StrictIntegerField,
     StrictSerializer,
     StrictUUIDField,
+    ToolNamesField,
 )
-from web.rest.openapi import documented
+from web.rest.openapi import ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 from web.rest.response_schemas import SessionAnswer, SessionPage
 
@@ -36,6 +40,9 @@ class SessionBody(StrictSerializer):
     project = StrictUUIDField(required=False, allow_null=True)
     knowledge_bases = ListField(child=StrictUUIDField(), required=False)
     while_answering = StrictChoiceField(choices=WhileAnswering.values, required=False)
+    models = ModelNamesField(required=False)
+    tools = ToolNamesField(required=False)
+    reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, required=False)
 
 
 class SeenBody(StrictSerializer):
@@ -46,16 +53,21 @@ class SessionsView(StrictAPIView):
     @documented(
         "sessions_list",
         answer=SessionPage,
-        query={
-            "search": "Words, or beginnings of words, of the title or of one message.",
-            "limit": "Page size, 1 to 200.",
-            "cursor": "The cursor in `next`.",
-        },
+        parameters=[
+            query("project", ID, "Only sessions of this project."),
+            query("search", TEXT, "Words, or beginnings of words, of the title or of one message."),
+            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
+            query("cursor", TEXT, "The cursor in `next`."),
+        ],
     )
     def get(self, request: Request) -> Response:
         """List sessions, the latest updated first. With `search`, `match` is the matching text with its context."""
         text = request.query_params.get("search", "")
         sessions = Session.objects.search(current_user(request), text)
+        if "project" in request.query_params:
+            own = Project.objects.visible_to(current_user(request))
+            project = get_own_row(own, request.query_params["project"], "project", field="project")
+            sessions = sessions.filter(project=project)
         page = NewestFirstPagination()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
@@ -67,10 +79,7 @@ class SessionsView(StrictAPIView):
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create a session."""
-        session = Session.objects.start(
-            current_user(request), **_resolve_fields(request, self.body(SessionBody))
-        )
-        session_list.publish_created(session)
+        session = create_session(current_user(request), **_resolve_fields(request, self.body(SessionBody)))
         return Response(present_current(session), status.HTTP_201_CREATED)
 
 
@@ -118,9 +127,13 @@ def _resolve_fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
             body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
     if body.pop("knowledge_bases", None):
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
+    check_offered(body.get("models"))
     return body
 
 
 def present_current(session: Session) -> dict[str, Any]:
-    """Load the session again and present it."""
-    return present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get())
+    """Load the session again and present it. Raises ApiError if it was deleted meanwhile."""
+    current = annotate_sessions(Session.objects.filter(pk=session.pk)).first()
+    if current is None:
+        raise ApiError("session_not_found")
+    return present_session(current)

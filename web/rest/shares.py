@@ -1,20 +1,28 @@
-"""Views with which an owner creates, lists, updates and revokes public links to a branch of a session."""
+"""Views with which an owner creates, lists, updates and revokes public links to a branch, and with which visitors read it."""
 
+from hashlib import sha256
 from typing import Any
 
+from django.http import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+from msgspec import json
 from rest_framework import status
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import ChatMessage, Session, Share
 from chat.presenters.shares import present_share
 from chat.protocol.errors import ApiError
-from chat.sessions.sharing import change_share, create_share
+from chat.sessions.sharing import change_share, create_share, read_page
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictBooleanField, StrictSerializer, StrictUUIDField
-from web.rest.openapi import documented
+from web.rest.openapi import documented, query, whole_number
+from web.rest.pagination import MAX_PAGES, page_number
 from web.rest.response_schemas import ShareAnswer
 from web.rest.sessions import get_own_session
+from web.rest.shared_schemas import SharedPageAnswer
 
 # Open links of one session.
 MAX_SHARES = 100
@@ -61,6 +69,35 @@ class ShareView(StrictAPIView):
         """Revoke a link: from now on it is a 404."""
         _get_own_share(request, share).revoke()
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SharedPageView(StrictAPIView):
+    """Public: a link is its own permission, and reads no cookie."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    @documented(
+        "shared_read",
+        answer=SharedPageAnswer,
+        parameters=[
+            query("page", whole_number(1, MAX_PAGES), "From 1, the default; `next` names the one after it.")
+        ],
+    )
+    def get(self, request: Request, link: str) -> HttpResponseBase:
+        """Read a page of the branch behind a public link, oldest messages first. Short branches are one page.
+
+        The ETag serves clients that keep a page themselves: no answer is cached on the way (Cache-Control: no-store).
+        """
+        number = page_number(request.query_params)
+        share = Share.objects.behind(link)
+        if share is None:
+            raise ApiError("share_not_found")
+        page = read_page(share, number)
+        etag = quote_etag(sha256(json.encode(page)).hexdigest())
+        response = Response(page, headers={"ETag": etag, "X-Robots-Tag": "noindex"})
+        own = request._request  # noqa: SLF001  the server's own request
+        return get_conditional_response(own, etag=etag, response=response) or response
 
 
 def _get_own_share(request: Request, pk: str) -> Share:

@@ -12,6 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from web.accounts.demo_account import may_log_in
+from web.accounts.login_attempt import login_attempt
 from web.rest.api_view import StrictAPIView
 from web.rest.fields import StrictCharField, StrictSerializer
 from web.rest.openapi import documented
@@ -37,10 +40,13 @@ class TokenView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create a token; earlier tokens stay valid. Repeated wrong passwords lock the login for a while."""
         credentials = self.body(Credentials)
-        user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends need its own request
-        if user is None:
+        with login_attempt(request._request, credentials["username"]) as attempt:  # noqa: SLF001
+            user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends need its own request
+            attempt.has_right_password = user is not None
+        if user is None or not may_log_in(user):
             raise ApiError("invalid_credentials")
-        # Resets the count of wrong passwords and updates last_login.
-        user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
-        _, token = AuthToken.objects.create(user)
+        with quotas.TOKENS.room_for_one(user):
+            # Updates last_login.
+            user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
+            _, token = AuthToken.objects.create(user)
         return Response({"token": token})

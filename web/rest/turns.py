@@ -1,8 +1,10 @@
 """Views of turns: send a message, regenerate an answer, cancel a turn."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
+from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,27 +15,46 @@ from chat.presenters.turns import present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.runs.cancellation import StopOutcome
-from chat.turns.regeneration import regenerate_turn
+from chat.turns.regeneration import RegenerationRequest, regenerate_turn
 from chat.turns.request import (
     MAX_ADDITIONAL_CONTEXT_CHARACTERS,
     MAX_CLIENT_MESSAGE_ID_CHARACTERS,
+    MAX_FILES,
     TurnRequest,
 )
 from chat.turns.start import start_turn
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import ModelNamesField, StrictCharField, StrictSerializer, StrictUUIDField
+from web.rest.fields import (
+    DescribedField,
+    ModelNamesField,
+    StrictCharField,
+    StrictSerializer,
+    StrictUUIDField,
+    ToolNameField,
+    VisibleCharField,
+)
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
 from web.rest.response_schemas import StartedAnswer, StatusAnswer
 from web.rest.sessions import get_own_session
 
 
+class FilesField(ListField, DescribedField):
+    """Ids of files. TurnRequest checks their number."""
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": MAX_FILES, "uniqueItems": True}
+
+
 class TurnBody(StrictSerializer):
-    text = StrictCharField()
+    text = VisibleCharField(
+        code="message_empty",
+        help_text=f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`.",
+    )
     parent = StrictUUIDField(required=False, allow_null=True)  # type: ignore[assignment]
-    models = ModelNamesField(required=False)
-    files = ListField(child=StrictUUIDField(), required=False)
-    forced_tool = StrictCharField(required=False, allow_null=True)
+    models = ModelNamesField(required=False, least=1)
+    files = FilesField(child=StrictUUIDField(), required=False)
+    forced_tool = ToolNameField(required=False, allow_null=True)
     client_message_id = StrictCharField(
         required=False, allow_null=True, allow_blank=False, max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS
     )
@@ -42,12 +63,39 @@ class TurnBody(StrictSerializer):
     )
 
 
+class ReplacedBody(StrictSerializer):
+    run = StrictUUIDField()
+
+
 class RegenerationBody(StrictSerializer):
-    models = ModelNamesField(required=False)
+    # One model answers in a column.
+    also = {"not": {"required": ["models", "replace"], "properties": {"models": {"minItems": 2}}}}
+
+    models = ModelNamesField(required=False, least=1)
+    replace = ReplacedBody(required=False)
+
+
+_IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {
+        "type": "string",
+        "maxLength": MAX_CLIENT_MESSAGE_ID_CHARACTERS,
+        # Printable characters of Latin-1, which HTTP strips of spaces around them.
+        "pattern": r"^[!-~\u00a1-\u00ac\u00ae-\u00ff]([ -~\u00a1-\u00ac\u00ae-\u00ff]*[!-~\u00a1-\u00ac\u00ae-\u00ff])?$",
+    },
+    OpenApiParameter.HEADER,
+    description="Like client_message_id, if the body has none.",
+)
 
 
 class TurnsView(StrictAPIView):
-    @documented("turns_create", body=TurnBody, answer=StartedAnswer, statuses=(202, 200))
+    @documented(
+        "turns_create",
+        body=TurnBody,
+        answer=StartedAnswer,
+        statuses=(202, 200),
+        parameters=[_IDEMPOTENCY_KEY],
+    )
     def post(self, request: Request, session: str) -> Response:
         """Start a turn. 200 if the request repeats an earlier client_message_id (or Idempotency-Key header)."""
         found = get_own_session(request, session)
@@ -61,10 +109,17 @@ class TurnsView(StrictAPIView):
 class RegenerationsView(StrictAPIView):
     @documented("regenerations_create", body=RegenerationBody, answer=StartedAnswer, statuses=(202,))
     def post(self, request: Request, message: str) -> Response:
-        """Answer a question again; the new answers become siblings of the earlier ones."""
+        """Answer a question again; the new answers become siblings of the earlier ones.
+
+        With `replace`, the one new answer stands in the column of that run, beside the other answers of its turn.
+        """
         found = get_own_message(request, message)
-        models = self.body(RegenerationBody).get("models")
-        started = regenerate_turn(found, tuple(models) if models is not None else None)
+        body = self.body(RegenerationBody)
+        models, replaced = body.get("models"), body.get("replace")
+        asked = RegenerationRequest(
+            tuple(models) if models is not None else None, replaced["run"] if replaced else None
+        )
+        started = regenerate_turn(found, asked)
         return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)
 
 

@@ -1,51 +1,67 @@
 """The routes below /api/. Views parse ids themselves, so that a malformed id has its own error code."""
 
-from django.urls import path, re_path
+from django.urls import path, re_path, register_converter
 
 from web.rest.agents import AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.compression import CompressionView
 from web.rest.feedback import FeedbackView
+from web.rest.files import FileContentView, FilesView, FileView
+from web.rest.limits import LimitsView
 from web.rest.messages import MessagesView, SelectionView, TreeView
 from web.rest.models import ModelsView
-from web.rest.runs import PacketsView, RunCancellationView, RunView
+from web.rest.openapi import IdConverter
+from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
+from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.schema_views import AsyncApiView, DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
-from web.rest.shares import SharesView, ShareView
+from web.rest.shares import SharedPageView, SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.token_login import TokenView
 from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 from web.rest.withdrawal import WithdrawalView
 
+register_converter(IdConverter, "id")
+
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
     path("auth/tokens/", ApiTokensView.as_view()),
-    path("auth/tokens/<str:token>/", ApiTokenView.as_view()),
+    path("auth/tokens/<id:token>/", ApiTokenView.as_view()),
     path("models/", ModelsView.as_view()),
     path("agents/", AgentsView.as_view()),
-    path("agents/<str:agent>/", AgentView.as_view()),
+    path("agents/<id:agent>/", AgentView.as_view()),
+    path("files/", FilesView.as_view()),
+    path("files/<id:file>/", FileView.as_view()),
+    path("files/<id:file>/content/", FileContentView.as_view()),
+    path("projects/", ProjectsView.as_view()),
+    path("projects/<id:project>/", ProjectView.as_view()),
+    path("projects/<id:project>/files/", ProjectFilesView.as_view()),
+    path("projects/<id:project>/files/<id:file>/", ProjectFileView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/import/", ImportView.as_view()),
-    path("sessions/<str:session>/", SessionView.as_view()),
-    path("sessions/<str:session>/seen/", SeenView.as_view()),
-    path("sessions/<str:session>/export/", ExportView.as_view()),
-    path("sessions/<str:session>/messages/", MessagesView.as_view()),
-    path("sessions/<str:session>/tree/", TreeView.as_view()),
-    path("sessions/<str:session>/turns/", TurnsView.as_view()),
-    path("sessions/<str:session>/compression/", CompressionView.as_view()),
-    path("sessions/<str:session>/shares/", SharesView.as_view()),
-    path("shares/<str:share>/", ShareView.as_view()),
-    path("messages/<str:message>/regenerations/", RegenerationsView.as_view()),
-    path("messages/<str:message>/selection/", SelectionView.as_view()),
-    path("messages/<str:message>/withdrawal/", WithdrawalView.as_view()),
-    path("messages/<str:message>/feedback/", FeedbackView.as_view()),
-    path("runs/<str:run>/", RunView.as_view()),
-    path("runs/<str:run>/packets/", PacketsView.as_view()),
-    path("runs/<str:run>/cancellation/", RunCancellationView.as_view()),
-    path("turns/<str:turn>/cancellation/", TurnCancellationView.as_view()),
+    path("sessions/<id:session>/", SessionView.as_view()),
+    path("sessions/<id:session>/seen/", SeenView.as_view()),
+    path("sessions/<id:session>/export/", ExportView.as_view()),
+    path("sessions/<id:session>/messages/", MessagesView.as_view()),
+    path("sessions/<id:session>/tree/", TreeView.as_view()),
+    path("sessions/<id:session>/turns/", TurnsView.as_view()),
+    path("sessions/<id:session>/compression/", CompressionView.as_view()),
+    path("sessions/<id:session>/shares/", SharesView.as_view()),
+    path("shares/<id:share>/", ShareView.as_view()),
+    path("shared/<str:link>/", SharedPageView.as_view()),
+    path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),
+    path("messages/<id:message>/selection/", SelectionView.as_view()),
+    path("messages/<id:message>/withdrawal/", WithdrawalView.as_view()),
+    path("messages/<id:message>/feedback/", FeedbackView.as_view()),
+    path("runs/<id:run>/", RunView.as_view()),
+    path("runs/<id:run>/packets/", PacketsView.as_view()),
+    path("runs/<id:run>/continuation/", RunContinuationView.as_view()),
+    path("runs/<id:run>/cancellation/", RunCancellationView.as_view()),
+    path("turns/<id:turn>/cancellation/", TurnCancellationView.as_view()),
     path("usage/", UsageView.as_view()),
+    path("usage/limits/", LimitsView.as_view()),
     path("system-prompt/", SystemPromptView.as_view()),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view()),

@@ -1,4 +1,4 @@
-"""Reports the tokens and the cost of the user's runs by day and model."""
+"""Reports the tokens and the cost of the user's answers, titles and summaries by day and model."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -9,33 +9,45 @@ from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import Run
+from chat.models import Run, SideRequest
 from chat.models.run import USAGE
+from chat.models.side_request import Purpose
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.openapi import documented
+from web.rest.openapi import documented, query
+from web.rest.pagination import YEARS
 from web.rest.response_schemas import UsedAnswer
 
 DEFAULT_DAYS: Final = 30
+_IN_YEARS: Final = r"^(19[7-9]\d|[2-8]\d{3})-"
+_MOMENT: Final = {
+    "anyOf": [{"type": "string", "format": kind, "pattern": _IN_YEARS} for kind in ("date", "date-time")]
+}
+# As clients are told; None: of runs.
+PURPOSES: Final = {None: "answers", Purpose.TITLE: "titles", Purpose.SUMMARY: "summaries"}
 
 
 class UsageView(StrictAPIView):
     @documented(
         "usage_list",
         answer=UsedAnswer(many=True),
-        query={
-            "from": "A day (YYYY-MM-DD) or a time, UTC. Default: thirty days before `to`.",
-            "to": "A day (inclusive) or a time, UTC. Default: now.",
-        },
+        parameters=[
+            query("from", _MOMENT, "A day (YYYY-MM-DD) or a time, UTC. Default: thirty days before `to`."),
+            query("to", _MOMENT, "A day (inclusive) or a time, UTC. Default: now."),
+        ],
     )
     def get(self, request: Request) -> Response:
-        """Report runs that have ended, oldest day first. Days are UTC. `cost` is null if the price is unknown."""
+        """Report runs that have ended, and requests for titles and summaries, oldest day first. Days are UTC. `cost` is null
+        if the price is unknown."""
         until = _parse_time(request, "to", time.max) or timezone.now()
         since = _parse_time(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
         if since > until:
             raise ApiError("invalid_value", "`from` is later than `to`.", field="from")
-        used = Run.objects.visible_to(current_user(request)).used(since, until)
-        return Response([_present_usage(row) for row in used])
+        user = current_user(request)
+        answers = Run.objects.visible_to(user).used(since, until)
+        others = SideRequest.objects.visible_to(user).used(since, until)
+        used = [_present_usage(row) for row in (*answers, *others)]
+        return Response(sorted(used, key=lambda row: (row["day"], row["model"], row["purpose"])))
 
 
 def _parse_time(request: Request, name: str, time_of_day: time) -> datetime | None:
@@ -48,10 +60,12 @@ def _parse_time(request: Request, name: str, time_of_day: time) -> datetime | No
     except ValueError:  # well-formed, but not a date of the calendar
         day = moment = None
     if day is not None:
-        return datetime.combine(day, time_of_day, UTC)
-    if moment is None:
+        moment = datetime.combine(day, time_of_day, UTC)
+    # Years near the ends of the calendar overflow when days or a time zone are subtracted.
+    if moment is None or moment.year not in YEARS:
         raise ApiError("invalid_value", "This is neither a day nor a time.", field=name)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # Postgres knows no time zone that is 16 hours or more from UTC.
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +74,9 @@ def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "day": day.isoformat(),
         "model": row["model"],
-        "runs": row["runs"],
+        "purpose": PURPOSES[row.get("purpose")],
+        "runs": row.get("runs", 0),
+        "requests": row["requests"],
         **{name: row[f"used_{name}"] for name in USAGE},
         "cost": None if cost is None else float(cost),
     }

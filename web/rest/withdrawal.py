@@ -3,13 +3,12 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import Session
-from chat.presenters.sessions import annotate_sessions, present_session
 from chat.turns.withdrawal import withdraw_question
 from web.rest.api_view import StrictAPIView
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
 from web.rest.response_schemas import SessionAnswer
+from web.rest.sessions import present_current
 
 
 class WithdrawalView(StrictAPIView):
@@ -17,4 +16,4 @@ class WithdrawalView(StrictAPIView):
     def post(self, request: Request, message: str) -> Response:
         """Withdraw the newest question while it waits for the answer above; the branch then ends in that answer."""
         session = withdraw_question(get_own_message(request, message))
-        return Response(present_session(annotate_sessions(Session.objects.filter(pk=session.pk)).get()))
+        return Response(present_current(session))

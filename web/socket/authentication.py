@@ -5,7 +5,7 @@ The functions that query the database are synchronous; the consumer calls them i
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -13,22 +13,25 @@ from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.http import HttpRequest, parse_cookie
 from django.http.request import split_domain_port, validate_host
-from knox.auth import TokenAuthentication
 from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
 
+from chat.models import Scope
 from chat.models.sql.statements import Statement
+from web.accounts.demo_account import may_log_in
+from web.rest.authentication import TokenAuthentication
 
 
 class _ValidToken(NamedTuple):
-    digest: str
+    scope: str | None
 
 
 # The check that knox makes, without its search by prefix: the whole token was compared when the socket opened.
-# Parameters: digest, user. Plan: knox's index of digest, primary key of auth_user.
+# Parameters: digest, user. Plan: knox's index of digest, primary keys of auth_user and chat_tokenscope.
 _STILL_VALID: Final = Statement(
     """
-    SELECT token.digest FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
+    SELECT limited.scope FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
+    LEFT JOIN chat_tokenscope AS limited ON limited.token_id = token.digest
     WHERE token.digest = %(digest)s AND owner.id = %(user)s AND owner.is_active
         AND (token.expiry IS NULL OR token.expiry > STATEMENT_TIMESTAMP())
     """,
@@ -49,11 +52,16 @@ class HandshakeCredentials(NamedTuple):
         return _find_token_user(self.token) if self.token else _find_session_user(self.session_key)
 
     def still_identify(self, user: User) -> bool:
-        """Return whether find_user() would return `user` now. Called for every command."""
+        """Return whether find_user() would return `user` now."""
+        return self.find_scope(user) is not None
+
+    def find_scope(self, user: User) -> Scope | None:
+        """Return what they allow `user` now; None if find_user() would not return the user. Called for every command."""
         if self.token:
-            return _STILL_VALID.first(digest=hash_token(self.token), user=user.pk) is not None
+            valid = _STILL_VALID.first(digest=hash_token(self.token), user=user.pk)
+            return valid and Scope(valid.scope or Scope.WRITE)
         current = self.find_user()
-        return current is not None and current.pk == user.pk
+        return Scope.WRITE if current is not None and current.pk == user.pk else None
 
 
 def read_credentials(headers: Iterable[tuple[bytes, bytes]]) -> HandshakeCredentials:
@@ -65,15 +73,24 @@ def read_credentials(headers: Iterable[tuple[bytes, bytes]]) -> HandshakeCredent
     return HandshakeCredentials(session_key=cookies.get(settings.SESSION_COOKIE_NAME, ""))
 
 
-def is_same_host(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether Origin, if there is one, names this host: browsers always send it and never forge it."""
+def is_same_origin(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> bool:
+    """Return whether Origin, if there is one, is this site's: browsers always send it and never forge it.
+
+    scheme: the socket's, ws or wss. A page without TLS may be anybody's who sits on the way, so it opens no socket of a site
+    that has TLS. A page with TLS may open what seems to be a socket without: a proxy that is not trusted ends TLS.
+    """
     by_name = _decode_headers(headers)
     host = by_name.get("host", "").lower()
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return False
     origin = by_name.get("origin")
-    return origin is None or urlsplit(origin).netloc.lower() == host
+    if origin is None:
+        return True
+    found = urlsplit(origin)
+    has_plain_pages = scheme == "ws" and not settings.SECURE_SSL_REDIRECT
+    schemes = ("http", "https") if has_plain_pages else ("https",)
+    return found.netloc.lower() == host and found.scheme in schemes
 
 
 def _decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -85,7 +102,7 @@ def _find_token_user(token: str) -> User | None:
         user, _ = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:
         return None
-    return cast("User", user)
+    return user
 
 
 def _find_session_user(session_key: str) -> User | None:
@@ -94,4 +111,4 @@ def _find_session_user(session_key: str) -> User | None:
     request = HttpRequest()
     request.session = _SessionStore(session_key)
     user = get_user(request)
-    return user if user.is_authenticated and user.is_active else None
+    return user if user.is_authenticated and may_log_in(user) else None

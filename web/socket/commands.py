@@ -23,12 +23,13 @@ _MAX_CURSORS: Final = 200
 class Command:
     """A command of a known type with known member names, whose values are not validated yet.
 
-    id: echoed in the reply, if the client gave one.
+    id: echoed in the reply, if the client gave one. has_request_id: whether it gave a request_id, which is then told.
     """
 
     type: str
     id: str | int | float | None
     members: Members
+    has_request_id: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class SubscribeCommand:
     cursors: Mapping[UUID, Cursor]
 
 
+# Members of every command.
+_COMMON: Final = frozenset({"type", "id", "request_id"})
 # type -> required and optional members; None: the handler validates them.
 _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
     "ping": (frozenset(), frozenset()),
@@ -49,6 +52,7 @@ _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
     "send": None,
     "stop": (frozenset(), frozenset({"run", "turn"})),
     "approve": (frozenset({"tool_call", "approved"}), frozenset({"note"})),
+    "continue": (frozenset({"run"}), frozenset()),
     "compress": (frozenset({"session"}), frozenset()),
 }
 
@@ -72,7 +76,9 @@ def parse_command(command_id: Any, frame: Members) -> Command:
         raise ApiError("field_required", field="type")
     if not isinstance(kind, str) or kind not in _MEMBERS:
         raise ApiError("unknown_type", field="type")
-    members = {name: value for name, value in frame.items() if name not in ("type", "id")}
+    if not isinstance(frame.get("request_id", ""), str):
+        raise ApiError("invalid_type", field="request_id")
+    members = {name: value for name, value in frame.items() if name not in _COMMON}
     expected = _MEMBERS[kind]
     if expected is not None:
         required, optional = expected
@@ -81,7 +87,7 @@ def parse_command(command_id: Any, frame: Members) -> Command:
                 raise ApiError("unknown_field", field=name[:100])
         for name in sorted(required - members.keys()):
             raise ApiError("field_required", field=name)
-    return Command(kind, command_id, members)
+    return Command(kind, command_id, members, "request_id" in frame)
 
 
 def parse_subscribe(members: Members) -> SubscribeCommand:

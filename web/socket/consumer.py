@@ -7,20 +7,23 @@ does not block its own `stop`.
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError
 
+from chat.infrastructure import log_context
 from chat.infrastructure.threads import in_thread
 from chat.metrics.counters import OPEN_SOCKETS, SLOW_CLOSES
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
+from web.rest.authentication import check_may_write
 from web.rest.errors import describe
 from web.socket import authentication, commands, handlers
+from web.socket.access_watch import AccessWatch
+from web.socket.file_feed import FileFeed
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
 from web.socket.rate_limit import CommandRateLimit
@@ -28,7 +31,6 @@ from web.socket.session_list import SessionListSubscription
 from web.socket.subscription import Subscription
 from web.socket.writer import OutboxWriter
 
-RECHECK_S: Final = 60.0
 # Sessions that one socket may subscribe to at once.
 MAX_SUBSCRIPTIONS: Final = 1000
 
@@ -39,6 +41,7 @@ Handler = Callable[[User, commands.Members], Reply]
 _HANDLERS: Final[dict[str, Handler]] = {
     "send": handlers.send,
     "stop": handlers.stop,
+    "continue": handlers.go_on,
     "compress": handlers.compress,
 }
 
@@ -51,11 +54,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.session_list: SessionListSubscription | None = None
         self.outbox = Outbox()
         self.writer: OutboxWriter | None = None
-        self.recheck_task: asyncio.Task[None] | None = None
+        self.access_watch: AccessWatch | None = None
+        self.file_feed: FileFeed | None = None
+        self.registered: str | None = None
         self.rate_limit = CommandRateLimit()
         self.credentials = authentication.read_credentials(self.scope["headers"])
         self.is_closing = False
-        if not authentication.is_same_host(self.scope["headers"]):
+        if not authentication.is_same_origin(self.scope["headers"], self.scope.get("scheme", "ws")):
             self.is_closing = True
             await self.close()  # before accept(): the handshake is answered with 403
             return
@@ -67,7 +72,15 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         self.user = user
         self.writer = OutboxWriter(self.outbox, self.base_send, self._close_slow_socket)
-        self.recheck_task = asyncio.create_task(self._keep_rechecking())
+        self.registered = await current_hub().sockets.admit(user.pk)
+        if self.registered is None:
+            self._answer_error(ApiError("too_many_sockets", max=settings.MAX_SOCKETS_PER_USER), {})
+            await self.close_with(CloseCode.TOO_MANY_SOCKETS)
+            return
+        self.access_watch = AccessWatch(user, self.credentials, current_hub(), self._close_logged_out)
+        self.access_watch.start()
+        self.file_feed = FileFeed(user, self.outbox, current_hub())
+        self.file_feed.start()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # Channels would call a thread for every message, to close database connections; in_thread does that
@@ -77,13 +90,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if self.is_closing:
             return
-        command_id: Any = None
         try:
-            text = self._admit(text_data)
-            command_id, frame = commands.decode_frame(text)
-            await self._execute(commands.parse_command(command_id, frame))
-        except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open after any error
-            self._answer_error(error, command_id)
+            _, frame = commands.decode_frame(self._admit(text_data))
+        except Exception as error:  # noqa: BLE001  as below
+            self._answer_error(error, {})
+        else:
+            with log_context.bound(request_id=log_context.accept_request_id(frame.get("request_id"))):
+                await self._execute_frame(frame)
         if self.rate_limit.is_flooded:
             await self.close_with(CloseCode.FLOODING)
 
@@ -92,10 +105,12 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         OPEN_SOCKETS.discard(self)
         self.is_closing = True
         self._unsubscribe_all()
+        if self.registered:
+            current_hub().sockets.release(self.registered)
         if self.writer:
             self.writer.close()
-        if self.recheck_task:
-            self.recheck_task.cancel()
+        if self.access_watch:
+            self.access_watch.close()
 
     async def close_with(self, code: int) -> None:
         """Write the queued frames and close with `code`; later commands are ignored."""
@@ -116,6 +131,12 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise ApiError("unsupported_frame")
         return text
 
+    async def _execute_frame(self, frame: commands.Members) -> None:
+        try:
+            await self._execute(commands.parse_command(frame.get("id"), frame))
+        except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open after any error
+            self._answer_error(error, frame)
+
     async def _execute(self, command: commands.Command) -> None:
         handler = _HANDLERS.get(command.type)
         if handler:
@@ -130,7 +151,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _handle_if_logged_in(self, handler: Handler, members: commands.Members) -> Reply | None:
         """Check the login and handle the command in one thread call, with one database connection."""
-        return handler(self.user, members) if self.credentials.still_identify(self.user) else None
+        scope = self.credentials.find_scope(self.user)
+        if scope is None:
+            return None
+        check_may_write(scope)
+        return handler(self.user, members)
 
     async def _execute_on_loop(self, command: commands.Command) -> None:
         match command.type:
@@ -177,9 +202,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._answer(command, {"type": "sessions_watched"})
 
     def _unsubscribe_all(self) -> None:
-        if self.session_list:
-            self.session_list.close()
-            self.session_list = None
+        for feed in (self.session_list, self.file_feed):
+            if feed:
+                feed.close()
+        self.session_list = self.file_feed = None
         for subscription in self.subscriptions.values():
             subscription.close()
         self.subscriptions.clear()
@@ -187,28 +213,29 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _is_still_logged_in(self) -> bool:
         return await in_thread(self.credentials.still_identify, self.user)
 
-    async def _keep_rechecking(self) -> None:
-        is_logged_in = True
-        while is_logged_in:
-            await asyncio.sleep(RECHECK_S)
-            # A database that is unreachable for a moment logs no one out.
-            with suppress(DatabaseError):
-                is_logged_in = await self._is_still_logged_in()
-        await self.close_with(CloseCode.NOT_AUTHENTICATED)
+    async def _close_logged_out(self) -> None:
+        # In a task of its own: closing cancels the watch, which calls this.
+        self.logged_out_close = asyncio.create_task(self.close_with(CloseCode.NOT_AUTHENTICATED))
 
     def _close_slow_socket(self) -> None:
         SLOW_CLOSES.inc()
         self.slow_close = asyncio.create_task(self.close_with(CloseCode.SLOW_CONSUMER))
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:
+        # Of what was started, always: the turn keeps it.
+        if command.has_request_id or reply["type"] == "accepted":
+            reply = {**reply, "request_id": log_context.current_request_id()}
         self.outbox.put(encode(reply if command.id is None else {**reply, "id": command.id}))
 
-    def _answer_error(self, error: Exception, command_id: Any) -> None:
+    def _answer_error(self, error: Exception, frame: commands.Members) -> None:
         described = describe(error)
         if described.status >= 500:
             logger.error("a command failed", exc_info=error)
-        body = described.body(request_id="")
-        del body["request_id"]
+        body = described.body(log_context.current_request_id())
+        # Errors of the same kind are the same for every client, unless somebody is to find them in the logs.
+        if described.status < 500 and "request_id" not in frame:
+            del body["request_id"]
+        command_id = frame.get("id")
         self.outbox.put(
             encode({"type": "error", **({} if command_id is None else {"id": command_id}), **body})
         )

@@ -46,6 +46,11 @@ class SubscriptionFeeds:
             feed = self.runs[run] = self.live[run] = LogFeed(run, Position(cursor), now, now, now)
         return feed
 
+    def resume(self, feed: LogFeed) -> None:
+        """Expect packets again: the run was continued after its end."""
+        feed.has_stopped = False
+        self.live[feed.name] = feed
+
     def stop(self, feed: LogFeed) -> None:
         """Mark the run's log as ended. The feed is kept, so that repeated packets are recognised as such."""
         feed.has_stopped = True

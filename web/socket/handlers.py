@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
-from chat.presenters.turns import present_turn
+from chat.presenters.turns import present_continuation, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from chat.turns.continuation import continue_answer
 from chat.turns.start import start_turn
 from web.rest.turns import parse_turn_request
 from web.socket import commands
@@ -32,6 +33,16 @@ def stop(user: User, members: commands.Members) -> dict[str, Any]:
     """Stop the run or the turn that the command names."""
     noun, pk = commands.parse_stop(members)
     return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
+
+
+def go_on(user: User, members: commands.Members) -> dict[str, Any]:
+    """Continue an answer that was cut at the output limit."""
+    pk = commands.parse_member_id(members, "run")
+    run = Run.objects.visible_to(user).for_work().filter(pk=pk).first()
+    if run is None:
+        raise ApiError("run_not_found")
+    continued, _ = continue_answer(run)
+    return {"type": "accepted", **present_continuation(continued), "status": continued.status}
 
 
 def compress(user: User, members: commands.Members) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import asyncio
 from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
+from chat.infrastructure.socket_registry import SocketRegistry
 from chat.log.cursor import Header, parse_header
 from chat.log.stream import session_channel
 from web.socket.pubsub import PubSubConnection
@@ -77,6 +78,7 @@ class Hub:
         self.topics: dict[str, SessionTopic] = {}
         self.listeners: dict[str, list[ChannelListener]] = {}
         self.watchdog = Watchdog()
+        self.sockets = SocketRegistry()
         self._pubsub = PubSubConnection(self._distribute, self._heal_all)
 
     async def join(self, session: str, subscriber: SessionSubscriber) -> None:
@@ -111,6 +113,7 @@ class Hub:
 
     async def close(self) -> None:
         await self._pubsub.close()
+        await self.sockets.close()
         self.topics.clear()
         self.listeners.clear()
 

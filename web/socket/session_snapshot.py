@@ -5,12 +5,13 @@ Synchronous; the subscription and the watchdog call it in threads.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Q
 
+from chat.log.cursor import Cursor
 from chat.log.progress import present_live_message
 from chat.log.rebuilt import build_ending
 from chat.models import ChatMessage, Run, Session, run_of
@@ -35,6 +36,21 @@ class SubscribedRun:
     status: str
     attempt: int
     last_seq: int | None  # None: the run has not ended
+
+
+def present_run(run: SubscribedRun, position: Cursor | None) -> dict[str, Any]:
+    """As `subscribed` lists it. position: the end of its log, None if that is lost."""
+    attempt, seq = position or Cursor(run.attempt, run.last_seq or 0)
+    return {
+        "run": run.run,
+        "turn": run.turn,
+        "message": run.message,
+        "model": run.model,
+        "model_index": run.model_index,
+        "status": run.status,
+        "attempt": attempt,
+        "seq": seq,
+    }
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,12 @@ def load_replacement(run_id: str) -> LogReplacement | None:
         snapshot = p.Snapshot(run_id, cursor["attempt"], cursor["seq"], shape)
         return LogReplacement(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
     return LogReplacement(run.attempt, run.last_seq, build_ending(run), has_ended=True)
+
+
+def find_live(session_id: str) -> list[str]:
+    """Return the session's runs that have not ended."""
+    live = Run.objects.live().filter(turn__session=UUID(session_id))
+    return [str(pk) for pk in live.values_list("pk", flat=True)]
 
 
 def find_ended(run_ids: Iterable[str]) -> set[str]:

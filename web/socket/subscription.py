@@ -28,7 +28,9 @@ from web.socket.session_snapshot import (
     LogReplacement,
     SessionSnapshot,
     SubscribedRun,
+    find_live,
     load_replacement,
+    present_run,
     read_session,
 )
 
@@ -69,7 +71,7 @@ class Subscription:
         await self._join_channel()
         latest = await positions([run_log(self.session, run.run) for run in snapshot.runs])
         self._place_feeds(snapshot, since, by_run)
-        runs = [_present_run(run, position) for run, position in zip(snapshot.runs, latest, strict=True)]
+        runs = [present_run(run, position) for run, position in zip(snapshot.runs, latest, strict=True)]
         return {"type": "subscribed", "session": self.session, "n": snapshot.n, "runs": runs}
 
     def start(self) -> None:
@@ -98,7 +100,9 @@ class Subscription:
         feed = feeds.events if publication.name == "-" else feeds.get_or_create(publication.name, now)
         feed.checked_at = feed.published_at = now
         if feed.has_stopped:
-            return
+            if publication.header.attempt <= feed.cursor.attempt:
+                return
+            feeds.resume(feed)
         if feed.is_healing:
             feed.has_gap = True
             return
@@ -171,13 +175,23 @@ class Subscription:
             await self._read_log(feed)
 
     async def _read_events(self, feed: LogFeed) -> None:
-        """Send the events after the cursor from the database, where they never expire."""
+        """Send the events after the cursor from the database; `resync` in place of those that are purged."""
         while rows := await in_thread(frames_after, self.session, feed.cursor.seq, HEAL_COUNT):
+            if rows[0][0] > feed.cursor.seq + 1:
+                await self._skip_events(feed, rows[0][0] - 1)
             for n, frame in rows:
                 await self.outbox.wait_for_space()
                 feed.position.cursor = Cursor(EVENTS_ATTEMPT, n)
                 self.outbox.put(frame)
                 self._track_runs(feed, frame)
+
+    async def _skip_events(self, feed: LogFeed, n: int) -> None:
+        """Ask the client to read what the events up to n said. Of the runs that they started, the live ones are expected."""
+        await self.outbox.wait_for_space()
+        feed.position.cursor = Cursor(EVENTS_ATTEMPT, n)
+        self.outbox.put(p.encode({"type": "resync", "session": self.session, "n": n}))
+        for run in await in_thread(find_live, self.session):
+            self._expect(run)
 
     async def _read_log(self, feed: LogFeed) -> None:
         log = run_log(self.session, feed.name)
@@ -240,9 +254,15 @@ class Subscription:
         if feed is self.feeds.events:
             for line in lines.split(b"\n"):
                 for run in _started_runs(line):
-                    self.feeds.get_or_create(run, self._loop.time())
+                    self._expect(run)
         elif ends_with_stop(lines):
             self.feeds.stop(feed)
+
+    def _expect(self, run: str) -> None:
+        feed = self.feeds.get_or_create(run, self._loop.time())
+        if feed.has_stopped:
+            self.feeds.resume(feed)
+            self.heal(feed)  # its publications may have been ignored until now
 
 
 def _decide_slice(cursor: Cursor, log_slice: LogSlice) -> Decision:
@@ -260,21 +280,10 @@ def _check_cursor(cursor: Cursor, run: SubscribedRun) -> None:
         raise ApiError("invalid_cursor")
 
 
-def _present_run(run: SubscribedRun, position: Cursor | None) -> dict[str, Any]:
-    attempt, seq = position or Cursor(run.attempt, run.last_seq or 0)
-    return {
-        "run": run.run,
-        "turn": run.turn,
-        "message": run.message,
-        "model": run.model,
-        "model_index": run.model_index,
-        "status": run.status,
-        "attempt": attempt,
-        "seq": seq,
-    }
-
-
 def _started_runs(event: bytes) -> list[str]:
+    """The runs of which packets follow a session event."""
+    if b'"type":"run_continued"' in event:
+        return [json.decode(event)["run"]]
     if b'"type":"turn_started"' not in event:
         return []
     return [run["id"] for run in json.decode(event)["runs"]]

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 
@@ -14,10 +17,18 @@ class Command(BaseCommand):
         parser.add_argument("--password", required=True)
         parser.add_argument("--staff", action="store_true", help="Gives all rights in the admin.")
 
+    def _check(self, name: str, password: str) -> None:
+        try:
+            validate_password(password, User(username=name))
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from None
+
     def handle(self, *_args: Any, **options: Any) -> None:
         name = options["name"]
         if User.objects.filter(username=name).exists():
             raise CommandError(f"There is a user {name} already.")
+        if not settings.DEVELOPMENT:
+            self._check(name, options["password"])
         if options["staff"]:
             User.objects.create_superuser(name, password=options["password"])
         else:

@@ -1,4 +1,4 @@
-"""manage.py sync_models: creates the models that LLM_MODELS names. `make run` calls it at every start."""
+"""manage.py sync_models: creates the models that LLM_MODELS names, and says which rows cannot be used. `make run` calls it at every start."""
 
 from typing import Any
 
@@ -16,3 +16,6 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         ModelConfig.objects.configure(settings.LLM_MODELS, demo=options["demo"])
+        for model in ModelConfig.objects.filter(enabled=True):
+            for problem in model.problems().values():
+                self.stderr.write(f"The model {model.name} cannot be used. {problem}")

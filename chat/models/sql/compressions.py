@@ -11,10 +11,15 @@ class ClaimedCompression(NamedTuple):
     id: UUID
 
 
-# Parameters: compression, owner, lease (an interval). Plan: primary key.
+# Does not wait for a locked row. Parameters: compression, owner, lease (an interval). Plan: primary key.
 CLAIM: Final = Statement(
     f"""
-    UPDATE chat_compression SET {CLAIM_ASSIGNMENTS} WHERE id = %(compression)s AND {IS_CLAIMABLE} RETURNING id
+    WITH free AS (
+        SELECT id FROM chat_compression WHERE id = %(compression)s AND {IS_CLAIMABLE}
+        FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE chat_compression AS compression SET {CLAIM_ASSIGNMENTS} FROM free
+    WHERE compression.id = free.id RETURNING compression.id
     """,  # noqa: S608  constants alone
     ClaimedCompression,
 )

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
-from chat.models.sql.statements import BRANCH, Statement
+from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 
 
 class DocumentNumber(NamedTuple):
@@ -21,21 +21,20 @@ READ_PLACE: Final = Statement(
     MessagePlace,
 )
 # The highest number of a document on the branch: files of messages, stored projects, what tools found,
-# what answers cited. Parameters: leaf. Plan: BRANCH, then for each message the indexes of the foreign keys.
+# what answers cited. Parameters: leaf. Plan: BRANCH, then the index of each foreign key once.
 HIGHEST_DOCUMENT_NUMBER: Final = Statement(
     f"""{BRANCH}, taken AS (
-        SELECT file.number FROM chat_messagefile AS file JOIN branch ON branch.id = file.message_id
+        SELECT number FROM chat_messagefile WHERE message_id = ANY({BRANCH_IDS})
         UNION ALL
-        SELECT cited.number FROM chat_citeddocument AS cited JOIN branch ON branch.id = cited.message_id
+        SELECT number FROM chat_citeddocument WHERE message_id = ANY({BRANCH_IDS})
         UNION ALL
         SELECT (shown ->> 'number')::int
-        FROM branch JOIN chat_promptblock AS block ON block.message_id = branch.id,
-        jsonb_array_elements(block.documents) AS shown
+        FROM chat_promptblock AS block, jsonb_array_elements(block.documents) AS shown
+        WHERE block.message_id = ANY({BRANCH_IDS})
         UNION ALL
         SELECT (found ->> 'number')::int
-        FROM branch JOIN chat_run AS run ON run.message_id = branch.id
-        JOIN chat_toolcall AS call ON call.run_id = run.id,
-        jsonb_array_elements(call.documents) AS found
+        FROM chat_toolcall AS call, jsonb_array_elements(call.documents) AS found
+        WHERE call.run_id = ANY(ARRAY(SELECT id FROM chat_run WHERE message_id = ANY({BRANCH_IDS})))
     )
     SELECT COALESCE(max(number), 0) FROM taken
     """,  # noqa: S608  constants alone
@@ -45,7 +44,8 @@ HIGHEST_DOCUMENT_NUMBER: Final = Statement(
 LATEST_BLOCKS: Final = Statement(
     f"""{BRANCH}
     SELECT DISTINCT ON (kind) kind, text
-    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id ORDER BY kind, depth
+    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
+    WHERE block.message_id = ANY({BRANCH_IDS}) ORDER BY kind, depth
     """,  # noqa: S608  constants alone
     LatestBlock,
 )

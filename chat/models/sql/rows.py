@@ -25,6 +25,12 @@ class SessionRow(NamedTuple):
     answered_event: int
     created_at: datetime
     updated_at: datetime
+    stored_bytes: int
+    is_measured: bool
+    tools: list[str]
+    reminder: str
+    has_own_models: bool
+    models: list[str]
 
 
 class TurnRow(NamedTuple):
@@ -34,6 +40,9 @@ class TurnRow(NamedTuple):
     after_id: UUID | None
     created_at: datetime
     ended_at: datetime | None
+    additional_context: str
+    origin_id: UUID | None
+    request_id: str
 
 
 class ModelConfigRow(NamedTuple):
@@ -42,14 +51,17 @@ class ModelConfigRow(NamedTuple):
     base_url: str
     api_key_env: str
     context_window: int
-    max_output_tokens: int
+    max_output_tokens: int | None
     supports_vision: bool
     supports_tools: bool
     supports_prefill: bool
     supports_tool_choice_none: bool
     supports_prompt_cache_key: bool
+    requires_alternating_roles: bool
     queue: str
     tokenizer: str
+    token_factor: float
+    token_samples: int
     prompt_price: Decimal | None
     cached_price: Decimal | None
     completion_price: Decimal | None

@@ -7,10 +7,14 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from chat.models.sql.daily_use import add_use
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
+from chat.models.sql.run_setups import store_setups
 from chat.models.sql.statements import Statement, literal, literals, select_list
-from chat.protocol.states import LIVE, TERMINAL, Status, sources
+from chat.protocol.states import CONTINUABLE, LIVE, TERMINAL, Status, sources
+from chat.transcript.finish import LENGTH
+from chat.transcript.run_spending import RunSpending
 
 
 class RunRow(NamedTuple):
@@ -29,15 +33,19 @@ class RunRow(NamedTuple):
     dynamic_context: str
     status: str
     deadline: datetime
+    continuations: int
 
 
 class SessionOfRun(NamedTuple):
     """The columns of a run's session that its worker needs, in the order of the model's fields."""
 
     id: UUID
+    owner_id: int
     agent_id: UUID | None
     project_id: UUID | None
     created_at: datetime
+    tools: list[str]
+    reminder: str
 
 
 class ClaimedRun(NamedTuple):
@@ -52,6 +60,14 @@ class ClaimedRun(NamedTuple):
 
 class EndedAnswer(NamedTuple):
     message_id: UUID
+
+
+class ContinuedTurn(NamedTuple):
+    id: UUID
+
+
+class SpentTurn(NamedTuple):
+    turn_id: UUID
 
 
 class SessionId(NamedTuple):
@@ -71,26 +87,32 @@ _RUNNING, _QUEUED, _STOPPING = (literal(one) for one in (Status.RUNNING, Status.
 # The status before the claim shows whether another worker had the run.
 _WHY_CLAIMED = f"CASE status WHEN {_RUNNING} THEN 'lease_expired' END"
 _TO_RUNNING = history_with(_RUNNING, "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")
-# A run whose turn waits for another one is not claimed. Parameters: run, owner, lease (an interval).
-# Plan: primary keys alone.
-CLAIM: Final = Statement(
-    f"""
-    WITH claimed AS (
+# Of a run: its turn does not wait for another one.
+IS_UNBLOCKED = """EXISTS (
+    SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
+    WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)
+)"""
+# Claims the run in the table `free`, whose row is locked, and reads what its worker needs.
+CLAIM_FREE = f"""claimed AS (
         UPDATE chat_run AS run SET
             {CLAIM_ASSIGNMENTS},
             saved_seq = 0, claimed_at = COALESCE(claimed_at, STATEMENT_TIMESTAMP()), history = {_TO_RUNNING}
-        WHERE id = %(run)s
-            AND {IS_CLAIMABLE}
-            AND EXISTS (
-                SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
-                WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)
-            )
+        FROM free WHERE run.id = free.run
         RETURNING {select_list(RunRow, "run")}, deadline - STATEMENT_TIMESTAMP() AS time_left
     )
     SELECT claimed.*, {TURN}, {select_list(SessionOfRun, "session")}, {MODEL_CONFIG}
     FROM claimed JOIN chat_turn AS turn ON turn.id = claimed.turn_id
     JOIN chat_session AS session ON session.id = turn.session_id
     LEFT JOIN chat_modelconfig AS model ON model.id = claimed.model_config_id
+"""  # noqa: S608  constants alone
+# A run whose turn waits for another one is not claimed, nor one that another delivery is claiming: nobody waits for a
+# lock. Parameters: run, owner, lease (an interval). Plan: primary keys alone.
+CLAIM: Final = Statement(
+    f"""
+    WITH free AS (
+        SELECT id AS run FROM chat_run AS run WHERE id = %(run)s AND {IS_CLAIMABLE} AND {IS_UNBLOCKED}
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), {CLAIM_FREE}
     """,  # noqa: S608  constants alone
     ClaimedRun,
 )
@@ -98,24 +120,37 @@ CLAIM: Final = Statement(
 _MOVES = ", ".join(
     f"({literal(source)}, {literal(to)})" for to in sorted(TERMINAL) for source in sorted(sources(to))
 )
+# NULL: as stored.
+_SPENT = ", ".join(f"spent_{name} = COALESCE(%(spent_{name})s, spent_{name})" for name in RunSpending._fields)
 _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")
 # Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
 # Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
-# error_message, error_retryable), the four token counts, time_to_first_token_ms, reasoning_ms, cycles.
-# Plan: primary keys alone.
+# error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the four token counts,
+# time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, what it has used (spending_columns), and
+# what it answered with (SetupParameters).
+# Plan: primary keys, one_daily_use_per_user_and_day.
 END: Final = Statement(
     f"""
-    WITH ended AS (
+    WITH before AS (
+        SELECT id AS ended_run, spent_tokens AS counted_tokens, COALESCE(cost, 0) AS counted_cost FROM chat_run
+        WHERE id = %(run)s AND attempt = %(attempt)s FOR NO KEY UPDATE
+    ), ended AS (
         UPDATE chat_run SET
             status = %(status)s::text, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,
             last_seq = %(last_seq)s, saved_seq = %(last_seq)s,
             dynamic_context = '', -- was for this run only
             history = {_TO_END},
-            time_to_first_token_ms = %(time_to_first_token_ms)s, reasoning_ms = %(reasoning_ms)s, cycles = %(cycles)s,
+            -- A continuation keeps the first of these, and the second with the reasoning it belongs to.
+            time_to_first_token_ms = COALESCE(time_to_first_token_ms, %(time_to_first_token_ms)s),
+            reasoning_ms = COALESCE(%(reasoning_ms)s, CASE WHEN %(reasoning)s <> '' THEN reasoning_ms END),
+            cycles = %(cycles)s, {_SPENT},
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
+            finish_reason = %(finish_reason)s, finish_tokens = %(finish_tokens)s,
             error_code = %(error_code)s::text, error_message = %(error_message)s,
             error_retryable = %(error_retryable)s,
+            upstream_status = %(upstream_status)s, upstream_code = %(upstream_code)s,
+            upstream_message = %(upstream_message)s,
             cost = (
                 SELECT (
                     (%(prompt_tokens)s::int - cached) * model.prompt_price
@@ -127,14 +162,67 @@ END: Final = Statement(
                     LEAST(COALESCE(%(cached_tokens)s::int, 0), %(prompt_tokens)s::int) AS cached
                 WHERE model.id = model_config_id
             )
-        WHERE id = %(run)s AND attempt = %(attempt)s AND (status, %(status)s::text) IN ({_MOVES})
-        RETURNING message_id
-    )
+        FROM before
+        WHERE id = ended_run AND attempt = %(attempt)s AND (status, %(status)s::text) IN ({_MOVES})
+        RETURNING id AS run, attempt, message_id, turn_id, spent_tokens - counted_tokens AS tokens,
+            COALESCE(cost, 0) - counted_cost AS cost
+    ), setup AS (
+        SELECT run, attempt, %(version)s::text AS version, %(content)s::text AS content, %(agent)s::uuid AS agent,
+            %(agent_name)s::text AS agent_name, %(options)s::text AS options
+        FROM ended
+    ), {store_setups("setup", "setup")}, used AS ({add_use("ended")})
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
     """,  # noqa: S608  constants alone
     EndedAnswer,
+)
+# Stores what a run has used by now, for it and for its owner's day. The caller holds the lock of its row.
+# Parameters: run and those of spending_columns. Plan: primary keys, one_daily_use_per_user_and_day.
+SPEND: Final = Statement(
+    f"""
+    WITH before AS (
+        SELECT id AS spending_run, spent_tokens AS counted_tokens FROM chat_run WHERE id = %(run)s
+    ), spent AS (
+        UPDATE chat_run SET {_SPENT} FROM before WHERE id = spending_run
+        RETURNING turn_id, spent_tokens - counted_tokens AS tokens, 0::numeric AS cost
+    ), used AS ({add_use("spent")})
+    SELECT turn_id FROM spent
+    """,  # noqa: S608  constants alone
+    SpentTurn,
+)
+# Continues an answer that was cut. The attempt that it takes writes nothing but the text so far into a new log, so that
+# no reader takes the end of the log before for the end of this one.
+# Parameters: run, dynamic_context, limit (an interval). Plan: primary keys, chat_chatmessage by parent, chat_turn by
+# user message, one_answer_per_turn_and_model.
+GO_ON: Final = Statement(
+    f"""
+    WITH continued AS (
+        UPDATE chat_run AS run SET
+            status = {_QUEUED}, attempt = attempt + 1, continuations = continuations + 1, owner = NULL,
+            queued_at = STATEMENT_TIMESTAMP(), deadline = STATEMENT_TIMESTAMP() + %(limit)s, claimed_at = NULL,
+            ended_at = NULL, last_seq = NULL, announced_at = NULL, saved_seq = 0, error_code = '', error_message = '',
+            error_retryable = FALSE, upstream_status = NULL, upstream_code = '', upstream_message = '',
+            dynamic_context = %(dynamic_context)s,
+            history = {history_with(_QUEUED, "attempt + 1", "'continued'", owner="NULL")}
+        FROM chat_chatmessage AS message
+        WHERE run.id = %(run)s AND message.id = run.message_id AND message.text <> ''
+            AND status IN ({literals(CONTINUABLE)}) AND announced_at IS NOT NULL
+            AND finish_reason = {literal(LENGTH)} AND model_config_id IS NOT NULL
+            -- A reply that was taken back before any model read the answer does not count.
+            AND NOT EXISTS (
+                SELECT FROM chat_chatmessage AS reply JOIN chat_turn AS next ON next.user_message_id = reply.id
+                JOIN chat_run AS replying ON replying.turn_id = next.id
+                WHERE reply.parent_id = message.id AND (
+                    replying.status IN ({literals(LIVE)}) OR replying.claimed_at IS NOT NULL OR replying.cycles > 0
+                    OR replying.is_imported
+                )
+            )
+        RETURNING run.turn_id
+    )
+    UPDATE chat_turn AS turn SET ended_at = NULL FROM continued WHERE turn.id = continued.turn_id RETURNING turn.id
+    """,  # noqa: S608  constants alone
+    ContinuedTurn,
 )
 # Parameters: run. Plan: primary keys.
 STOP: Final = Statement(

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
+from chat.transcript.passages import readable_text
 
 # Further words are ignored.
 MAX_WORDS: Final = 16
@@ -36,24 +37,48 @@ _FOUND_AS_IT_STANDS: Final = """
 """
 
 
+class _Match(NamedTuple):
+    """rounds: turn_number of each tool call that has a text_before; None without any, and then text is, too."""
+
+    session_id: UUID
+    excerpt: str
+    text: str | None
+    rounds: list[int] | None
+    texts_before: list[str] | None
+
+
 class _Excerpt(NamedTuple):
     session_id: UUID
     excerpt: str
 
 
+_HEADLINE: Final = """
+    ts_headline('simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""')"""
 # For each session the first message that matches; excerpts are computed for those messages alone.
 # Parameters: query, sessions. Plan: messages by session, filtered by the column `words`.
 _EXCERPTS: Final = Statement(
-    """
-    SELECT session_id, ts_headline(
-        'simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""'
-    )
+    f"""
+    SELECT session_id, {_HEADLINE}, CASE WHEN rounds IS NOT NULL THEN text END, rounds, texts_before
     FROM to_tsquery('simple', %(query)s) AS query, unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
-        SELECT session_id, text FROM chat_chatmessage
+        SELECT id, session_id, text FROM chat_chatmessage
         WHERE session_id = wanted AND words @@ query ORDER BY sent_at, id LIMIT 1
     ) AS matching
-    """,
+    CROSS JOIN LATERAL (
+        SELECT array_agg(turn_number ORDER BY turn_number, tab_index) AS rounds,
+            array_agg(text_before ORDER BY turn_number, tab_index) AS texts_before
+        FROM chat_toolcall WHERE message_id = matching.id AND text_before <> ''
+    ) AS before
+    """,  # noqa: S608  constants alone
+    _Match,
+)
+# The same of given texts. Parameters: query, sessions, texts.
+_EXCERPTS_OF_TEXTS: Final = Statement(
+    f"""
+    SELECT session_id, {_HEADLINE}
+    FROM to_tsquery('simple', %(query)s) AS query,
+    unnest(%(sessions)s::uuid[], %(texts)s::text[]) AS given(session_id, text)
+    """,  # noqa: S608  constants alone
     _Excerpt,
 )
 
@@ -81,7 +106,17 @@ def excerpts(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
     wanted = list(sessions)
     if query is None or not wanted:
         return {}
-    return {row.session_id: row.excerpt for row in _EXCERPTS.all(query=query, sessions=wanted)}
+    matches = _EXCERPTS.all(query=query, sessions=wanted)
+    found = {match.session_id: match.excerpt for match in matches}
+    texts = {
+        one.session_id: readable_text(one.text or "", zip(one.rounds, one.texts_before or (), strict=True))
+        for one in matches
+        if one.rounds
+    }
+    if texts:
+        rows = _EXCERPTS_OF_TEXTS.all(query=query, sessions=list(texts), texts=list(texts.values()))
+        found |= {row.session_id: row.excerpt for row in rows}
+    return found
 
 
 def _query(text: str) -> str | None:

@@ -46,7 +46,7 @@ RECORD: Final = Statement(
     f"""
     WITH session AS (
         UPDATE chat_session SET
-            latest_event = latest_event + 1,
+            latest_event = latest_event + 1, is_measured = FALSE,
             answered_event = CASE %(kind)s::text WHEN 'overall_stop' THEN latest_event + 1 ELSE answered_event END
         WHERE id = %(session)s RETURNING *
     ), event AS (

@@ -15,9 +15,12 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from msgspec import json
 from psycopg import Cursor, Error
+from psycopg.errors import QueryCanceled
 
 # Executions on one connection after which psycopg prepares a statement there, so that Postgres keeps its plan.
 PREPARED_AFTER: Final = 1
+# Of rows that insert() sends at once.
+BATCH_BYTES: Final = 4 * 1024 * 1024
 
 M = TypeVar("M", bound=models.Model)
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -33,6 +36,9 @@ BRANCH = """
         SELECT above.id, above.parent_id, depth + 1
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
     )"""
+# After it, the ids of the branch's messages, for = ANY (...): other tables are then read by index, in one pass. A join, or
+# a subquery for each message, is planned for a branch whose length nobody knows.
+BRANCH_IDS: Final = "ARRAY(SELECT id FROM branch)"
 
 
 class Statement(Generic[R]):
@@ -61,7 +67,12 @@ class Statement(Generic[R]):
 
     def _execute(self, parameters: Mapping[str, Any]) -> Cursor[Any]:
         with _borrowed_connection() as borrowed:
-            return _execute(borrowed, self.sql, parameters)
+            try:
+                return _execute(borrowed, self.sql, parameters)
+            except QueryCanceled:
+                # It took too long, perhaps by a plan from when its tables were small. Connections keep their plans.
+                borrowed.close()
+                raise
 
 
 @dataclass(frozen=True)
@@ -197,7 +208,7 @@ def instance(model: type[M], row: tuple[Any, ...]) -> M:
 
 
 def insertion(model: type[models.Model], parameter: str) -> str:
-    """INSERT of the rows() passed as `parameter`; columns with a database default are left to the database."""
+    """INSERT of the rows() passed as `parameter`; columns that only the database has a default for are left to it."""
     listed = ", ".join(field.column for field in _written(model))
     table = model._meta.db_table  # noqa: SLF001  Django's documented model API
     return (
@@ -207,22 +218,50 @@ def insertion(model: type[models.Model], parameter: str) -> str:
 
 
 def insert(instances: Sequence[models.Model]) -> None:
-    """Store unsaved instances of one model with the values they have: the ORM would replace their times."""
-    if instances:
-        with connection.cursor() as cursor:
-            cursor.execute(insertion(type(instances[0]), "rows"), {"rows": rows(instances)})
+    """Store unsaved instances of one model with the values they have: the ORM would replace their times.
+
+    In batches, since a parameter is held several times over.
+    """
+    batch: list[bytes] = []
+    batch_bytes = 0
+    for one in instances:
+        batch.append(_row(one))
+        batch_bytes += len(batch[-1])
+        if batch_bytes >= BATCH_BYTES or one is instances[-1]:
+            with connection.cursor() as cursor:
+                cursor.execute(insertion(type(one), "rows"), {"rows": _array(batch)})
+            batch, batch_bytes = [], 0
 
 
 def rows(instances: Sequence[models.Model]) -> str:
     """Unsaved instances as a parameter of insertion()."""
-    return json.encode(
-        [{field.column: getattr(one, field.attname) for field in _written(type(one))} for one in instances]
-    ).decode()
+    return _array([_row(one) for one in instances])
+
+
+def _array(encoded: Sequence[bytes]) -> str:
+    return f"[{b','.join(encoded).decode()}]"
+
+
+def _row(one: models.Model) -> bytes:
+    return json.encode({field.column: getattr(one, field.attname) for field in _written(type(one))})
 
 
 def _written(model: type[models.Model]) -> list[Any]:
-    return [field for field in _concrete(model) if not field.generated and not field.has_db_default()]
+    return [field for field in _concrete(model) if not field.generated and not _is_left_out(field)]
+
+
+def _is_left_out(field: Any) -> bool:
+    return bool(field.has_db_default() and not field.has_default())
 
 
 def _concrete(model: type[models.Model]) -> Sequence[Any]:
     return model._meta.concrete_fields  # noqa: SLF001  Django's documented model API
+
+
+class Limit(NamedTuple):
+    limit: str
+
+
+# First in together(): limits how long each of the statements after it may take, and is undone with the transaction that
+# they form. Parameters: limit (with its unit).
+LIMIT_STATEMENTS: Final = Statement("SELECT set_config('statement_timeout', %(limit)s, true)", Limit)

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from chat.models.sql.daily_use import DAILY_ACCOUNT, DailyAccountRow
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
 from chat.models.sql.runs import IN_PROGRESS
 from chat.models.sql.sessions import IS_UNNAMED
@@ -44,12 +45,15 @@ class TipSnapshotRow(NamedTuple):
 
     latest_event: int
     agent_id: UUID | None
+    own_models: list[str]
     own_runs: int
     queued_runs: int
+    stored_bytes: int
     blocker_id: UUID | None
     is_repeat: bool
     tip: MessagePlace | None
     model: OfferedModel | None
+    account: DailyAccountRow
 
 
 # An expression over `run`, its `turn` and the turn `above` which that waits for: the turn that must end before a reply
@@ -92,22 +96,25 @@ END: Final = Statement(
 )
 _MODEL_ORDER = "model.is_named DESC, model.is_default DESC, model.name"
 # Parameters: session, owner, names (of models, NULL: the default one), most (models), client_message_id (or NULL).
-# Plan: primary keys, unique index on chat_run.message_id, one_message_per_client_id, run_live; chat_modelconfig is read
+# Plan: primary keys, unique index on chat_run.message_id, one_message_per_client_id, run_live, those of DAILY_ACCOUNT; chat_modelconfig is read
 # whole.
 READ_TIP_SNAPSHOT: Final = Statement(
     f"""
-    SELECT session.latest_event, session.agent_id, in_progress.own, in_progress.queued, {_BLOCKER},
+    SELECT session.latest_event, session.agent_id,
+        CASE WHEN session.has_own_models THEN session.models ELSE '{{}}' END, in_progress.own, in_progress.queued,
+        COALESCE((SELECT total FROM chat_storedbytes WHERE user_id = session.owner_id), 0), {_BLOCKER},
         EXISTS (
             SELECT FROM chat_chatmessage AS earlier
             WHERE earlier.session_id = session.id AND earlier.client_message_id = %(client_message_id)s
         ),
-        {MESSAGE_PLACE}, {select_list(OfferedModel, "model")}
+        {MESSAGE_PLACE}, {select_list(OfferedModel, "model")}, account.*
     FROM chat_session AS session
     LEFT JOIN chat_chatmessage AS message ON message.id = session.leaf_id
     LEFT JOIN chat_run AS run ON run.message_id = message.id
     LEFT JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     CROSS JOIN ({IN_PROGRESS}) AS in_progress
+    CROSS JOIN ({DAILY_ACCOUNT}) AS account
     LEFT JOIN (
         SELECT * FROM (
             SELECT id, name, queue, is_default, name = ANY(%(names)s::text[]) AS is_named

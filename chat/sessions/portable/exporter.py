@@ -2,15 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from django.db import models
 from msgspec import json
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Session, ToolCall, Turn, run_of
 from chat.sessions.portable import format as f
 
 CHUNK_MESSAGES: Final = 100
+CHUNK_CALLS: Final = 2_000
 
 
 def as_json(session: Session) -> Iterator[bytes]:
@@ -30,9 +32,24 @@ def messages_of(session: Session) -> Iterator[f.Message]:
     """All messages of the tree, each after its parent, siblings oldest first."""
     order = _order(session)
     numbers = {pk: number for number, pk in enumerate(order)}
-    turns = _turn_numbers(session)
-    for start in range(0, len(order), CHUNK_MESSAGES):
-        yield from _Chunk(order[start : start + CHUNK_MESSAGES], numbers, turns).messages()
+    turns = _turn_places(session)
+    for ids in _chunks(session, order):
+        yield from _Chunk(ids, numbers, turns).messages()
+
+
+def _chunks(session: Session, order: list[UUID]) -> Iterator[list[UUID]]:
+    """The ids in parts of at most CHUNK_MESSAGES with CHUNK_CALLS tool calls; a message with more calls is alone."""
+    counted = ToolCall.objects.filter(run__turn__session=session).order_by().values_list("run__message")
+    calls = dict(counted.annotate(models.Count("id")))
+    chunk: list[UUID] = []
+    chunk_calls = 0
+    for pk in order:
+        if len(chunk) == CHUNK_MESSAGES or (chunk and chunk_calls + calls.get(pk, 0) > CHUNK_CALLS):
+            yield chunk
+            chunk, chunk_calls = [], 0
+        chunk.append(pk)
+        chunk_calls += calls.get(pk, 0)
+    yield chunk
 
 
 def _order(session: Session) -> list[UUID]:
@@ -48,26 +65,36 @@ def _order(session: Session) -> list[UUID]:
     return order
 
 
-def _turn_numbers(session: Session) -> dict[UUID, int]:
-    """Turn id -> its number among the turns of its question, from 0."""
+class _TurnPlace(NamedTuple):
+    """The members `turn` and `origin` of its runs."""
+
+    turn: int
+    origin: int | None
+
+
+def _turn_places(session: Session) -> dict[UUID, _TurnPlace]:
+    """By turn id. Turns are numbered among those of their question, from 0."""
     counts: dict[UUID, int] = defaultdict(int)
-    numbers = {}
-    for pk, question in Turn.objects.filter(session=session).values_list("id", "user_message_id"):
-        numbers[pk] = counts[question]
+    places: dict[UUID, _TurnPlace] = {}
+    turns = Turn.objects.filter(session=session).values_list("id", "user_message_id", "origin_id")
+    # A turn comes after its origin.
+    for pk, question, origin in turns.order_by("created_at", "id"):
+        places[pk] = _TurnPlace(counts[question], places[origin].turn if origin in places else None)
         counts[question] += 1
-    return numbers
+    return places
 
 
 class _Chunk:
     """A batch of messages with their related rows: one query per table."""
 
-    def __init__(self, ids: list[UUID], numbers: dict[UUID, int], turns: dict[UUID, int]) -> None:
+    def __init__(self, ids: list[UUID], numbers: dict[UUID, int], turns: dict[UUID, _TurnPlace]) -> None:
         self.ids, self.numbers, self.turns = ids, numbers, turns
         self.files = _by_message(MessageFile.objects.filter(message__in=ids).select_related("file"))
         self.citations = _by_message(CitedDocument.objects.filter(message__in=ids))
         self.calls: dict[Any, list[ToolCall]] = defaultdict(list)
         for call in ToolCall.objects.filter(run__message__in=ids):
             self.calls[call.parent_tool_call_id or call.message_id].append(call)
+        self.contexts = Turn.objects.additional_contexts(ids)
 
     def messages(self) -> Iterator[f.Message]:
         rows = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
@@ -86,6 +113,7 @@ class _Chunk:
             reasoning=row.reasoning,
             latest_child=self._number(row.latest_child_id),
             last_summarized_message=self._number(row.last_summarized_message_id),
+            additional_context=self.contexts.get(row.pk, ""),
             files=[f.File(one.file.name, one.file.kind, one.number) for one in self.files[row.pk]],
             tool_calls=[self._call(call) for call in self.calls[row.pk]],
             citations=[
@@ -110,7 +138,8 @@ class _Chunk:
         cost = None if run.cost is None else f"{run.cost.normalize():f}"
         usage = f.Usage(**{name: getattr(run, name) for name in f.TOKENS}, cost=cost)
         members = {name: getattr(run, name) for name in f.RUN}
-        return f.Run(**members, turn=self.turns.get(run.turn_id, 0), error=error, usage=usage)
+        place = self.turns.get(run.turn_id, _TurnPlace(0, None))
+        return f.Run(**members, **place._asdict(), error=error, usage=usage)
 
     def _number(self, pk: UUID | None) -> int | None:
         return None if pk is None else self.numbers.get(pk)

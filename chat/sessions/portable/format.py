@@ -10,7 +10,20 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct
 
 NAME: Final = "turnwire.session"
-VERSION: Final = 1
+# 2 added Message.additional_context and Run.origin. Files of version 1 are read as well.
+VERSION: Final = 2
+
+# What a session may hold: more than any that was made by people, and less than what makes reading it slow for others.
+MAX_MESSAGES: Final = 10_000
+MAX_PATH: Final = 5_000  # messages on one branch
+MAX_FILES: Final = 50  # of a message, as in a send
+MAX_ALL_FILES: Final = 2_000
+MAX_CALLS: Final = 1_000  # of an answer, those inside agent tools included
+MAX_ALL_CALLS: Final = 20_000
+MAX_NESTING: Final = 4  # agent tools inside agent tools
+MAX_DOCUMENTS: Final = 200  # of a call
+MAX_CITATIONS: Final = 1_000  # of an answer
+MAX_TEXT: Final = 2_000_000  # characters of one text
 
 # Members with the names of their columns.
 DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
@@ -20,13 +33,14 @@ CALL: Final = (
 )  # fmt: skip
 RUN: Final = (
     "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
-    "reasoning_ms", "cycles",
+    "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
 )  # fmt: skip
 TOKENS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 # The ranges of the columns. New documents are numbered from the highest position, which therefore stays far below.
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 Position = Annotated[int, Meta(ge=1, le=1_000_000)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Moment = Annotated[datetime, Meta(tz=True)]
 Money = Annotated[str, Meta(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
 Role = Literal["root", "user", "assistant", "summary"]
@@ -53,9 +67,9 @@ class Document(Part, frozen=True):
 
     number: Position
     document_id: Annotated[str, Meta(max_length=500)]
-    title: str = ""
-    url: str = ""
-    snippet: str = ""
+    title: Text = ""
+    url: Text = ""
+    snippet: Text = ""
 
 
 class Citation(Part, frozen=True):
@@ -63,8 +77,8 @@ class Citation(Part, frozen=True):
 
     number: Position
     document_id: Annotated[str, Meta(max_length=500)]
-    title: str = ""
-    url: str = ""
+    title: Text = ""
+    url: Text = ""
 
 
 class Feedback(Part, frozen=True):
@@ -97,24 +111,28 @@ class Call(Part, frozen=True):
     tab_index: Small = 0
     status: CallStatus = "completed"
     arguments: dict[str, Any] = {}
-    response: str = ""
-    documents: list[Document] = []
-    report: str = ""
-    report_reasoning: str = ""
-    text_before: str = ""
-    reasoning: str = ""
+    response: Text = ""
+    documents: Annotated[list[Document], Meta(max_length=MAX_DOCUMENTS)] = []
+    report: Text = ""
+    report_reasoning: Text = ""
+    text_before: Text = ""
+    reasoning: Text = ""
     reasoning_ms: Count | None = None
     duration_ms: Count | None = None
     children: list["Call"] = []
 
 
 class Run(Part, frozen=True):
-    """The run of an answer. turn: the number of its turn among those of the question, from 0."""
+    """The run of an answer. turn: the number of its turn among those of the question, from 0.
+
+    origin: of a retry, the number of the earlier turn in whose columns the answer stands.
+    """
 
     model: Annotated[str, Meta(min_length=1, max_length=200)]
     created_at: Moment
     ended_at: Moment | None = None
     turn: Small = 0
+    origin: Small | None = None
     model_index: Small = 0
     status: RunStatus = "completed"
     error: Error | None = None
@@ -123,6 +141,8 @@ class Run(Part, frozen=True):
     time_to_first_token_ms: Count | None = None
     reasoning_ms: Count | None = None
     cycles: Small = 0
+    finish_reason: Annotated[str, Meta(max_length=40)] = ""
+    finish_tokens: Count | None = None
 
 
 class Message(Part, frozen=True):
@@ -132,13 +152,14 @@ class Message(Part, frozen=True):
     role: Role
     sent_at: Moment
     parent: Count | None = None
-    text: str = ""
-    reasoning: str = ""
+    text: Text = ""
+    reasoning: Text = ""
     latest_child: Count | None = None
     last_summarized_message: Count | None = None
-    files: list[File] = []
+    additional_context: Annotated[str, Meta(max_length=8_000)] = ""  # of a user message: sent beside it
+    files: Annotated[list[File], Meta(max_length=MAX_FILES)] = []
     tool_calls: list[Call] = []
-    citations: list[Citation] = []
+    citations: Annotated[list[Citation], Meta(max_length=MAX_CITATIONS)] = []
     feedback: Feedback | None = None
     run: Run | None = None
 
@@ -147,7 +168,7 @@ class Portable(Part, frozen=True):
     """The file."""
 
     format: Literal["turnwire.session"]
-    version: Literal[1]
-    messages: Annotated[list[Message], Meta(max_length=20_000)]
+    version: Literal[1, 2]
+    messages: Annotated[list[Message], Meta(max_length=MAX_MESSAGES)]
     title: Annotated[str, Meta(max_length=200)] = ""
     while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"

@@ -4,7 +4,8 @@ Runs that were in progress are imported as stopped, tool calls in progress as un
 are shown, and not counted in the owner's usage.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -14,10 +15,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.events import session_list
-from chat.models import ChatMessage, CitedDocument, Feedback, MessageFile, Run, Session, ToolCall, Turn
+from chat.models import (
+    ChatMessage,
+    CitedDocument,
+    Feedback,
+    MessageFile,
+    Run,
+    Session,
+    StoredBytes,
+    ToolCall,
+    Turn,
+)
 from chat.models.sql import statements
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
+from chat.runs import quotas
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
 from chat.transcript.tokens import count_tokens
@@ -35,8 +47,19 @@ def import_session(owner: "User", data: dict[str, Any]) -> Session:
     """data: the parsed JSON file. Raises ApiError; then nothing was stored."""
     portable = parse(data, timezone.now())
     rows = _Rows(owner, portable)
+    for answers in rows.answers_by_question():
+        quotas.check_answers(0, answers)
+    # Before the work; what counts are the checks with the lock.
+    quotas.SESSIONS.check(owner)
+    quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk))
     with transaction.atomic():
         rows.store()
+        # Last, so that the owner's row is locked for a moment only.
+        with quotas.SESSIONS.room_for_one(owner):
+            Session.objects.bulk_create([rows.session])
+            StoredBytes.objects.measure(rows.session.pk)
+            quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), 0)
+            StoredBytes.objects.refresh(owner.pk)
         session_list.publish_created(rows.session)
     return rows.session
 
@@ -49,24 +72,29 @@ class _Rows:
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]
         self.turns: dict[tuple[int | None, int], Turn] = {}
+        self.origins: dict[UUID, int] = {}
         self.runs: list[Run] = []
         self.calls: list[ToolCall] = []
         self.messages = [self._message(one) for one in self.portable_messages]
         for one in self.portable_messages:
             if one.run and one.parent is not None:
                 self._add_run(one, one.run)
+        for (question, _), turn in self.turns.items():
+            turn.origin = self.turns.get((question, self.origins.get(turn.pk, -1)))
 
     def store(self) -> None:
-        """In the caller's transaction. Foreign keys are checked when it is committed."""
+        """All but the session itself, in the caller's transaction. Foreign keys are checked when it is committed."""
         session = self.session
         session.leaf_id = self.ids[self._leaf()]
-        Session.objects.bulk_create([session])
         for rows in (self.messages, list(self.turns.values()), self.runs, self.calls):
             statements.insert(rows)
-        Run.objects.filter(turn__session=session).update(is_imported=True)
         CitedDocument.objects.bulk_create(self._citations())
         Feedback.objects.bulk_create(self._feedback())
         self._store_files()
+
+    def answers_by_question(self) -> Iterable[int]:
+        """How many answers each question has."""
+        return Counter(run.turn.user_message_id for run in self.runs).values()
 
     def _message(self, one: f.Message) -> ChatMessage:
         return ChatMessage(
@@ -104,6 +132,9 @@ class _Rows:
             time_to_first_token_ms=run.time_to_first_token_ms,
             reasoning_ms=run.reasoning_ms,
             cycles=run.cycles,
+            finish_reason=run.finish_reason,
+            finish_tokens=run.finish_tokens,
+            is_imported=True,
             **_error(run),
             **_usage(run.usage),
         )
@@ -114,9 +145,15 @@ class _Rows:
         """The turn of a run, shared by its runs: from the creation of the first to the end of the last."""
         turn = self.turns.get((one.parent, run.turn))
         if turn is None:
+            question = self.portable_messages[one.parent or 0]
             turn = self.turns[one.parent, run.turn] = Turn(
-                session=self.session, user_message_id=self.ids[one.parent or 0], created_at=run.created_at
+                session=self.session,
+                user_message_id=self.ids[question.id],
+                created_at=run.created_at,
+                additional_context=question.additional_context,
             )
+        if run.origin is not None:
+            self.origins[turn.pk] = run.origin
         turn.created_at = min(turn.created_at, run.created_at)
         turn.ended_at = max(turn.ended_at or ended_at, ended_at)
         return turn

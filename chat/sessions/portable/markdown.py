@@ -1,18 +1,18 @@
 """Exports a session as Markdown: the current branch, or all branches. Reads the database through exporter.py."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from chat.models import Session
 from chat.sessions.portable.exporter import messages_of
 from chat.sessions.portable.format import Citation, Message
-
-_FENCE: Final = "```"
+from chat.sessions.portable.safe_markdown import safe_line, safe_link, safe_markdown
+from chat.transcript.finish import Finish
+from chat.transcript.passages import readable_text
 
 
 def as_markdown(session: Session, *, whole: bool = False) -> Iterator[bytes]:
     """whole: all branches, each message with its number and its parent's; otherwise the current branch."""
-    yield f"# {_line(session.title) or 'Untitled chat'}\n".encode()
+    yield f"# {safe_line(session.title) or 'Untitled chat'}\n".encode()
     parts = _all_branches(session) if whole else _current_branch(session)
     for part in parts:
         yield part.encode()
@@ -37,16 +37,22 @@ def _all_branches(session: Session) -> Iterator[str]:
 
 def _message(message: Message, number: str) -> str:
     parts = [f"\n## {number}{_speaker(message)}\n\n{message.sent_at:%Y-%m-%d %H:%M} UTC\n"]
-    parts += [f"\n- File: {_line(file.name)}\n" for file in message.files]
+    parts += [f"\n- File: {safe_line(file.name)}\n" for file in message.files]
     if message.tool_calls:
-        parts.append(f"\n- Tools: {', '.join(_line(call.name) for call in message.tool_calls)}\n")
+        parts.append(f"\n- Tools: {', '.join(safe_line(call.name) for call in message.tool_calls)}\n")
     if message.text:
-        parts.append(f"\n{_closed(message.text)}\n")
+        parts.append(f"\n{safe_markdown(_text(message))}\n")
     if message.run and message.run.error:
-        parts.append(f"\n*{_line(message.run.error.message)}*\n")
+        parts.append(f"\n*{safe_line(message.run.error.message)}*\n")
+    if message.run and (cut := Finish(message.run.finish_reason, message.run.finish_tokens).sentence):
+        parts.append(f"\n*{cut}*\n")
     if message.citations:
         parts.append("\nSources:\n\n" + "".join(_source(cited) for cited in message.citations))
     return "".join(parts)
+
+
+def _text(message: Message) -> str:
+    return readable_text(message.text, ((call.turn_number, call.text_before) for call in message.tool_calls))
 
 
 def _speaker(message: Message) -> str:
@@ -56,20 +62,8 @@ def _speaker(message: Message) -> str:
         case "summary":
             return "Summary of what is above"
         case _:
-            return _line(message.run.model) if message.run else "Answer"
+            return safe_line(message.run.model) if message.run else "Answer"
 
 
 def _source(cited: Citation) -> str:
-    title = _line(cited.title or cited.document_id).replace("[", "\\[").replace("]", "\\]")
-    return f"{cited.number}. [{title}](<{_line(cited.url)}>)\n" if cited.url else f"{cited.number}. {title}\n"
-
-
-def _line(text: str) -> str:
-    """On one line, so that titles and names cannot start headings."""
-    return " ".join(text.split())
-
-
-def _closed(text: str) -> str:
-    """With an unclosed code block closed: it would contain all later messages."""
-    fences = sum(line.lstrip().startswith(_FENCE) for line in text.splitlines())
-    return f"{text}\n{_FENCE}" if fences % 2 else text
+    return f"{cited.number}. {safe_link(cited.title or cited.document_id, cited.url or '')}\n"

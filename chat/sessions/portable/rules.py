@@ -8,12 +8,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from chat.protocol.errors import ApiError
-from chat.sessions.portable.format import Call, Message
+from chat.sessions.portable.format import (
+    MAX_ALL_CALLS,
+    MAX_ALL_FILES,
+    MAX_CALLS,
+    MAX_NESTING,
+    MAX_PATH,
+    Call,
+    Message,
+)
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Tolerates clocks of other hosts that are ahead.
 LATEST_AHEAD: Final = timedelta(days=1)
 _PARENTS: Final = {"user": ("root", "assistant"), "assistant": ("user",), "summary": ("user",)}
+_QUESTION_MEMBERS: Final = ("files", "additional_context")
 _RUN_MEMBERS: Final = ("tool_calls",)
 _ANSWER_MEMBERS: Final = (*_RUN_MEMBERS, "citations", "feedback", "run")
 
@@ -22,6 +31,7 @@ def check(messages: Sequence[Message], now: datetime) -> None:
     """Raises ApiError with the path of the member, such as `messages.7.parent`."""
     if not messages or messages[0].role != "root":
         _refuse("messages.0.role", "The first message is the root.")
+    _check_amounts(messages)
     places: set[tuple[int | None, int, int]] = set()
     for number, message in enumerate(messages):
         _check_place(messages, number)
@@ -32,10 +42,52 @@ def check(messages: Sequence[Message], now: datetime) -> None:
             if place in places:
                 _refuse(f"messages.{number}.run.model_index", "There is one answer per turn and model.")
             places.add(place)
+    _check_origins(messages)
     for number in range(len(messages)):
         _check_pointers(messages, number)
     summaries = [one for one in messages if one.role == "summary"]
     _check_distinct(((one.parent, one.last_summarized_message) for one in summaries), "messages")
+
+
+def _check_amounts(messages: Sequence[Message]) -> None:
+    """Check what adds up: the length of branches, and the files and tool calls of answers and of all messages."""
+    depths: list[int] = []
+    files = calls = 0
+    for number, message in enumerate(messages):
+        at = f"messages.{number}"
+        above = message.parent
+        depths.append(depths[above] + 1 if above is not None and above < number else 0)
+        if depths[-1] > MAX_PATH:
+            _refuse(f"{at}.parent", f"A branch has at most {MAX_PATH} messages.")
+        own_calls = _count_calls(message.tool_calls, f"{at}.tool_calls")
+        if own_calls > MAX_CALLS:
+            _refuse(f"{at}.tool_calls", f"An answer has at most {MAX_CALLS} tool calls.")
+        files, calls = files + len(message.files), calls + own_calls
+        if files > MAX_ALL_FILES:
+            _refuse(f"{at}.files", f"A session has at most {MAX_ALL_FILES} files.")
+        if calls > MAX_ALL_CALLS:
+            _refuse(f"{at}.tool_calls", f"A session has at most {MAX_ALL_CALLS} tool calls.")
+
+
+def _count_calls(calls: Sequence[Call], at: str, depth: int = 1) -> int:
+    if calls and depth > MAX_NESTING:
+        _refuse(at, f"Tool calls are nested at most {MAX_NESTING} deep.")
+    inside = (
+        _count_calls(call.children, f"{at}.{index}.children", depth + 1) for index, call in enumerate(calls)
+    )
+    return len(calls) + sum(inside)
+
+
+def _check_origins(messages: Sequence[Message]) -> None:
+    """Check that a retry stands in the columns of an earlier turn of its question, which is not a retry itself."""
+    runs = [(number, message.parent, message.run) for number, message in enumerate(messages) if message.run]
+    origins = {(parent, run.turn): run.origin for _, parent, run in runs}
+    for number, parent, run in runs:
+        if run.origin != origins[parent, run.turn] or (
+            run.origin is not None
+            and (run.origin >= run.turn or origins.get((parent, run.origin), run.origin) is not None)
+        ):
+            _refuse(f"messages.{number}.run.origin", "A retry stands in the columns of an earlier turn.")
 
 
 def _check_place(messages: Sequence[Message], number: int) -> None:
@@ -58,8 +110,13 @@ def _check_moments(message: Message, number: int, now: datetime) -> None:
         ("run.created_at", run and run.created_at),
         ("run.ended_at", run and run.ended_at),
     ):
-        if moment and not EARLIEST <= moment <= now + LATEST_AHEAD:
+        if moment and not (EARLIEST <= moment <= now + LATEST_AHEAD and _is_stored(moment)):
             _refuse(f"messages.{number}.{name}", "The time is not plausible.")
+
+
+def _is_stored(moment: datetime) -> bool:
+    """Whether Postgres knows the time zone."""
+    return abs(moment.utcoffset() or timedelta(0)) < timedelta(hours=16)
 
 
 def _check_members(message: Message, number: int) -> None:
@@ -69,8 +126,9 @@ def _check_members(message: Message, number: int) -> None:
     for name in _ANSWER_MEMBERS if message.role != "assistant" else _RUN_MEMBERS if not message.run else ():
         if getattr(message, name):
             _refuse(f"{at}.{name}", "This message cannot have it.")
-    if message.files and message.role != "user":
-        _refuse(f"{at}.files", "Only a user message has files.")
+    for name in _QUESTION_MEMBERS if message.role != "user" else ():
+        if getattr(message, name):
+            _refuse(f"{at}.{name}", "Only a user message has it.")
     if message.feedback and message.feedback.is_positive is None and not message.feedback.text:
         _refuse(f"{at}.feedback", "Give is_positive, text or both.")
     _check_distinct((one.number for one in message.citations), f"{at}.citations")

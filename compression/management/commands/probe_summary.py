@@ -16,7 +16,7 @@ from chat.models import ChatMessage, Compression, ModelConfig
 from chat.transcript.entries import Entry
 from compression.loss_probe import LossProbe, ProbeAnswer, run_probe, share_of_same_answers
 from compression.prompt import to_messages
-from llm_worker.request.context import request_budget
+from llm_worker.loading.model_budget import budget_of
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.tokens import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed
@@ -78,7 +78,7 @@ def _load_probe(compression: Compression, config: ModelConfig) -> LossProbe:
         model=model,
         covered=to_messages(_covered(summary.last_summarized_message_id), MessageRenderer(tokens_of)),
         summary=summary.text,
-        budget=request_budget(config.context_window, model.max_output_tokens).tokens,
+        budget=budget_of(config).tokens,
         tokens_of=tokens_of,
     )
 

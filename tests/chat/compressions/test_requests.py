@@ -139,6 +139,13 @@ def test_a_vain_one_is_not_tried_again_before_the_back_off_which_doubles(talk: T
     assert talk.ask("a4", TriggeredBy.USER)
 
 
+def test_another_model_does_not_wait_for_the_back_off(talk: Talk) -> None:
+    compression_requests.end_without_summary(talk.held("a3"), CompressionStatus.FAILED, "upstream_auth")
+    assert talk.ask("a3") is None
+    other = factories.create_model("oceans")
+    assert compression_requests.request_compression(talk["a3"], other, triggered_by=TriggeredBy.AUTO)
+
+
 def test_after_the_back_off_it_is_tried_again(talk: Talk) -> None:
     compression_requests.end_without_summary(
         talk.held("a3"), CompressionStatus.FAILED, "upstream_unavailable"

@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from chat.models import ModelConfig
+from chat.transcript.token_factor import Measured
 
 pytestmark = pytest.mark.django_db
 
@@ -20,8 +21,16 @@ def offered() -> list[str]:
 def test_the_first_name_becomes_the_default() -> None:
     configure(zulu=8000, alpha=32_000)
     assert offered() == ["zulu*", "alpha"]
-    assert ModelConfig.objects.get(name="zulu").max_output_tokens == 2000
-    assert ModelConfig.objects.get(name="alpha").max_output_tokens == 4096
+
+
+def test_the_length_of_answers_is_left_to_the_server_and_budgets_keep_a_share_of_the_window() -> None:
+    configure(zulu=8000, alpha=128_000)
+    limits = {model.name: model.max_output_tokens for model in ModelConfig.objects.offered()}
+    reserves = {model.name: model.answer_reserve for model in ModelConfig.objects.offered()}
+    assert limits == {"zulu": None, "alpha": None}
+    assert reserves == {"zulu": 2000, "alpha": 8192}
+    ModelConfig.objects.filter(name="zulu").update(max_output_tokens=500)
+    assert ModelConfig.objects.get(name="zulu").answer_reserve == 500
 
 
 def test_a_second_start_changes_nothing_that_the_admin_changed() -> None:
@@ -69,3 +78,16 @@ def test_a_user_is_made_once_and_gets_tokens(capsys: pytest.CaptureFixture[str])
     assert first != second
     with pytest.raises(CommandError):
         call_command("create_token", "nobody")
+
+
+def test_of_two_processes_that_measured_the_same_model_one_moves_its_factor():
+    ModelConfig.objects.create(name="one")
+    one, other = ModelConfig.objects.get(), ModelConfig.objects.get()
+    assert one.calibrate(Measured(1.4, 2))
+    assert not other.calibrate(Measured(1.1, 1))
+    assert ModelConfig.objects.get().measured_factor == (1.4, 2)
+
+
+@pytest.mark.parametrize(("tokenizer", "factor"), [("", 1.4), ("p50k_base", 1.4), ("o200k_base", 1.0)])
+def test_only_estimates_are_corrected(tokenizer, factor):
+    assert ModelConfig(tokenizer=tokenizer, token_factor=1.4).estimate_factor == factor

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -16,19 +17,25 @@ from chat.models import (
     ChatMessage,
     CitedDocument,
     Compression,
+    DailyUse,
     Feedback,
+    GroupLimits,
     MessageFile,
     ModelConfig,
     PromptBlock,
+    PromptVersion,
     Role,
     Run,
+    RunSetup,
     SentRequest,
     Session,
     SessionEvent,
+    SideRequest,
     SystemPrompt,
     ToolCall,
     Turn,
 )
+from chat.models.token_scope import TokenScope
 from knowledge.models import File
 from tests import factories
 
@@ -84,6 +91,23 @@ def tool_call(world: World, **fields: Any) -> ToolCall:
 def sent(world: World, **fields: Any) -> SentRequest:
     given = {"common": 0, "messages": [], "tokens": 1, "prefix_share": 0, "sent_at": timezone.now()}
     return SentRequest.objects.create(**{"run": world.run, "attempt": 1, "cycle": 1} | given | fields)
+
+
+def setup(world: World, **fields: Any) -> RunSetup:
+    version, _ = PromptVersion.objects.get_or_create(digest="d", defaults={"content": {}})
+    given = {"run": world.run, "attempt": 1, "version": version, "options": {}}
+    return RunSetup.objects.create(**given | fields)
+
+
+def side_request(world: World, **fields: Any) -> SideRequest:
+    given = {
+        "session": world.session,
+        "run": world.run,
+        "purpose": "title",
+        "model": "m",
+        "sent_at": timezone.now(),
+    }
+    return SideRequest.objects.create(**given | fields)
 
 
 def compression(world: World, **fields: Any) -> Compression:
@@ -166,6 +190,16 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "only_failed_runs_have_an_error": lambda w: change(w.run, error_code="internal_error"),
     "announced_after_the_end": lambda w: change(w.run, announced_at=timezone.now()),
     "run_cost_not_negative": lambda w: change(w.run, cost=-1),
+    # Limits
+    "one_daily_use_per_user_and_day": lambda w: twice(
+        lambda: DailyUse.objects.create(user=w.session.owner, day=timezone.now().date())
+    ),
+    "daily_use_not_negative": lambda w: DailyUse.objects.create(
+        user=w.session.owner, day=timezone.now().date(), tokens=-1
+    ),
+    "group_limits_not_negative": lambda _: GroupLimits.objects.create(
+        group=Group.objects.create(name="g"), cost_per_day=-1
+    ),
     # Agents
     "agent_has_a_name": lambda w: agent(w, name=""),
     "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
@@ -193,6 +227,13 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "one_sent_request_per_cycle": lambda w: twice(lambda: sent(w)),
     "sent_request_counts_not_negative": lambda w: sent(w, common=-1),
     "prefix_share_is_a_share": lambda w: sent(w, prefix_share=1.5),
+    "side_request_is_for_run_or_compression": lambda w: side_request(w, compression=compression(w)),
+    "side_request_counts_positive": lambda w: side_request(w, number=0),
+    "side_request_cost_not_negative": lambda w: side_request(w, cost=-1),
+    # What runs were answered with
+    "one_setup_per_attempt": lambda w: twice(lambda: setup(w)),
+    "setup_of_an_attempt": lambda w: setup(w, attempt=0),
+    "setup_names_no_agent_without_one": lambda w: setup(w, agent_name="Tides"),
     # Compressions
     "one_live_compression_per_parent": lambda w: twice(lambda: compression(w)),
     "compression_status_known": lambda w: compression(w, status="asleep", ended_at=timezone.now()),
@@ -208,6 +249,8 @@ REFUSED: dict[str, Callable[[World], Any]] = {
         name="m", context_window=10, max_output_tokens=10
     ),
     "model_prices_not_negative": lambda _: ModelConfig.objects.create(name="m", cached_price=-1),
+    "model_token_factor_is_bounded": lambda _: ModelConfig.objects.create(name="m", token_factor=0.1),
+    "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
     "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
     "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
 }

@@ -57,6 +57,18 @@ def test_the_page_shows_the_branch_as_it_was_when_shared(client: APIClient, sess
     assert [one["text"] for one in shown(made)["messages"]][2:] == ["Later", "About Later"]
 
 
+def test_the_title_is_that_of_when_it_was_shared(client: APIClient, session: str) -> None:
+    made = share(client, session)
+    client.patch(f"/api/sessions/{session}/", {"title": "Not for the public"}, format="json")
+    assert shown(made)["title"] == "Tides"
+    assert "Not for the public" not in visit(made).content.decode()
+    client.patch(f"/api/shares/{made['id']}/", {"shows_details": True}, format="json")
+    assert shown(made)["title"] == "Tides"
+    leaf = str(Session.objects.get(pk=session).leaf_id)
+    client.patch(f"/api/shares/{made['id']}/", {"leaf": leaf}, format="json")
+    assert shown(made)["title"] == "Not for the public", "shared again"
+
+
 def test_another_branch_is_not_shown(client: APIClient, session: str) -> None:
     first = Session.objects.get(pk=session).leaf_id
     factories.complete_turn(client, session, "Instead", parent=None)

@@ -63,6 +63,14 @@ def test_a_streamed_link_is_found_again_by_a_takeover_and_a_rebuild(url):
     assert text_packets[2].text.startswith(citation_link(document))
 
 
+def test_a_rebuild_announces_a_citation_whose_link_an_earlier_release_wrote_otherwise():
+    document = Document(1, "one", "One", url="https://a.example/[x]")
+    text = "Said [[1]](https://a.example/[x])."
+    placed = rebuild(Ended("model", 0, "", text, "finished", citations=(document,)))
+    assert fold(placed).citations == [citation_record(document)]
+    assert fold(placed).text == text
+
+
 @given(ADDRESSES)
 def test_a_link_is_one_markdown_link_to_the_same_address(url):
     link = citation_link(Document(1, "one", "One", url=url))

@@ -2,33 +2,38 @@
 
 import pytest
 
-from chat.models import Agent, ModelConfig
+from chat.models import Agent, ModelConfig, Session
 from chat.protocol.errors import ApiError
-from chat.turns.selection import choose_forced_tool, choose_models, model_names
+from chat.turns.selection import choose_forced_tool, choose_models, model_names, standing_choices
 
 QUICK, DEEP, WISE = (ModelConfig(name=name) for name in ("quick", "deep", "wise"))
 AGENT = Agent(models=["deep", "gone"], tools=["web_search"])
 WITHOUT_MODELS = Agent(models=[], tools=[])
+AGENTS = ["deep", "gone"]
 
 
 @pytest.mark.parametrize(
-    ("requested", "agent", "enabled", "chosen"),
+    ("requested", "choices", "enabled", "chosen"),
     [
-        pytest.param(None, None, [QUICK, DEEP], [QUICK], id="the default comes first"),
-        pytest.param(("wise", "deep"), None, [DEEP, WISE], [WISE, DEEP], id="in the order of the request"),
-        pytest.param(("quick",), AGENT, [QUICK], [QUICK], id="a request overrides the agent"),
-        pytest.param(None, AGENT, [DEEP, QUICK], [DEEP], id="a disabled model of the agent is left out"),
-        pytest.param(None, AGENT, [QUICK], [QUICK], id="the default, if no model of the agent is enabled"),
-        pytest.param(None, WITHOUT_MODELS, [QUICK], [QUICK], id="the default for an agent without models"),
+        pytest.param(None, [], [QUICK, DEEP], [QUICK], id="the default comes first"),
+        pytest.param(("wise", "deep"), [], [DEEP, WISE], [WISE, DEEP], id="in the order of the request"),
+        pytest.param(("quick",), [AGENTS], [QUICK], [QUICK], id="a request overrides the agent"),
+        pytest.param(None, [AGENTS], [DEEP, QUICK], [DEEP], id="a disabled model of the agent is left out"),
+        pytest.param(None, [AGENTS], [QUICK], [QUICK], id="the default, if no model of the agent is enabled"),
+        pytest.param(None, [[], []], [QUICK], [QUICK], id="the default where nothing was chosen"),
+        pytest.param(None, [["wise"], AGENTS], [WISE, DEEP], [WISE], id="the session's choice comes before"),
+        pytest.param(
+            None, [["gone"], AGENTS], [DEEP, QUICK], [DEEP], id="the agent's, if the choice is gone"
+        ),
     ],
 )
 def test_models_are_chosen(
     requested: tuple[str, ...] | None,
-    agent: Agent | None,
+    choices: list[list[str]],
     enabled: list[ModelConfig],
     chosen: list[ModelConfig],
 ) -> None:
-    assert choose_models(enabled, requested, agent) == chosen
+    assert choose_models(enabled, requested, choices) == chosen
 
 
 @pytest.mark.parametrize(
@@ -43,21 +48,30 @@ def test_models_that_are_not_enabled_are_refused(
     requested: tuple[str, ...] | None, enabled: list[ModelConfig]
 ) -> None:
     with pytest.raises(ApiError) as refused:
-        choose_models(enabled, requested, AGENT)
+        choose_models(enabled, requested, [AGENTS])
     assert refused.value.code == "models_invalid"
 
 
-def test_names_come_from_the_request_or_the_agent() -> None:
-    assert model_names(("quick",), AGENT) == ("quick",)
-    assert model_names(None, AGENT) == ("deep", "gone")
-    assert model_names(None, WITHOUT_MODELS) is None
-    assert model_names(None, None) is None
+def test_names_come_from_the_request_or_all_choices() -> None:
+    assert model_names(("quick",), [AGENTS]) == ("quick",)
+    assert model_names(None, [["wise", "deep"], AGENTS]) == ("wise", "deep", "gone")
+    assert model_names(None, [[], []]) is None
 
 
-def test_only_a_tool_of_the_agent_can_be_forced() -> None:
-    assert choose_forced_tool("web_search", AGENT) == "web_search"
-    assert choose_forced_tool(None, AGENT) == ""
-    for agent in (WITHOUT_MODELS, None):
+def test_a_sessions_own_choice_comes_before_its_agents() -> None:
+    assert standing_choices(Session(models=["wise"], has_own_models=True, agent=AGENT)) == [["wise"], AGENTS]
+    assert standing_choices(Session(models=["wise"])) == [[], []], "named for one turn, not chosen for all"
+
+
+def test_only_a_tool_of_the_agent_or_the_session_can_be_forced() -> None:
+    for chosen in (
+        Session(agent=AGENT),
+        Session(tools=["web_search"]),
+        Session(agent=AGENT, tools=["current_time"]),
+    ):
+        assert choose_forced_tool("web_search", chosen) == "web_search"
+        assert choose_forced_tool(None, chosen) == ""
+    for session in (Session(agent=WITHOUT_MODELS), Session()):
         with pytest.raises(ApiError) as refused:
-            choose_forced_tool("web_search", agent)
+            choose_forced_tool("web_search", session)
         assert refused.value.code == "tool_unknown"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
+from llm_worker.allowance import Allowance
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle
 from llm_worker.post_run.request_recorder import RequestRecorder
@@ -36,7 +37,7 @@ def brief(entries: list[Entry], window: int = 100_000, **given: Any) -> Brief:
 
 
 def report_of(given: Brief, rounds: tuple[Round, ...] = ()) -> dict[str, Any]:
-    return build_cycle(given, rounds).report.as_json()
+    return build_cycle(given, rounds, Allowance().open_loop(is_outermost=True)).report.as_json()
 
 
 def test_a_complete_request_reports_no_omissions() -> None:
@@ -120,7 +121,7 @@ def test_a_truncated_response_is_reported() -> None:
 
 
 def test_the_report_is_stored_with_the_request_and_the_tokens_of_each_message() -> None:
-    cycle = build_cycle(brief(turns(1)), ())
+    cycle = build_cycle(brief(turns(1)), (), Allowance().open_loop(is_outermost=True))
     recorder = RequestRecorder()
     recorder.record(cycle.request.messages, NOW, report=cycle.report)
     [row] = [one.to_row() for one in recorder.take()]

@@ -154,9 +154,9 @@ def test_responses_are_sent_only_within_their_turn():
         pytest.param("U1 TC+ TR A1 U2", ["before 0 ", "A1"], id="narration stands on the calls"),
         pytest.param("U1 TC+ TR TC+ TR A1 U2", ["before 0 ", "before 1 ", "A1"], id="each on its own"),
         pytest.param("U1 TC+ TR TC TR A1- U2", ["before 0 ", ""], id="nothing is left for an answer"),
-        pytest.param("U1 TC+ TR- A1 U2", ["before 0 A1"], id="without its round it begins the answer"),
-        pytest.param("U1 TC+ TR- TC+ TR A1 U2", ["before 0 before 1 ", "A1"], id="or the next round"),
-        pytest.param("U1 TC TR TC+ TR- A1 U2", ["", "before 1 A1"], id="an interrupted round's is kept"),
+        pytest.param("U1 TC+ TR- A1 U2", ["before 0\n\nA1"], id="without its round it begins the answer"),
+        pytest.param("U1 TC+ TR- TC+ TR A1 U2", ["before 0\n\nbefore 1 ", "A1"], id="or the next round"),
+        pytest.param("U1 TC TR TC+ TR- A1 U2", ["", "before 1\n\nA1"], id="an interrupted round's is kept"),
     ],
 )
 def test_text_before_tools(stored, texts):

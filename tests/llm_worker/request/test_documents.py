@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Document
-from llm_worker.request.documents import LEAD, Numbering, render
+from llm_worker.request.documents import Numbering, render_found, render_provided
 
 pytestmark = pytest.mark.pure
 
@@ -25,11 +25,17 @@ def test_documents_are_rendered_with_a_fixed_order_of_keys():
         Document(4, "d4", "Rivers", "Wet ü.", "https://a.example", {"author": "Alice"}),
         Document(5, "d5", "Hills", "Dry."),
     ]
-    assert render(documents) == (
-        f"{LEAD}\n"
+    assert render_found(documents) == (
         '{"documents": [{"document": 4, "title": "Rivers", "url": "https://a.example", '
         '"metadata": {"author": "Alice"}, "contents": "Wet ü."}, '
         '{"document": 5, "title": "Hills", "contents": "Dry."}]}'
+    )
+
+
+def test_documents_of_users_stand_below_a_lead_byte_for_byte_as_stored_project_blocks():
+    assert render_provided([Document(1, "d1", "Rivers", "Wet.")]) == (
+        "Here are some documents provided for context, they may not all be relevant:\n"
+        '{"documents": [{"document": 1, "title": "Rivers", "contents": "Wet."}]}'
     )
 
 
@@ -77,6 +83,5 @@ def test_numbers_are_unique(rounds, highest):
 
 @given(st.lists(st.builds(Document, st.integers(1, 9), st.text(), st.text(), st.text()), max_size=3))
 def test_rendered_documents_are_json(documents):
-    lead, listed = render(documents).split("\n", 1)
-    assert lead == LEAD
-    assert [each["contents"] for each in json.loads(listed)["documents"]] == [d.contents for d in documents]
+    listed = json.loads(render_found(documents))
+    assert [each["contents"] for each in listed["documents"]] == [d.contents for d in documents]

@@ -18,18 +18,18 @@ OPEN = prompt("open_pages")
         pytest.param("", "", "", id="by default there is none"),
         pytest.param(" Rhyme. \n", "", "Rhyme.", id="the agent's own"),
         pytest.param("", "last", OUT, id="the last cycle"),
-        pytest.param("", "searched", CITE, id="after a search"),
-        pytest.param("", "searched opens", f"{CITE} {OPEN}", id="pages can be opened"),
-        pytest.param("", "opens", "", id="nothing to open before a search"),
-        pytest.param("", "last searched opens", f"{OUT}\n\n{CITE}", id="no cycle left to open pages"),
-        pytest.param("Rhyme.", "last searched", f"Rhyme.\n\n{OUT}\n\n{CITE}", id="everything, in order"),
+        pytest.param("", "found", CITE, id="when documents were found"),
+        pytest.param("", "found opens", f"{CITE} {OPEN}", id="pages can be opened"),
+        pytest.param("", "opens", "", id="nothing to open where nothing was found"),
+        pytest.param("", "last found opens", f"{OUT}\n\n{CITE}", id="no cycle left to open pages"),
+        pytest.param("Rhyme.", "last found", f"Rhyme.\n\n{OUT}\n\n{CITE}", id="everything, in order"),
     ],
 )
 def test_the_reminder_depends_on_the_state_of_the_turn(own, state, text):
     reminder = build_reminder(
         own,
         is_last_cycle="last" in state,
-        has_searched="searched" in state,
+        has_found="found" in state,
         may_open_pages="opens" in state,
     )
     assert reminder == text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat.protocol.tasks import TOOL_NAMES
-from llm_worker.tools import TOOLS, select_tools
+from llm_worker.tools import READ_FILE, SEARCH_PROJECT, TOOLS, select_tools
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.schemas import schema_tokens, tool_schemas
 from llm_worker.tools.tool import ToolFailed
@@ -56,7 +56,11 @@ def test_only_known_and_available_tools_are_offered() -> None:
     assert select_tools([]) == []
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_tools_that_a_run_is_offered_by_what_it_has_cannot_be_chosen() -> None:
+    assert select_tools([READ_FILE.name, SEARCH_PROJECT.name]) == []
+
+
+@pytest.mark.parametrize("tool", [*TOOLS.values(), READ_FILE, SEARCH_PROJECT], ids=lambda tool: tool.name)
 def test_every_tool_has_a_description_and_a_schema(tool: Any) -> None:
     assert tool.description.endswith(".")
     assert f"`{tool.name}`" in tool.guidance

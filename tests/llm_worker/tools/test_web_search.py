@@ -10,8 +10,9 @@ import pytest
 
 from chat.transcript.entries import Document
 from llm_worker.tools import searxng, select_tools
+from llm_worker.tools.queries import MAX_QUERIES
 from llm_worker.tools.tool import ToolFailed, ToolResult
-from llm_worker.tools.web_search import MAX_DOCUMENTS, MAX_QUERIES, WebSearch
+from llm_worker.tools.web_search import MAX_DOCUMENTS, WebSearch
 from tests.search_server import SearchServer
 
 

@@ -76,6 +76,17 @@ def test_a_replacing_prompt_is_the_whole_system_prompt(client, talk, prompt, abo
     assert talk(session, "One") == [*above, "One"]
 
 
+@pytest.mark.parametrize("layout", ["moving", "append_only"])
+@pytest.mark.parametrize(("prompt", "above"), [("Be brief.", ["Be brief."]), ("", [])])
+def test_a_replacing_agent_leaves_the_instructions_of_a_project_out(
+    client, alice, talk, prompt, above, layout
+):
+    project = Project.objects.create(owner=alice, name="Tides", instructions="Name the Moon.")
+    session = session_of(client, prompt=prompt, replaces_system_prompt=True, context_layout=layout)
+    client.patch(f"/api/sessions/{session}/", {"project": str(project.pk)}, format="json")
+    assert talk(session, "One") == [*above, "One"]
+
+
 def test_append_only_requests_extend_each_other(client, talk):
     dynamic_context.register("day", lambda _: "Monday.")
     session = session_of(client, prompt="Be brief.", context_layout="append_only")
@@ -121,6 +132,22 @@ def test_files_precede_their_message_and_the_project_moves_to_the_newest(client,
     assert "Levels." in documents
     assert '"document": 1' in attached
     assert talk(session, "Two") == [system, attached, "One", "About One", instructions, documents, "Two"]
+
+
+def test_a_project_is_included_where_the_history_window_has_room_for_it(client, alice, talk):
+    from chat.models import ModelConfig
+
+    ModelConfig.objects.update(context_window=8000, max_output_tokens=2000)
+    project = Project.objects.create(owner=alice, name="Tides")
+    given = {"owner": alice, "status": "ready", "token_count": 2400}
+    File.objects.create(name="levels.txt", text="Levels." + " word" * 2398, project=project, **given)
+    roomy = session_of(client, prompt="Be brief.")
+    # Half of what is free is reserved for the rounds of its tools.
+    busy = session_of(client, prompt="Be brief.", tools=["current_time"])
+    for session in (roomy, busy):
+        client.patch(f"/api/sessions/{session}/", {"project": str(project.pk)}, format="json")
+    assert any("Levels." in text for text in talk(roomy, "One"))
+    assert not any("Levels." in text for text in talk(busy, "One"))
 
 
 def test_the_project_of_an_append_only_agent_keeps_its_place(client, alice, talk):

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from chat.compressions import summaries
 from chat.models import ChatMessage, Run, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import File, Project
@@ -76,10 +75,10 @@ def letter(message: dict[str, Any]) -> str:
 
 
 def test_every_kind_of_content_has_its_place_in_the_request(turn: Turn, upstream, file):
-    covered = turn(0)["runs"][0]["message"]
+    covered = ChatMessage.objects.get(pk=turn(0)["runs"][0]["message"])
     turn(1)
     asked = ChatMessage.objects.get(pk=turn(2)["user_message"])
-    summaries.store_summary(asked, covered, "Earlier", token_count=1)
+    factories.create_summary(asked, covered, "Earlier", 1)
     upstream.rules.clear()
     upstream.reply(CLOCK, times=1)
     turn(3, files=[str(file.pk)], additional_context="It rains.")

@@ -45,6 +45,15 @@ def test_documents_are_numbered_once_in_a_turn_and_cited_as_links(ask, deliver, 
     assert live(run) == rebuilt(run)
 
 
+def test_the_response_of_a_search_is_the_json_of_its_documents_alone(ask, deliver, upstream, session):
+    upstream.reply(search_call("moon"), times=1)
+    upstream.reply({"text": "So."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    [response] = tool_responses(upstream.requests[1])
+    assert list(json.loads(response)) == ["documents"]
+
+
 def test_a_citation_is_announced_once_before_the_text_that_links_to_it(ask, deliver, upstream, session):
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "So [1]. Again [1]."})
@@ -110,7 +119,57 @@ def test_without_documents_numbers_in_brackets_are_text(ask, deliver, upstream, 
     assert cited(run) == []
 
 
-def test_after_a_search_every_request_of_the_turn_ends_with_a_reminder(ask, deliver, upstream, session):
+REMINDER = "Documents have been found."
+
+
+def last_messages(upstream):
+    return [request.messages[-1]["content"] for request in upstream.requests]
+
+
+def test_a_search_without_documents_is_followed_by_no_reminder(ask, deliver, upstream, session):
+    upstream.reply(search_call("nothing"), times=1)
+    upstream.reply({"text": "So."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED)
+    assert last_messages(upstream)[1] == "The web search found nothing."
+
+
+def test_a_refused_search_is_followed_by_no_reminder(ask, deliver, upstream, session, searching):
+    upstream.reply({"call": {"name": "web_search", "arguments": {"query": 7}}}, times=1)
+    upstream.reply({"text": "So."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    assert searching.queries == []
+    assert last_messages(upstream)[1].startswith("web_search was not run")
+
+
+def test_an_empty_search_after_one_with_documents_keeps_the_reminder(ask, deliver, upstream, session):
+    upstream.reply(search_call("moon"), times=1)
+    upstream.reply(search_call("nothing"), times=1)
+    upstream.reply({"text": "So."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    assert [text.startswith(REMINDER) for text in last_messages(upstream)] == [False, True, True]
+
+
+@pytest.mark.parametrize(("query", "is_reminded"), [("sea", True), ("nothing", False)])
+def test_what_an_agent_finds_inside_decides_its_own_reminder_and_the_outer_one(
+    ask, deliver, upstream, session, query, is_reminded
+):
+    upstream.reply(RESEARCH, times=1)
+    upstream.reply(search_call(query), contains="Who pulls", times=1)
+    upstream.reply({"text": "A report."}, contains="Who pulls", times=1)
+    upstream.reply({"text": "So."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    reminded = [text.startswith(REMINDER) for text in last_messages(upstream)]
+    assert reminded == [False, False, is_reminded, is_reminded]
+
+
+def test_after_documents_were_found_every_request_of_the_turn_ends_with_a_reminder(
+    ask, deliver, upstream, session
+):
     upstream.reply(search_call("moon"), times=1)
     upstream.reply({"call": {"name": "current_time", "arguments": {}}}, times=1)
     upstream.reply({"text": "So."})

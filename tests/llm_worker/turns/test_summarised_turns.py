@@ -11,8 +11,18 @@ from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, Prom
 from chat.protocol.states import Status
 from knowledge.models import File
 from llm_worker.loading.branch import load_branch
+from llm_worker.loading.branch_summaries import SIZES, ModelWindow
+from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.prompt_parts import SUMMARY
+from llm_worker.request.tokens import estimate_tokens
+from tests.factories import create_summary
 from tests.llm_worker.outcomes import ended
+
+
+def create_model(name, base_url):
+    return ModelConfig.objects.create(
+        name=name, base_url=base_url, context_window=3000, max_output_tokens=500
+    )
 
 
 @pytest.fixture
@@ -42,7 +52,7 @@ def shown(request):
 
 def test_the_next_request_holds_the_summary_and_what_came_after_its_cutoff(deliver, ask, upstream, talk):
     session, (_, _, _, a2, u3, _) = talk(3)
-    summaries.store_summary(u3, a2.pk, "They greeted.", 3)
+    create_summary(u3, a2, "They greeted.", 3)
     [run] = ask("And now?", session=session)
     deliver(run).result()
     assert shown(upstream.requests[-1]) == [
@@ -126,7 +136,7 @@ def test_a_summary_too_long_for_a_smaller_model_is_omitted_and_the_turn_succeeds
     deliver, ask, upstream, talk
 ):
     session, (_, _, _, a2, u3, _) = talk(3)
-    summaries.store_summary(u3, a2.pk, "They greeted. " * 500, 1500)
+    create_summary(u3, a2, "They greeted. " * 500, 1500)
     ModelConfig.objects.create(
         name="small", base_url=upstream.base_url, context_window=2000, max_output_tokens=500
     )
@@ -135,7 +145,61 @@ def test_a_summary_too_long_for_a_smaller_model_is_omitted_and_the_turn_succeeds
     ended(run, Status.COMPLETED)
     assert shown(upstream.requests[-1]) == ["Question 3", "Answer 3", "And now?"]
     # One that fits is asked for.
-    assert Compression.objects.get().model == "small"
+    assert Compression.objects.filter(status="queued").get().model == "small"
+
+
+def test_a_summary_made_for_a_small_window_is_not_sent_to_a_model_with_a_large_one(
+    deliver, ask, upstream, talk
+):
+    session, (_, _, _, a2, u3, _) = talk(3)
+    create_summary(u3, a2, "They greeted.", 3, made_for=2000)
+    create_model("small", upstream.base_url)
+    runs = ask("And now?", "scripted", "small", session=session)
+    for run in runs:
+        deliver(run).result()
+    large, small = (shown(request) for request in upstream.requests[-2:])
+    assert large == ["Question 1", "Answer 1", "Question 2", "Answer 2", "Question 3", "Answer 3", "And now?"]
+    assert small == [SUMMARY.format(text="They greeted."), "Question 3", "Answer 3", "And now?"]
+
+
+def test_a_large_model_uses_a_small_ones_summary_only_while_the_branch_does_not_fit(
+    deliver, ask, upstream, talk
+):
+    session, (_, a1, _, a2, u3, _) = talk(3)
+    create_summary(u3, a2, "They greeted.", 3, made_for=1500)
+    ChatMessage.objects.filter(pk=a1.pk).update(text="word " * 130_000, token_count=130_000)
+    [run] = ask("And now?", session=session)
+    deliver(run).result()
+    assert shown(upstream.requests[-1])[0] == SUMMARY.format(text="They greeted.")
+    ChatMessage.objects.filter(pk=a1.pk).update(text="word " * 10_000, token_count=10_000)
+    session.refresh_from_db()
+    [run] = ask("And then?", session=session)
+    deliver(run).result()
+    assert shown(upstream.requests[-1])[0] == "Question 1"
+
+
+@pytest.mark.parametrize("messages", [40, 400])
+def test_what_a_large_window_does_not_need_costs_a_fixed_number_of_queries(talk, messages):
+    _, (_, a1, u2, a2) = talk(2)
+    create_summary(u2, a1, "Short.", 3, made_for=1500)
+    tip = a2
+    for number in range(messages):
+        role = "assistant" if number % 2 else "user"
+        tip = ChatMessage.objects.append(tip, role=role, text=f"m{number}", token_count=2)
+    with CaptureQueriesContext(connection) as asked:
+        branch = load_branch(tip.pk, window=lambda: ModelWindow(100_000))
+    assert len(branch.entries) == messages + 4
+    assert len(asked) == 4
+    sizes = SIZES.all(leaf=tip.pk)
+    assert len(sizes) == messages + 4
+    with_texts = [
+        sum(message.tokens for group in renderer.render_answer(entry) for message in group)
+        if entry.role == "assistant"
+        else renderer.render_user(entry).tokens
+        for renderer in [MessageRenderer(estimate_tokens)]
+        for entry in reversed(branch.entries)
+    ]
+    assert [size.tokens for size in sorted(sizes)] == with_texts, "measured without texts as with them"
 
 
 @pytest.mark.parametrize("with_summary", [False, True])
@@ -146,7 +210,7 @@ def test_a_branch_is_loaded_with_one_query(talk, with_summary):
         summaries.store_summary(u2, a1.pk, "Short.", 3)
     with CaptureQueriesContext(connection) as asked:
         load_branch(a2.pk)
-    assert len(asked) == (5 if with_summary else 1)
+    assert len(asked) == (7 if with_summary else 1)
 
 
 def test_a_summary_changes_neither_replies_nor_the_current_branch(talk):

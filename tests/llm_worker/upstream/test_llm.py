@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 
@@ -54,6 +55,11 @@ async def test_a_request_carries_the_messages_the_key_and_asks_for_usage(models,
         "stream_options": {"include_usage": True},
     }
     assert received.headers["Authorization"] == "Bearer secret"
+
+
+async def test_without_a_limit_the_request_leaves_the_length_to_the_server(models, upstream):
+    await answer(models, request(upstream))
+    assert not {"max_tokens", "max_completion_tokens"} & set(upstream.requests[0].body)
 
 
 async def test_the_session_is_the_cache_key_if_the_server_supports_one(models, upstream):
@@ -124,11 +130,23 @@ async def test_connections_are_reused(models, upstream):
         pytest.param({"status": 401}, "upstream_auth", 1, id="401"),
         pytest.param({"status": 403}, "upstream_auth", 1, id="403"),
         pytest.param({"status": 400}, "upstream_rejected", 1, id="400"),
-        pytest.param({"status": 404}, "upstream_rejected", 1, id="404"),
+        pytest.param({"status": 404}, "model_not_found", 1, id="404"),
         pytest.param(
             {"status": 400, "body": {"error": {"code": "context_length_exceeded", "message": "x"}}},
             "context_too_long", 1, id="context_length_exceeded",
         ),
+        pytest.param(
+            {"status": 400, "body": {"detail": "maximum context length is 9 tokens"}}, "context_too_long", 1, id="too long",
+        ),
+        pytest.param(
+            {"status": 500, "body": {"error": "context length exceeded"}}, "context_too_long", 1, id="500, too long",
+        ),
+        pytest.param({"status": 402}, "upstream_quota", 1, id="402"),
+        pytest.param(
+            {"status": 429, "body": {"error": {"code": "insufficient_quota", "message": "x"}}},
+            "upstream_quota", 1, id="429 without budget",
+        ),
+        pytest.param({"status": 529}, "upstream_unavailable", 3, id="529"),
         pytest.param({"status": 408}, "upstream_timeout", 1, id="408"),
         pytest.param({"status": 429}, "upstream_rate_limited", 3, id="429"),
         pytest.param({"status": 429, "retry_after": 0.01}, "upstream_rate_limited", 3, id="429 for a moment"),
@@ -148,6 +166,8 @@ async def test_connections_are_reused(models, upstream):
         pytest.param({"raw": "data: " + "[" * 100_000 + "\n\n"}, "upstream_malformed", 1, id="nested too deep"),
         pytest.param({"long_line": 10 * 1024 * 1024}, "upstream_malformed", 1, id="10 MB of one line"),
         pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", 1, id="error"),
+        pytest.param({"chunk": {"error": {"message": "x", "code": 429}}}, "upstream_rate_limited", 3, id="429 in the stream"),
+        pytest.param({"raw": 'error: {"code":500,"message":"CUDA"}\n\n'}, "upstream_interrupted", 1, id="older llama.cpp"),
     ],
 )  # fmt: skip
 async def test_failures_before_the_first_chunk_are_retried_by_kind(models, upstream, step, code, requests):
@@ -169,6 +189,8 @@ async def test_failures_before_the_first_chunk_are_retried_by_kind(models, upstr
         pytest.param({"raw": "data: {nonsense\n\n"}, "upstream_malformed", id="not JSON"),
         pytest.param({"long_line": 10 * 1024 * 1024}, "upstream_malformed", id="10 MB of one line"),
         pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", id="error"),
+        pytest.param({"chunk": {"error": {"code": 503}}}, "upstream_unavailable", id="overloaded"),
+        pytest.param({"chunk": {"error": "prompt is too long"}}, "context_too_long", id="too long"),
     ],
 )
 async def test_failures_after_the_first_chunk_are_not_retried(models, upstream, step, code):
@@ -193,14 +215,49 @@ async def test_a_transient_failure_is_retried(models, upstream, step):
     assert (await answer(models, request(upstream)))[0] == TextDelta("Because.")
 
 
-async def test_an_unreachable_server_is_unavailable(models):
-    with pytest.raises(ModelFailed, match="upstream_unavailable"):
+async def test_a_refused_connection_is_unreachable(models):
+    with pytest.raises(ModelFailed, match="upstream_unreachable"):
         await answer(models, Request(Model("scripted", "http://127.0.0.1:9/v1"), QUESTION))
 
 
-async def test_an_invalid_address_is_unavailable(models):
-    with pytest.raises(ModelFailed, match="upstream_unavailable"):
+async def test_an_invalid_address_is_unreachable(models):
+    with pytest.raises(ModelFailed, match="upstream_unreachable"):
         await answer(models, Request(Model("scripted", "http://[broken/v1"), QUESTION))
+
+
+async def test_a_host_without_a_valid_name_is_unreachable(models):
+    with pytest.raises(ModelFailed, match="upstream_unreachable"):
+        await answer(models, Request(Model("scripted", "http://nowhere.invalid/v1"), QUESTION))
+
+
+async def test_a_server_that_does_not_speak_tls_is_unreachable(models, upstream):
+    with pytest.raises(ModelFailed, match="upstream_unreachable"):
+        await answer(models, Request(Model("scripted", upstream.base_url.replace("http", "https")), QUESTION))
+
+
+async def test_a_failure_tells_status_code_and_words_of_the_server_without_the_key(models, upstream):
+    message = "Invalid \x00'beta' for key-of-ours-123456 (sk-other12345)"
+    upstream.reply({"status": 400, "body": {"error": {"code": "bad_beta", "message": message}}})
+    with pytest.raises(ModelFailed) as failed:
+        await answer(models, request(upstream, api_key="key-of-ours-123456"))
+    assert failed.value.upstream_error == (400, "bad_beta", "Invalid 'beta' for [redacted] ([redacted])")
+
+
+async def test_an_error_response_that_does_not_end_is_read_in_part(models):
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"1000\r\n" + b"very wrong " * 372 + b"long\r\n")
+                await writer.drain()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(ModelFailed) as failed:
+            await answer(models, Request(Model("scripted", f"http://127.0.0.1:{port}/v1"), QUESTION))
+    assert (failed.value.code, failed.value.status) == ("upstream_rejected", 400)
+    assert len(failed.value.detail) == 2_000
 
 
 async def test_a_refusal_is_shown_with_its_finish_reason(models, upstream):

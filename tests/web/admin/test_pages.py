@@ -22,6 +22,7 @@ from chat.models import (
     ToolCall,
     Turn,
 )
+from chat.transcript.token_factor import Measured
 
 pytestmark = pytest.mark.django_db
 
@@ -157,6 +158,36 @@ class TestAgents:
 def test_a_model_has_prices(staff: Client, answered: Session) -> None:
     page = staff.get(reverse("admin:chat_modelconfig_change", args=[ModelConfig.objects.get().pk]))
     assert {"prompt_price", "cached_price", "completion_price"} <= set(page.context["adminform"].form.fields)
+
+
+def test_a_model_takes_only_installed_encodings_and_shows_its_measured_factor(
+    staff: Client, answered: Session
+) -> None:
+    model = ModelConfig.objects.get()
+    model.calibrate(Measured(1.25, 3))
+    page = reverse("admin:chat_modelconfig_change", args=[model.pk])
+    form = staff.get(page).context["adminform"].form
+    assert {"token_factor", "token_samples"}.isdisjoint(form.fields)
+    given = {name: value for name, value in form.initial.items() if value is not None}
+    refused = staff.post(page, given | {"tokenizer": "p50k_base"})
+    assert refused.context["errors"] == [
+        ["Unknown encoding 'p50k_base'. Installed: cl100k_base, o200k_base."]
+    ]
+    assert staff.post(page, given | {"tokenizer": "o200k_base"}).status_code == 302
+    model.refresh_from_db()
+    assert (model.tokenizer, model.token_factor, model.token_samples) == ("o200k_base", 1.25, 3)
+    assert "1.25" in staff.get(page).content.decode()
+
+
+def test_staff_have_the_token_factor_measured_anew(staff: Client, answered: Session) -> None:
+    model, other = ModelConfig.objects.get(), ModelConfig.objects.create(name="other")
+    assert model.calibrate(Measured(1.25, 3))
+    assert other.calibrate(Measured(1.5, 2))
+    chosen = {"action": "measure_tokens_anew", "_selected_action": [model.pk]}
+    staff.post(reverse("admin:chat_modelconfig_changelist"), chosen)
+    for each in (model, other):
+        each.refresh_from_db()
+    assert (model.measured_factor, other.measured_factor) == ((1.0, 0), (1.5, 2))
 
 
 def test_there_is_at_most_one_system_prompt(staff: Client) -> None:

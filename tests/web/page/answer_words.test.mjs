@@ -43,7 +43,7 @@ test("a call says how it ended", () => {
 });
 
 const run = (more = {}) => ({
-  model: "m", cycles: 1, attempt: 1, cost: null, time_to_first_token_ms: 500, claimed_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:04.5Z",
+  id: "1a2b3c4d-0000-7000-8000-000000000000", model: "m", cycles: 1, attempt: 1, cost: null, time_to_first_token_ms: 500, claimed_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:04.5Z",
   usage: { prompt_tokens: 1200, completion_tokens: 80, cached_tokens: 1000, reasoning_tokens: null }, ...more,
 });
 
@@ -51,11 +51,11 @@ test("what an answer took: tokens, times, speed without the tools' time", () => 
   const rows = Object.fromEntries(rowsOf(run({ cost: 0.01234, cycles: 2 }), 2000));
   assert.deepEqual(rows, {
     Model: "m", "Tokens read": "1,200 (1,000 cached)", "Tokens written": "80", "First token after": "0.5 s",
-    Speed: "40 tokens per second", Took: "4.5 s", "Model calls": "2", Cost: "0.012",
+    Speed: "40 tokens per second", Took: "4.5 s", "Model calls": "2", Cost: "0.012", Reference: "1a2b3c4d",
   });
 });
 
 test("unknown values are left out", () => {
   const nothing = { prompt_tokens: null, completion_tokens: null, cached_tokens: null, reasoning_tokens: null };
-  assert.deepEqual(rowsOf(run({ usage: nothing, time_to_first_token_ms: null, ended_at: null })), [["Model", "m"]]);
+  assert.deepEqual(rowsOf(run({ usage: nothing, time_to_first_token_ms: null, ended_at: null })), [["Model", "m"], ["Reference", "1a2b3c4d"]]);
 });

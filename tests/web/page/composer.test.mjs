@@ -112,16 +112,19 @@ test("a store that refuses is no reason to fail", () => {
 
 const MODELS = ["alpha", "beta", "gamma", "delta", "epsilon"].map((name) => ({ name, is_default: name === "beta" }));
 const AGENT = { id: "a", name: "Gardener", models: ["gamma", "gone"] };
-for (const [name, agent, picks, names] of [
+for (const [name, agent, picks, names, own] of [
   ["the default", null, {}, ["beta"]],
   ["what was picked, in the order offered", null, { "": ["gamma", "alpha"] }, ["alpha", "gamma"]],
   ["what is gone is not asked", null, { "": ["gone"] }, ["beta"]],
   ["at most four", null, { "": MODELS.map((model) => model.name) }, ["alpha", "beta", "gamma", "delta"]],
   ["the agent's own before what was picked without it", AGENT, { "": ["alpha"] }, ["gamma"]],
   ["what was picked with the agent before its own", AGENT, { a: ["alpha"] }, ["alpha"]],
+  ["the session's before all others", AGENT, { a: ["alpha"] }, ["delta"], ["delta"]],
+  ["those of the session's that are left", null, {}, ["delta"], ["gone", "delta"]],
+  ["as for a new chat, if the session's are gone", AGENT, {}, ["gamma"], ["gone"]],
   ["an agent without models leaves the choice", { ...AGENT, models: [] }, { "": ["alpha"] }, ["alpha"]],
 ]) {
-  test(`models: ${name}`, () => assert.deepEqual(chooseModels(MODELS, agent, picks), names));
+  test(`models: ${name}`, () => assert.deepEqual(chooseModels(MODELS, agent, picks, own), names));
 }
 
 test("a pick is kept by agent, and none where it is what the agent has", () => {

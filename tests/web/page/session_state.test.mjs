@@ -252,3 +252,48 @@ test("the same summary read again is the same value", () => {
   const { state } = play([summaryRead(SUMMARY), summaryRead({ ...SUMMARY })]);
   assert.equal(state.summary, SUMMARY);
 });
+
+const CUT = recordedRun().map((packet) =>
+  packet.obj.type === "stop" ? { ...packet, obj: { ...packet.obj, finish_reason: "length", finish_tokens: 4096 } } : packet,
+);
+const BEFORE = messageAfter(PACKETS, PACKETS.length);
+const goesOn = { type: "run_continued", session: SESSION, n: 2, turn: "t", run: RUN, message: MESSAGE, attempt: 2 };
+const opening = (attempt) => ({ type: "snapshot", run: RUN, attempt, seq: 0, message: { ...BEFORE, status: "queued" } });
+const more = recordedRun({ attempt: 3, texts: [" and more"] }).filter(({ obj }) => !obj.type.startsWith("reasoning"));
+const MORE = more.map((packet, i) => ({ ...packet, seq: i + 1 }));
+
+test("an answer that was cut says so, from its packets and from its message", () => {
+  const { answer } = play([...SUBSCRIBED, ...CUT]);
+  assert.deepEqual(answer.cut, { reason: "length", tokens: 4096 });
+  const read = { ...BEFORE, finish_reason: "content_filter" };
+  const { answer: known } = play([...SUBSCRIBED, { type: "read", branch: [read] }]);
+  assert.deepEqual(known.cut, { reason: "content_filter", tokens: null });
+});
+
+test("a continued answer goes on behind its text, in whatever order event and packets arrive", () => {
+  const orders = [
+    [goesOn, opening(2), opening(3), ...MORE],
+    [opening(2), goesOn, opening(3), ...MORE],
+    [opening(2), opening(3), ...MORE.slice(0, 2), goesOn, ...MORE.slice(2)],
+    [opening(3), ...MORE, goesOn],
+  ];
+  for (const order of orders) {
+    const { answer, effects } = play([...SUBSCRIBED, ...CUT, ...order]);
+    assert.equal(answer.text, `${BEFORE.text} and more`);
+    assert.deepEqual([answer.ended, answer.cut, answer.status], [true, null, "completed"]);
+    assert.ok(!effects.includes("resubscribe"));
+  }
+});
+
+test("while it is continued it is live, and says nothing of the cut", () => {
+  const { state, answer } = play([...SUBSCRIBED, ...CUT, goesOn]);
+  assert.deepEqual([answer.ended, answer.cut, answer.status], [false, null, "queued"]);
+  assert.deepEqual(subscription(state).cursors, { [RUN]: { attempt: 1, seq: PACKETS.length } });
+});
+
+test("a read of the end before, arriving late, does not end the continuation for good", () => {
+  const live = { ...BEFORE, status: "running", cursor: { attempt: 3, seq: 2 } };
+  const read = (message) => ({ type: "read", branch: [message] });
+  const { answer } = play([...SUBSCRIBED, ...CUT, goesOn, opening(3), ...MORE.slice(0, 2), read(BEFORE), read(live), ...MORE.slice(2)]);
+  assert.deepEqual([answer.text, answer.ended], [`${BEFORE.text} and more`, true]);
+});

@@ -1,10 +1,15 @@
 """API tokens: shown once, listed by their first characters, deleted."""
 
+from datetime import timedelta
 from typing import Any
 
+import pytest
+from django.utils import timezone
+from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from tests import factories
+from web.socket.authentication import HandshakeCredentials
 
 TOKENS = "/api/auth/tokens/"
 
@@ -21,7 +26,9 @@ def test_a_new_token_authenticates_and_is_shown_once(client: APIClient) -> None:
     token = created.json().pop("token")
     assert with_token(token).get("/api/models/").status_code == 200
     (listed,) = client.get(TOKENS).json()
-    assert listed == {name: created.json()[name] for name in ("id", "start", "created_at")}
+    assert listed == {
+        name: created.json()[name] for name in ("id", "start", "scope", "created_at", "expires_at")
+    }
     assert token.startswith(listed["start"])
     assert len(listed["start"]) < len(token) / 2
 
@@ -51,3 +58,38 @@ def test_mallory_sees_and_ends_only_her_own(client: APIClient) -> None:
     assert mallory.delete(f"{TOKENS}{created['id']}/").status_code == 404
     assert mallory.delete(f"{TOKENS}nonsense/").json()["code"] == "invalid_id"
     assert client.post(TOKENS, {"name": "x"}, format="json").json()["code"] == "unknown_field"
+
+
+def test_a_token_for_reading_changes_nothing(client: APIClient, session: str) -> None:
+    made = client.post(TOKENS, {"scope": "read"}, format="json").json()
+    assert (made["scope"], made["expires_at"]) == ("read", None)
+    reader = with_token(made["token"])
+    assert reader.get("/api/sessions/").status_code == 200
+    refused = [
+        reader.post("/api/sessions/", {}, format="json"),
+        reader.patch(f"/api/sessions/{session}/", {"title": "Mine"}, format="json"),
+        reader.delete(f"/api/sessions/{session}/"),
+        factories.send_turn(reader, session),
+        reader.delete(f"{TOKENS}{made['id']}/"),
+    ]
+    assert {(one.status_code, one.json()["code"]) for one in refused} == {(403, "token_read_only")}
+    assert client.get(f"/api/sessions/{session}/").json()["title"] != "Mine"
+
+
+def test_a_token_expires_after_its_days(client: APIClient) -> None:
+    made = client.post(TOKENS, {"expires_in_days": 30}, format="json").json()
+    assert made["expires_at"][:10] == (timezone.now() + timedelta(days=30)).date().isoformat()
+    robot = with_token(made["token"])
+    assert robot.get("/api/sessions/").status_code == 200
+    assert HandshakeCredentials(token=made["token"]).find_user() is not None
+    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    assert robot.get("/api/sessions/").status_code == 401
+    assert HandshakeCredentials(token=made["token"]).find_user() is None
+
+
+@pytest.mark.parametrize(
+    "body", [{"scope": "admin"}, {"scope": 1}, {"expires_in_days": 0}, {"expires_in_days": "30"}, {"days": 1}]
+)
+def test_options_of_a_token_are_checked(client: APIClient, body: dict[str, Any]) -> None:
+    assert client.post(TOKENS, body, format="json").status_code == 400
+    assert client.get(TOKENS).json() == []

@@ -31,6 +31,11 @@ def turn(**body: Any) -> dict[str, Any]:
 
 
 # method, path, body (an object, or bytes as they are), status, code, field
+# Postgres knows no time zone as far from UTC.
+FAR_AWAY = {
+    "format": "turnwire.session", "version": 2,
+    "messages": [{"id": 0, "role": "root", "sent_at": "2020-01-01T00:00:00-16:27"}],
+}  # fmt: skip
 BAD: list[Any] = [
     pytest.param("post", TURNS, turn(text=""), 400, "message_empty", "text", id="empty text"),
     pytest.param("post", TURNS, turn(text=" \n\t\u00a0\u3000"), 400, "message_empty", "text", id="blank text"),
@@ -45,6 +50,7 @@ BAD: list[Any] = [
     pytest.param("post", TURNS, b'{"text":"a"', 400, "invalid_json", None, id="half of it"),
     pytest.param("post", TURNS, b'{"text":NaN}', 400, "invalid_json", None, id="NaN"),
     pytest.param("post", TURNS, b'{"text":-Infinity}', 400, "invalid_json", None, id="Infinity"),
+    pytest.param("post", TURNS, b'{"text":-1e400}', 400, "invalid_json", None, id="number beyond a float"),
     pytest.param("post", TURNS, b'{"text":' + b"9" * 5000 + b"}", 400, "invalid_json", None, id="huge number"),
     pytest.param("post", TURNS, b'{"text":"a","text":"b"}', 400, "invalid_json", None, id="a name twice"),
     pytest.param("post", TURNS, DEEP, 400, "json_too_deep", None, id="10,000 levels"),
@@ -134,6 +140,8 @@ BAD: list[Any] = [
     pytest.param("get", SESSIONS + "?limit=ten", None, 400, "invalid_pagination", None, id="page of ten"),
     pytest.param("get", SESSIONS + "?cursor=%F0%9F", None, 400, "invalid_pagination", None, id="bad cursor"),
     pytest.param("get", SESSIONS + "?cursor=cD1ub3RhZGF0ZQ==", None, 400, "invalid_pagination", None, id="cursor that is no date"),
+    pytest.param("get", SESSIONS + "?cursor=cD0yMDIwLTAxLTAxIDAwOjAwOjAwLTE2OjI3", None, 400, "invalid_pagination", None, id="cursor of an unknown time zone"),
+    pytest.param("post", SESSIONS + "import/", FAR_AWAY, 400, "invalid_value", "messages.0.sent_at", id="import from an unknown time zone"),
     pytest.param("get", SESSIONS + "?search=%00", None, 400, "invalid_characters", None, id="search for NUL"),
     pytest.param("get", SESSION + "messages/?limit=-1", None, 400, "invalid_pagination", None, id="-1 messages"),
     pytest.param("get", SESSION + "messages/?limit=1000000000", None, 400, "invalid_pagination", None, id="10^9 messages"),

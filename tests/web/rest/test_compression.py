@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import ChatMessage, Compression, Run, TriggeredBy
+from chat.models import ChatMessage, Compression, ModelConfig, Run, TriggeredBy
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
 from tests import factories
@@ -79,6 +79,7 @@ def test_the_current_summary_and_its_savings_are_returned(client: APIClient, ses
         "text": "They greeted.",
         "token_count": 3,
         "saved_tokens": 500,
+        "model": "quick",
         "sent_at": isoformat_utc(summary.sent_at),
     }
     # One question after the cutoff: it stays.
@@ -86,6 +87,19 @@ def test_the_current_summary_and_its_savings_are_returned(client: APIClient, ses
     assert [one["role"] for one in client.get(f"/api/sessions/{session}/messages/").json()] == [
         "user", "assistant", "user", "assistant",
     ]  # fmt: skip
+
+
+def test_a_summary_made_for_a_smaller_model_leaves_something_to_compress(
+    client: APIClient, session: str
+) -> None:
+    first = factories.complete_turn(client, session)
+    factories.complete_turn(client, session, "And now?", models=["deep"])
+    quick = ModelConfig.objects.get(name="quick")
+    compression_requests.request_compression(
+        factories.current_tip(session), quick, triggered_by=TriggeredBy.AUTO
+    )
+    summarise(session, first["runs"][0]["message"])
+    assert ask(client, session) == (202, {"status": "queued"}), "the model that answered reads every message"
 
 
 def test_unknown_members_are_refused(client: APIClient, session: str) -> None:

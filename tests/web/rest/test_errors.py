@@ -1,14 +1,16 @@
 """Errors of DRF, Django, middleware and the database all have the same shape."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage
+from chat.models.session import SessionQuerySet
 from tests import factories
 from web.rest.errors import describe
 
@@ -124,3 +126,46 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
 
 def test_liveness_needs_no_other_service() -> None:
     assert Client().get("/health/live").json() == {"status": "ok"}
+
+
+def limit_statements(milliseconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = {milliseconds}")
+
+
+@pytest.fixture
+def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The views below ask for more than a statement may take."""
+
+    def sleep(*_: object, **__: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(600)")
+
+    monkeypatch.setattr(SessionQuerySet, "visible_to", sleep)
+    monkeypatch.setattr("web.admin.workers_page.task_queue.queue_length", sleep)
+    limit_statements(50)
+    yield
+    limit_statements(0)
+
+
+@pytest.mark.usefixtures("slow_statements")
+def test_a_statement_that_takes_too_long_is_a_503_of_the_api() -> None:
+    limit_statements(0)
+    client = factories.api_client(factories.create_user("alice"))
+    limit_statements(50)
+    response = client.get("/api/sessions/")
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert response["Retry-After"]
+
+
+@pytest.mark.usefixtures("slow_statements")
+def test_a_statement_that_takes_too_long_is_a_page_that_says_so() -> None:
+    limit_statements(0)
+    staff = factories.create_user("bob", is_staff=True, is_superuser=True)
+    client = Client(raise_request_exception=False)
+    client.force_login(staff)
+    limit_statements(50)
+    response = client.get("/admin/workers/")
+    assert response.status_code == 503
+    assert response["Retry-After"]
+    assert "Too busy at the moment" in response.content.decode()

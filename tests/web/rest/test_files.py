@@ -77,6 +77,43 @@ class TestFilesOfATurn:
         assert error["file"] == str(file.pk)
         assert not ChatMessage.objects.filter(role="user").exists()
 
+    def test_one_that_is_too_large_for_the_smallest_model_is_refused(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        tiny = factories.create_model("tiny", context_window=4_000, max_output_tokens=1_000)
+        limit = tiny.request_tokens
+        assert 0 < limit <= 0.95 * 4_000 - 1_000
+        fits, large = ready(alice, token_count=limit), ready(alice, "sea.txt", token_count=limit + 1)
+        models = ["quick", "tiny"]
+        response = factories.send_turn(client, session, files=ids(fits, large), models=models)
+        error = response.json()
+        assert (response.status_code, error["code"], error["field"]) == (
+            413,
+            "attachments_too_large",
+            "files",
+        )
+        assert (error["model"], error["file"]) == ("tiny", str(large.pk))
+        assert (error["token_count"], error["limit"]) == (limit + 1, limit)
+        assert all(part in error["message"] for part in ("sea.txt", "tiny", str(limit), str(limit + 1)))
+        assert not ChatMessage.objects.filter(role="user").exists()
+        assert factories.send_turn(client, session, files=ids(fits), models=models).status_code == 202
+
+    def test_what_is_too_large_for_one_model_may_be_sent_to_another(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        tiny = factories.create_model("tiny", context_window=4_000, max_output_tokens=1_000)
+        large = ready(alice, token_count=tiny.request_tokens + 1)
+        assert factories.send_turn(client, session, files=ids(large)).status_code == 202
+
+    def test_one_that_is_refused_interrupts_no_answer(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        client.patch(f"/api/sessions/{session}/", {"while_answering": "interrupt"}, format="json")
+        run = factories.send_turn(client, session).json()["runs"][0]["id"]
+        large = ready(alice, token_count=10**6)
+        assert factories.send_turn(client, session, files=ids(large)).status_code == 413
+        assert Run.objects.get(pk=run).status == "queued"
+
     def test_a_file_of_another_user_is_not_found(self, client: APIClient, alice: Any, session: str) -> None:
         theirs = ready(factories.create_user("bob"))
         response = factories.send_turn(client, session, files=ids(ready(alice), theirs))

@@ -119,7 +119,7 @@ class TestMessages:
         few = queries()
         for number in range(49):
             factories.complete_turn(client, session, str(number))
-        assert queries() == few <= 6
+        assert queries() == few <= 7
 
     def test_a_failed_answer_says_why(self, client: APIClient, session: str) -> None:
         run = factories.send_turn(client, session).json()["runs"][0]["id"]
@@ -308,7 +308,7 @@ def test_models_come_with_what_they_can_do(client: APIClient) -> None:
 
 
 def test_staff_edit_the_system_prompt(db: None) -> None:
-    staff = factories.api_client(factories.create_user("root", is_staff=True))
+    staff = factories.api_client(factories.create_user("root", is_staff=True, is_superuser=True))
     default = staff.get("/api/system-prompt/").json()["text"]
     assert "helpful assistant" in default
     assert staff.put("/api/system-prompt/", {"text": ""}, format="json").json() == {"text": ""}

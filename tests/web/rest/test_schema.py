@@ -16,7 +16,7 @@ from drf_spectacular.validation import validate_schema
 
 from chat.protocol import wire
 from chat.turns.request import TurnRequest
-from tests.web.rest.test_ownership import patterns
+from tests.matrix.operations import patterns
 from web.rest.schema_views import ASYNCAPI
 from web.socket import commands
 
@@ -25,9 +25,9 @@ SCHEMAS = ASYNC["components"]["schemas"]
 MESSAGES = ASYNC["components"]["messages"]
 # What the contract says is pushed or replied, besides the structs of chat/protocol/wire.py.
 FRAMES = {
-    "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "overall_stop",
+    "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "run_continued", "overall_stop",
     "compression", "session", "resync", "queued", "heartbeat", "packet", "reset", "snapshot",
-    "sessions_watched", "session_changed", "session_deleted", "sessions_resync",
+    "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "file",
 }  # fmt: skip
 
 
@@ -69,12 +69,17 @@ def test_every_obj_may_be_in_a_packet() -> None:
 
 def test_every_command_and_every_frame_is_described() -> None:
     assert tags("command") == set(commands._MEMBERS)
-    assert tags("reply") | tags("push") | tags("push_of_the_list") == FRAMES
+    assert tags("reply") | tags("push") | tags("push_of_the_list") | tags("push_of_files") == FRAMES
 
 
 def test_send_takes_what_a_turn_takes() -> None:
     fields = set(TurnRequest.__dataclass_fields__)
-    assert set(MESSAGES["send"]["payload"]["properties"]) == fields | {"type", "id", "session"}
+    assert set(MESSAGES["send"]["payload"]["properties"]) == fields | {
+        "type",
+        "id",
+        "request_id",
+        "session",
+    }
 
 
 def test_every_reference_leads_somewhere() -> None:
@@ -97,8 +102,12 @@ def test_every_route_is_in_the_openapi_document() -> None:
     from django.urls import get_resolver
 
     schema = SchemaGenerator().get_schema(request=None, public=True)
-    described = {path.strip("/").replace("{", "<str:").replace("}", ">") for path in schema["paths"]}
-    routes = {path.strip("/") for path, _ in patterns(get_resolver()) if path.startswith("api/")}
+    described = {path.strip("/") for path in schema["paths"]}
+    routes = {
+        re.sub(r"<\w+:(\w+)>", r"{\1}", path).strip("/")
+        for path, _ in patterns(get_resolver())
+        if path.startswith("api/")
+    }
     unlisted = {"api", "api/asyncapi.yaml", "api/docs"}
     assert routes - unlisted == described
 

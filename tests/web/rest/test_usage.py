@@ -35,15 +35,15 @@ def read_usage(client: APIClient, **query: str) -> Any:
 def test_runs_are_summed_by_day_and_model(client: APIClient, week: None) -> None:
     assert read_usage(client, **WEEK) == [
         {
-            "day": "2026-11-16", "model": "deep", "runs": 1, "prompt_tokens": 7, "completion_tokens": 0,
+            "day": "2026-11-16", "model": "deep", "purpose": "answers", "runs": 1, "requests": 0, "prompt_tokens": 7, "completion_tokens": 0,
             "cached_tokens": 0, "reasoning_tokens": 3, "cost": None,
         },
         {
-            "day": "2026-11-16", "model": "quick", "runs": 2, "prompt_tokens": 150, "completion_tokens": 10,
+            "day": "2026-11-16", "model": "quick", "purpose": "answers", "runs": 2, "requests": 0, "prompt_tokens": 150, "completion_tokens": 10,
             "cached_tokens": 40, "reasoning_tokens": 0, "cost": 0.75,
         },
         {
-            "day": "2026-11-17", "model": "quick", "runs": 1, "prompt_tokens": 1, "completion_tokens": 0,
+            "day": "2026-11-17", "model": "quick", "purpose": "answers", "runs": 1, "requests": 0, "prompt_tokens": 1, "completion_tokens": 0,
             "cached_tokens": 0, "reasoning_tokens": 0, "cost": 0.000001,
         },
     ]  # fmt: skip
@@ -56,6 +56,8 @@ def test_runs_are_summed_by_day_and_model(client: APIClient, week: None) -> None
         ({"from": "2026-11-16", "to": "2026-11-16"}, [7, 150]),
         ({"from": "2026-11-16T23:58:00Z", "to": "2026-11-17T00:00:00Z"}, [7, 150]),
         ({"from": "2026-11-17T00:00:00", "to": "2026-11-18"}, [1]),
+        # Postgres knows no time zone as far from UTC.
+        ({"from": "2026-11-16T07:33:00-16:27", "to": "2026-11-18T16:00:00+23:00"}, [1]),
         ({"to": "2026-11-17"}, [7, 150, 1]),
         ({"to": "2026-12-17T00:00:30Z"}, [1]),
     ],

@@ -3,8 +3,9 @@
 import pytest
 from rest_framework.test import APIClient
 
-from chat.models import Run, Session, SessionEvent
+from chat.models import ChatMessage, Run, Session, SessionEvent
 from chat.protocol.states import Status
+from chat.turns.withdrawal import withdraw_question
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,3 +38,22 @@ def test_only_the_newest_question_can_be_withdrawn_while_it_waits(client: APICli
     factories.finish_run(first["runs"][0]["id"], "An answer")
     assert factories.message_texts(client, session) == ["one", "An answer"]
     assert client.post(f"/api/messages/{second['user_message']}/withdrawal/").status_code == 409
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_session_that_is_deleted_meanwhile_is_not_found(
+    client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    factories.send_turn(client, session, "one")
+    question = factories.send_turn(client, session, "two").json()["user_message"]
+
+    def delete_around(message: ChatMessage) -> Session:
+        if moment == "before":
+            Session.objects.filter(pk=session).delete()
+        left = withdraw_question(message)
+        Session.objects.filter(pk=session).delete()
+        return left
+
+    monkeypatch.setattr("web.rest.withdrawal.withdraw_question", delete_around)
+    response = client.post(f"/api/messages/{question}/withdrawal/")
+    assert (response.status_code, response.json()["code"]) == (404, "session_not_found")

@@ -15,7 +15,7 @@ from knox.models import AuthToken
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from chat.models import ModelConfig, Session
+from chat.models import ModelConfig, Session, TokenScope
 from tests import sockets
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,6 +92,31 @@ async def test_after_logout_the_next_command_closes_the_socket(address, cookie, 
         assert await client.close_code() == 4401
 
 
+async def test_a_daily_limit_refuses_here_as_well_and_says_until_when(address, token, session, settings):
+    settings.MAX_RUNS_PER_DAY = 1
+    async with sockets.socket(address, **token) as client:
+        first = await client.ask(type="send", session=str(session.pk), text="One")
+        refused = await client.ask(type="send", session=str(session.pk), text="Two")
+        assert first["type"] == "accepted", first
+        assert (refused["type"], refused["code"], refused["limit"]) == (
+            "error",
+            "daily_limit_reached",
+            "runs_per_day",
+        )
+        assert (refused["used"], refused["max"]) == (1, 1)
+        assert refused["resets_at"].endswith("T00:00:00Z")
+
+
+async def test_a_token_for_reading_follows_and_sends_nothing(address, alice, session):
+    row, token = await sync_to_async(AuthToken.objects.create)(alice)
+    await sync_to_async(TokenScope.objects.create)(token=row, scope="read")
+    async with sockets.socket(address, Authorization=f"Token {token}") as client:
+        followed = await client.ask(type="subscribe", session=str(session.pk))
+        refused = await client.ask(type="send", session=str(session.pk), text="Hello")
+        assert (followed["type"], refused["code"]) == ("subscribed", "token_read_only")
+        assert (await client.ask(type="ping"))["type"] == "pong"
+
+
 ABSENT = str(uuid.UUID(int=7))
 CURSORS = {"type": "subscribe", "session": "SESSION"}
 BAD = [
@@ -99,6 +124,7 @@ BAD = [
     ("[1]", "invalid_type"),
     ('{"type":"ping","type":"ping"}', "invalid_json"),
     ('{"type":"ping","x":NaN}', "invalid_json"),
+    ('{"type":"ping","id":1e400}', "invalid_json"),
     ("[" * 10_000 + "]" * 10_000, "json_too_deep"),
     ('{"type":"send","text":"\\u0000"}', "invalid_characters"),
     ('{"type":"send","text":"\\ud800"}', "invalid_characters"),
@@ -107,6 +133,8 @@ BAD = [
     ({"type": 7}, "unknown_type"),
     ({"type": "ping", "more": 1}, "unknown_field"),
     ({"type": "ping", "id": {}}, "invalid_type"),
+    ({"type": "ping", "request_id": 7}, "invalid_type"),
+    ({"type": "ping", "request_id": None}, "invalid_type"),
     ({"type": "subscribe"}, "field_required"),
     ({"type": "subscribe", "session": 7}, "invalid_type"),
     ({"type": "subscribe", "session": "7"}, "invalid_id"),

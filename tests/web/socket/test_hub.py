@@ -1,7 +1,6 @@
 """Hub and subscriptions against a real Valkey: subscribing, healing, and connections that break."""
 
 import asyncio
-import os
 import random
 import uuid
 
@@ -14,6 +13,7 @@ from chat.log.cursor import Cursor
 from chat.log.stream import Log, append, run_log
 from chat.protocol.errors import ApiError
 from tests.relay import Relay
+from tests.seeds import seed_of
 from web.socket import subscription
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
@@ -217,7 +217,7 @@ async def subscribe_race(hub: Hub, dice: random.Random) -> None:
 
 async def race_many(hub: Hub, tries: int, record_property) -> None:
     hub.watchdog.intervals.compare_after_s = 3600
-    seed = int(os.environ.get("RACE_SEED", random.randrange(2**32)))
+    seed = seed_of("RACE_SEED")
     record_property(
         "sampled", f"{tries} of 10000 races of a publication with a subscription, RACE_SEED={seed}"
     )

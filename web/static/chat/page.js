@@ -12,6 +12,7 @@ import { decorate } from "./elements/decorate.js";
 import { Drafts } from "./composer/drafts.js";
 import { FileInput } from "./composer/file_input.js";
 import { t } from "./i18n.js";
+import { LimitStatus } from "./composer/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
@@ -49,6 +50,7 @@ class Page {
     this.composer = this.#createComposer();
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt: (action) => this.#attempt(action), failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
+    this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
     this.#listen();
   }
@@ -180,12 +182,15 @@ class Page {
     return {
       select: (/** @type {string} */ id) => this.turn.select(id),
       edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
-      regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model) => this.turn.regenerate(message, model),
+      peek: (/** @type {string} */ id) => this.turn.peek(id),
+      regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model, /** @type {boolean} */ isInColumns) =>
+        this.turn.regenerate(message, model, isInColumns),
       models: () => this.answerSettings.offered,
       readRun: api.readRun,
       readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => this.turn.readToolOutput(message, call),
       giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => this.turn.giveFeedback(message, feedback),
       stopRun: (/** @type {string} */ run) => this.stopper.stop(run),
+      goOn: (/** @type {string} */ run) => this.turn.goOn(run),
       withdraw: (/** @type {Message} */ question) => this.sender.withdraw(question),
       readOlder: () => this.live?.readOlder(),
       announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
@@ -232,6 +237,7 @@ class Page {
       this.#failed(object);
     }
     this.sessions.receive(object);
+    this.limits.receive(object);
     this.live?.receive(object);
   }
 
@@ -266,10 +272,11 @@ class Page {
     this.tree.follow();
   }
 
-  /** @param {"connected"|"connecting"|"signed_out"} state */
+  /** @param {"connected"|"connecting"|"refused"|"signed_out"} state */
   #connectionChanged(state) {
     if (state === "signed_out") redirectToLogin();
-    this.connection.changed(state === "connected");
+    if (state === "refused") this.connection.refused();
+    else this.connection.changed(state === "connected");
   }
 
   /** @param {() => Promise<any>} action */

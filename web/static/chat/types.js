@@ -5,6 +5,7 @@
  * @typedef {"queued"|"running"|"stopping"|"waiting"|"completed"|"failed"|"stopped"} Status
  * @typedef {{code: string, message: string, retryable: boolean}} RunError
  * @typedef {{attempt: number, seq: number}} Cursor
+ * @typedef {{reason: string, tokens: number|null}} Cut  tokens: generated until then, where known
  *
  * @typedef {object} Message
  * @property {string} id
@@ -14,15 +15,22 @@
  * @property {string} [reasoning]
  * @property {Status} [status]
  * @property {RunError} [error]
+ * @property {"length"|"content_filter"|"token_limit"|"character_limit"} [finish_reason]  only if the answer is incomplete
+ * @property {number} [finish_tokens]  generated when it was cut at the output limit
+ * @property {boolean} [is_continuable]  only if it was cut there
  * @property {string} [model]
  * @property {string} [run]
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
  * @property {number} [reasoning_ms]
  * @property {{is_positive: boolean|null, text: string}} [feedback]
  * @property {{id: string, name: string, kind: string, token_count: number}[]} [files]
+ * @property {string} [additional_context]  what a client sent beside this question
  * @property {any[]} [tool_calls]
  * @property {Source[]} [citations]
  * @property {string[]} [siblings]  ids, itself included, oldest first
+ * @property {number} [column]  of an answer: the model_index of its run
+ * @property {string[]} [attempts]  ids of the answers in its column, itself included, oldest first
+ * @property {Message[]} [alongside]  the newest answers in the other columns of its turn; only of a message of the branch
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
  * @property {string} [run]
@@ -48,7 +56,9 @@
  * @property {Round[]} rounds  of tools; each contains the reasoning before it
  * @property {Source[]} citations
  * @property {RunError|null} error
+ * @property {Cut|null} cut  why the answer is incomplete
  * @property {boolean} ended
+ * @property {number} stoppedAttempt  the newest attempt of which `stop` was received; a newer one continues the answer
  * @property {number|null} position  place in the queue, while it waits
  * @property {boolean} quiet  the model has been silent for a while
  *
@@ -87,7 +97,7 @@
  * @property {number|null} n  the newest session event applied; null before the first subscription
  * @property {Message[]|null} branch  the current branch, oldest first, as far up as it was read; null before that
  * @property {boolean} hasOlder  the server has messages above the first
- * @property {Message[]} alongside  the other models' answers to the branch's newest question
+ * @property {Record<string, Message>} peeked  earlier attempts that are shown beside the branch, by question and column
  * @property {Record<string, Answer>} answers  by run
  * @property {Summary|null} summary  replaces the older part of the branch in the model's context
  * @property {"under_way"|"failed"|null} compressing
@@ -109,6 +119,7 @@
  * @property {string} last_summarized_message  the last message it covers
  * @property {string} text
  * @property {number|null} saved_tokens
+ * @property {string|null} model  that it was written for; null if unknown
  *
  * @typedef {"enqueue"|"interrupt"|"reject"} WhileAnswering
  *
@@ -118,6 +129,7 @@
  * @property {string} updated_at
  * @property {string|null} [agent]
  * @property {WhileAnswering} [while_answering]
+ * @property {string[]} [models]  chosen or named last; empty: none yet
  * @property {number} [n]  its newest event
  * @property {boolean} [is_answering]
  * @property {boolean} [is_unread]

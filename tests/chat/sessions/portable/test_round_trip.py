@@ -89,6 +89,39 @@ def test_another_user_imports_the_same_session(client: APIClient, session: str) 
     assert factories.message_texts(bob, copy)[-1] == "About And then?"
 
 
+def shape_of_columns(client: APIClient, session: str) -> list[Any]:
+    """Of each answer of the branch: column, model and number of attempts of what stands side by side."""
+    answers = client.get(f"/api/sessions/{session}/messages/").json()[1::2]
+    return [
+        sorted((each["column"], each["model"], len(each["attempts"])) for each in [one, *one["alongside"]])
+        for one in answers
+    ]
+
+
+def test_columns_and_their_attempts_are_imported(client: APIClient, session: str) -> None:
+    compared = factories.complete_turn(client, session, "Compare", models=["quick", "deep"])
+    for column in (1, 0, 0):
+        replaced = {"run": compared["runs"][column]["id"]}
+        path = f"/api/messages/{compared['user_message']}/regenerations/"
+        response = client.post(path, {"replace": replaced}, format="json")
+        assert response.status_code == 202
+        factories.finish_run(response.json()["runs"][0]["id"])
+    factories.complete_turn(client, session, "And now?", models=["deep", "quick"])
+    first = [(0, "quick", 3), (1, "deep", 2)]
+    assert shape_of_columns(client, session) == [first, [(0, "deep", 1), (1, "quick", 1)]]
+    copy = imported(client, file_of(client, session))
+    assert shape_of_columns(client, copy) == shape_of_columns(client, session)
+
+
+@pytest.mark.parametrize("origin", [0, 1, 5])
+def test_a_retry_without_the_turn_it_belongs_to_is_refused(client: APIClient, origin: int) -> None:
+    """Its own turn, a later one, and none at all."""
+    file = long_file(2)
+    file["messages"][2]["run"]["origin"] = origin
+    response = client.post("/api/sessions/import/", file, format="json")
+    assert (response.status_code, response.json()["field"]) == (400, "messages.2.run.origin")
+
+
 def test_runs_in_progress_are_imported_as_stopped(client: APIClient, session: str) -> None:
     run = Run.objects.get(pk=factories.send_turn(client, session).json()["runs"][0]["id"])
     assert file_of(client, session)["messages"][2]["run"]["status"] == "queued"
@@ -193,11 +226,17 @@ def change(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 MOMENT = "2026-03-01T12:00:00Z"
 CALL = {"tool_call_id": "c", "name": "web_search", "turn_number": 0}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return CALL | ({"children": [nested(depth - 1)]} if depth > 1 else {})
+
+
 SUMMARY = {"id": 4, "role": "summary", "parent": 1, "sent_at": MOMENT}
 # path, value, code, field (None: the path)
 BAD: list[Any] = [
     ("format", "other", "invalid_value", None),
-    ("version", 2, "invalid_value", None),
+    ("version", 3, "invalid_value", None),
     ("messages", ..., "field_required", None),
     ("messages", [], "invalid_value", "messages.0.role"),
     ("messages", {}, "invalid_type", None),
@@ -225,6 +264,8 @@ BAD: list[Any] = [
     ("messages.1.latest_child", 99, "invalid_value", None),
     ("messages.1.last_summarized_message", 0, "invalid_value", None),
     ("messages.2.files", [{"name": "a.txt"}], "invalid_value", None),
+    ("messages.2.additional_context", "It rains.", "invalid_value", None),
+    ("messages.1.additional_context", "x" * 8_001, "invalid_value", None),
     ("messages.1.files", [{"name": ""}], "invalid_value", "messages.1.files.0.name"),
     ("messages.1.files", [{"name": "a", "number": 1}, {"name": "b", "number": 1}], "invalid_value", None),
     ("messages.2.run.status", "dreaming", "invalid_value", None),
@@ -236,6 +277,12 @@ BAD: list[Any] = [
     ("messages.2.feedback", {}, "invalid_value", None),
     ("messages.2.citations", [{"number": 0, "document_id": "d"}], "invalid_value", "messages.2.citations.0.number"),
     ("messages.2.citations", [{"number": 1, "document_id": "d"}] * 2, "invalid_value", None),
+    ("messages.2.citations", [{"number": n + 1, "document_id": "d"} for n in range(f.MAX_CITATIONS + 1)], "invalid_value", None),
+    ("messages.1.files", [{"name": "a.txt"}] * (f.MAX_FILES + 1), "invalid_value", None),
+    ("messages.1.text", "x" * (f.MAX_TEXT + 1), "invalid_value", None),
+    ("messages.2.tool_calls", [CALL | {"tab_index": n} for n in range(f.MAX_CALLS + 1)], "invalid_value", None),
+    ("messages.2.tool_calls", [CALL | {"documents": [{"number": 1, "document_id": "d"}] * (f.MAX_DOCUMENTS + 1)}], "invalid_value", "messages.2.tool_calls.0.documents"),
+    ("messages.2.tool_calls", [nested(f.MAX_NESTING + 1)], "invalid_value", "messages.2.tool_calls" + ".0.children" * f.MAX_NESTING),
     ("messages.2.tool_calls", [CALL, CALL], "invalid_value", None),
     ("messages.2.tool_calls", [CALL | {"children": [CALL, CALL]}], "invalid_value", "messages.2.tool_calls.0.children"),
     ("messages.2.tool_calls", [CALL | {"documents": [{"number": "x"}]}], "invalid_type", "messages.2.tool_calls.0.documents.0.number"),
@@ -261,3 +308,46 @@ def test_a_file_over_the_limit_is_refused(client: APIClient, monkeypatch: pytest
     monkeypatch.setattr("web.rest.session_files.SessionFileParser.max_bytes", 100)
     response = client.post("/api/sessions/import/", long_file(3), format="json")
     assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+
+
+def chain(messages: int) -> dict[str, Any]:
+    """A file with one branch of this many messages below the root."""
+    roles = ("assistant", "user")
+    listed: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": MOMENT}]
+    listed += [
+        {"id": n, "role": roles[n % 2], "parent": n - 1, "sent_at": MOMENT} for n in range(1, messages + 1)
+    ]
+    return {"format": f.NAME, "version": f.VERSION, "messages": listed}
+
+
+def test_a_branch_has_a_longest_length(client: APIClient) -> None:
+    response = client.post("/api/sessions/import/", chain(f.MAX_PATH + 1), format="json")
+    assert (response.status_code, response.json()["field"]) == (400, f"messages.{f.MAX_PATH + 1}.parent")
+    assert imported(client, chain(f.MAX_PATH))
+
+
+def test_files_and_calls_of_all_messages_are_limited(client: APIClient) -> None:
+    many = [{"name": "a.txt"}] * f.MAX_FILES
+    file = chain(4 * f.MAX_ALL_FILES // f.MAX_FILES)
+    for message in file["messages"][1::2]:
+        message["files"] = many
+    response = client.post("/api/sessions/import/", file, format="json")
+    first_too_many = 2 * (f.MAX_ALL_FILES // f.MAX_FILES) + 1
+    assert (response.status_code, response.json()["field"]) == (400, f"messages.{first_too_many}.files")
+
+
+def test_a_file_of_too_many_values_is_refused_before_it_is_decoded(client: APIClient) -> None:
+    body = b'{"messages": [' + b"[]," * 600_000 + b"[]]}"
+    response = client.post("/api/sessions/import/", body, content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+
+
+def test_a_session_that_ends_with_a_question_is_continued_by_answering_it(client: APIClient) -> None:
+    session = imported(
+        client,
+        chain(1) | {"messages": [chain(1)["messages"][0] | {"latest_child": 1}, chain(1)["messages"][1]]},
+    )
+    refused = factories.send_turn(client, session, "And then?")
+    assert (refused.status_code, refused.json()["code"]) == (409, "role_order")
+    (question,) = client.get(f"/api/sessions/{session}/messages/").json()
+    assert client.post(f"/api/messages/{question['id']}/regenerations/", {}, format="json").status_code == 202

@@ -79,7 +79,7 @@ def sessions(draw: Any) -> dict[str, Any]:
         if replies and draw(st.booleans()):
             one["latest_child"] = draw(st.sampled_from(replies))
     mode = draw(st.sampled_from(["reject", "enqueue", "interrupt"]))
-    head = {"format": "turnwire.session", "version": 1, "title": draw(TEXT), "while_answering": mode}
+    head = {"format": "turnwire.session", "version": 2, "title": draw(TEXT), "while_answering": mode}
     return head | {"messages": in_order(messages)}
 
 

@@ -6,6 +6,8 @@ import { FeedbackView } from "./feedback_view.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu } from "../elements/menu.js";
+import { versionsOf } from "../state/columns.js";
+import { readableText } from "../state/passages.js";
 import { SiblingSwitch } from "../conversation/sibling_switch.js";
 import { TimingView } from "./timing_view.js";
 
@@ -20,8 +22,8 @@ export class AnswerFooter {
     this.shown = undefined;
     /** @type {Answer} */
     this.now = undefined;
-    this.switch = new SiblingSwitch(actions.select);
-    this.copy = copyButton(t("Copy answer"), () => this.now.text);
+    this.switch = new SiblingSwitch((id) => (this.#isAside ? actions.peek(id) : actions.select(id)));
+    this.copy = copyButton(t("Copy answer"), () => readableText(this.now));
     this.again = this.#againButton();
     this.feedback = new FeedbackView(actions.giveFeedback);
     this.usage = new TimingView(actions.readRun);
@@ -37,17 +39,26 @@ export class AnswerFooter {
   show(shown, now, isLive) {
     [this.shown, this.now] = [shown, now];
     const { isInColumns, isCurrent, message } = shown;
-    const isAside = isInColumns && !isCurrent;
-    this.switch.show(message);
-    if (isAside) this.switch.element.hidden = true;
+    const isAside = this.#isAside;
+    this.switch.show(message, versionsOf(message, isAside));
     this.copy.hidden = isLive || !now.text;
-    this.again.hidden = isLive || isAside;
+    this.again.hidden = isLive;
     this.feedback.element.hidden = isLive;
     this.feedback.show(message);
     this.usage.show(isLive ? "" : now.run, timeInTools(now.rounds));
     this.stop.hidden = !(isLive && isInColumns);
     this.choose.hidden = !isAside;
     this.chosen.hidden = !isInColumns || !isCurrent;
+  }
+
+  /** Beside the answer that the conversation goes on from. */
+  get #isAside() {
+    return this.shown.isInColumns && !this.shown.isCurrent;
+  }
+
+  /** Writes the answer again; side by side, in its column. @param {string} [model] left out: the one that answered */
+  regenerate(model) {
+    this.actions.regenerate(this.shown.message, model, this.shown.isInColumns);
   }
 
   /** Other models that could answer the same question. */
@@ -63,12 +74,12 @@ export class AnswerFooter {
   }
 
   #choices() {
-    const again = { label: t("Try again"), icon: /** @type {const} */ ("retry"), hint: this.now.model, action: () => this.actions.regenerate(this.shown.message) };
+    const again = { label: t("Try again"), icon: /** @type {const} */ ("retry"), hint: this.now.model, action: () => this.regenerate() };
     return [again, ...this.others()];
   }
 
   #models() {
-    const ask = (/** @type {string} */ name) => this.actions.regenerate(this.shown.message, name);
+    const ask = (/** @type {string} */ name) => this.regenerate(name);
     return this.actions.models().map((name) => ({ label: name, icon: /** @type {const} */ ("model"), action: () => ask(name) }));
   }
 }

@@ -3,6 +3,7 @@
 import { emptyAnswer, isTerminal, contentOf } from "../state/answer.js";
 import { AnswerFooter } from "./answer_footer.js";
 import { AnswerParts } from "./answer_parts.js";
+import { CutView, cutText } from "./cut_view.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { ProblemView } from "./problem_view.js";
@@ -15,14 +16,17 @@ import { runErrorText, statusText } from "./status_texts.js";
  * @property {Message} message
  * @property {Answer|undefined} answer  what its run wrote since the message was read
  * @property {boolean} isInColumns
+ * @property {boolean} [hasReplies]
  * @property {boolean} isCurrent  of several side by side: the one the conversation goes on from
  */
 
 /**
  * @typedef {object} AnswerActions
  * @property {(id: string) => void} select
- * @property {(message: Message, model?: string) => void} regenerate  model left out: the one that answered
+ * @property {(id: string) => void} peek  shows an earlier attempt in a column beside the branch
+ * @property {(message: Message, model: string|undefined, isInColumns: boolean) => void} regenerate  model left out: the one that answered
  * @property {(run: string) => void} stopRun
+ * @property {(run: string) => void} goOn  with an answer that was cut at the output limit
  * @property {(text: string) => void} announce
  * @property {() => string[]} models  those that may be asked
  * @property {(run: string) => Promise<import("./usage.js").RunUsage>} readRun
@@ -38,12 +42,14 @@ export class AnswerView {
     this.status = h("span", { class: "status" });
     this.parts = new AnswerParts((call) => actions.readToolOutput(this.shown.message.id, call));
     this.footer = new AnswerFooter(actions);
-    this.problem = new ProblemView({ again: () => actions.regenerate(this.shown.message), others: () => this.footer.others() });
+    this.cut = new CutView(() => actions.goOn(this.now.run));
+    this.problem = new ProblemView({ again: () => this.footer.regenerate(), others: () => this.footer.others() });
     this.element = h(
       "article",
       { class: "message answer" },
       h("header", {}, this.model, this.status),
       this.parts.element,
+      this.cut.element,
       this.problem.element,
       this.footer.element,
       this.footer.comment,
@@ -64,7 +70,10 @@ export class AnswerView {
     this.#showHead();
     this.parts.show(this.now, this.isLive);
     this.footer.show(shown, this.now, this.isLive);
-    this.problem.show(this.now.error, this.now.ended);
+    // False where the page sees no replies: beside the current answer, and after an import.
+    const isOpen = shown.message.is_continuable !== false && !shown.hasReplies && this.now.status !== "stopped";
+    this.cut.show(this.now.cut, this.now.text.trim() !== "", isOpen);
+    this.problem.show(this.now.error, this.now.ended, this.now.run);
     if (wasLive && !this.isLive) this.actions.announce(this.#announcement());
   }
 
@@ -79,14 +88,14 @@ export class AnswerView {
   }
 
   #announcement() {
-    const { error, model } = this.now;
-    return `${model}: ${this.parts.body.textContent} ${error ? runErrorText(error) : statusText(this.now)}`;
+    const { cut, error, model } = this.now;
+    return [`${model}:`, this.parts.body.textContent, cut && cutText(cut), error ? runErrorText(error) : statusText(this.now)].filter(Boolean).join(" ");
   }
 }
 
 /** @param {Shown} one @param {Shown} other */
 function isSame(one, other) {
-  return one.message === other.message && one.answer === other.answer && one.isInColumns === other.isInColumns && one.isCurrent === other.isCurrent;
+  return one.message === other.message && one.answer === other.answer && one.isInColumns === other.isInColumns && one.isCurrent === other.isCurrent && one.hasReplies === other.hasReplies;
 }
 
 /** @param {Message} message @returns {Answer} */

@@ -1,11 +1,23 @@
 /** Translated texts for the error codes of rejected requests: what happened and what to do. */
 
-import { t } from "../i18n.js";
+import { language, t } from "../i18n.js";
 
 /** For requests that the page built wrongly: the user can only reload. */
 const INVALID_REQUEST = () => t("The page sent something the server does not take. Reload the page and try again.");
 
-/** @type {Record<string, () => string>} */
+/** @param {number} [max] */
+const count = (max = 0) => ({ max: max.toLocaleString(language) });
+
+/** @param {number} [bytes] */
+export function byteText(bytes = 0) {
+  const [unit, name] = bytes < 2 ** 20 ? [2 ** 10, "KiB"] : bytes < 2 ** 30 ? [2 ** 20, "MiB"] : [2 ** 30, "GiB"];
+  return `${(bytes / unit).toLocaleString(language, { maximumFractionDigits: 1 })} ${name}`;
+}
+
+/** The user's own time of day. @param {string} [moment] ISO 8601 */
+export const clockTime = (moment) => (moment ? new Date(moment).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" }) : "00:00");
+
+/** @type {Record<string, (max: number, resetsAt?: string) => string>} max: of a quota; resetsAt: of a daily limit */
 export const API_ERRORS = {
   invalid_json: INVALID_REQUEST,
   json_too_deep: INVALID_REQUEST,
@@ -17,16 +29,24 @@ export const API_ERRORS = {
   unknown_type: INVALID_REQUEST,
   unsupported_frame: INVALID_REQUEST,
   unknown_field: INVALID_REQUEST,
+  invalid_multipart: INVALID_REQUEST,
+  invalid_range: INVALID_REQUEST,
   invalid_value: () => t("The server does not accept this value. Change it and try again."),
   invalid_characters: () => t("The text holds characters that cannot be stored. Remove them and send it again."),
   field_required: () => t("Something is missing. Fill it in and try again."),
+  request_timeout: () => t("The request took too long to arrive. Check your connection and try again."),
+  headers_too_large: () => t("The browser sent too many headers. Delete the cookies of this site and try again."),
+  too_many_connections: () => t("Too many connections are open from your address. Close some tabs and try again."),
+  too_many_uploads: () => t("Too much is being sent at the moment. Try again shortly."),
   body_too_large: () => t("This is too large to be sent. Shorten it, or attach it as a file."),
 
   not_authenticated: () => t("You are logged out. Log in again."),
   invalid_credentials: () => t("The user name or the password is wrong. Try again."),
   permission_denied: () => t("You may not do this. Ask whoever runs this server."),
+  token_read_only: () => t("This token may only read. Use another one."),
   csrf_failed: () => t("This page is too old to be trusted. Reload it and try again."),
   rate_limited: () => t("Too many attempts. Wait a moment and try again."),
+  login_busy: () => t("Too many people are logging in. Try again in a moment."),
 
   not_found: () => t("It is not there any more. Reload the page."),
   session_not_found: () => t("This chat does not exist (any more). Pick another one, or start a new chat."),
@@ -36,6 +56,11 @@ export const API_ERRORS = {
   run_not_found: () => t("This answer does not exist (any more). Reload the page."),
   file_not_found: () => t("A file does not exist (any more). Remove it from the message and send it again."),
   file_processing: () => t("A file is still being read. Send the message again in a moment."),
+  attachments_too_large: () => t("A file is too large for a model that was picked. Pick another model, or attach a part of it."),
+  file_empty: () => t("This file is empty. Pick another one."),
+  file_too_large: () => t("This file is too large. Pick a smaller one, or a part of it."),
+  file_type_mismatch: () => t("The content of this file is not what its name says. Check it and pick another one."),
+  file_storage_unavailable: () => t("Files cannot be stored right now. Try again in a moment."),
   file_failed: () => t("A file could not be read. Remove it from the message and send it again."),
   agent_not_found: () => t("This agent does not exist (any more). Pick another one."),
   project_not_found: () => t("This project does not exist (any more). Pick another one."),
@@ -44,6 +69,15 @@ export const API_ERRORS = {
   token_not_found: () => t("This token does not exist (any more). Reload the page."),
   too_many_shares: () => t("This chat has too many links. Revoke one first."),
 
+  too_many_sessions: (max) => t("You have %(max)s chats, and there is no room for more. Delete one first.", count(max)),
+  too_many_projects: (max) => t("You have %(max)s projects, and there is no room for more. Delete one first.", count(max)),
+  too_many_files: (max) => t("You have %(max)s files, and there is no room for more. Delete one first.", count(max)),
+  too_many_agents: (max) => t("You have %(max)s agents, and there is no room for more. Delete one first.", count(max)),
+  too_many_tokens: (max) => t("You have %(max)s API tokens, and there is no room for more. Delete one first.", count(max)),
+  storage_full: (max) => t("Your chats and files fill the %(size)s there are for them. Delete some chats first.", { size: byteText(max) }),
+  too_many_sockets: (max) => t("You have %(max)s windows and programs connected. Close one: this page then connects within a minute.", count(max)),
+  too_many_answers: (max) => t("A question has at most %(max)s answers. Ask it again as a new message.", count(max)),
+
   message_empty: () => t("There is nothing to send. Write something first."),
   message_too_long: () => t("This message is too long. Shorten it, or attach it as a file."),
   models_invalid: () => t("A picked model is not available (any more). Pick again."),
@@ -51,8 +85,11 @@ export const API_ERRORS = {
   role_order: () => t("This message cannot be put there. Reload the page."),
   parent_in_progress: () => t("The answer above is still being written. Wait for it, or stop it."),
   turn_in_progress: () => t("The latest answer is still being written. Wait for it, or stop it."),
+  not_continuable: () => t("This answer cannot be continued (any more). Reload the page."),
   not_waiting: () => t("This question is being answered already: it cannot be taken back. Stop the answer instead."),
   idempotency_mismatch: () => t("This message was already sent with another content. Send it again."),
+  daily_limit_reached: (_, resetsAt) => t("You have used what you may use today. You can go on at %(time)s.", { time: clockTime(resetsAt) }),
+  run_limit_reached: () => t("This answer has used all that one answer may use. Ask for the rest in a new message."),
   too_many_runs: () => t("Too many answers are being written at once. Wait for one to end, or stop one."),
   queue_full: () => t("Too many answers are waiting for a model. Try again in a moment."),
   stream_unavailable: () => t("Answers cannot be delivered right now. Try again in a moment."),

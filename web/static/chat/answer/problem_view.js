@@ -5,6 +5,7 @@ import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
 import { runErrorText } from "./status_texts.js";
+import { referenceOf } from "./usage.js";
 
 /** @import {RunError} from "../types.js" */
 
@@ -13,17 +14,19 @@ export class ProblemView {
   constructor(actions) {
     this.actions = actions;
     this.text = h("p");
+    this.reference = h("p", { class: "hint" });
     this.again = h("button", { type: "button", class: "small", onclick: actions.again }, t("Try again"));
     this.other = h("button", { type: "button", class: "small", onclick: () => openMenu(this.other, actions.others()) }, t("Another model"));
     const row = h("div", { class: "row" }, this.again, this.other);
-    this.element = h("div", { class: "problem", hidden: true }, icon("warning"), this.text, row);
+    this.element = h("div", { class: "problem", hidden: true }, icon("warning"), this.text, this.reference, row);
   }
 
-  /** @param {RunError|null} error @param {boolean} isOver nothing more comes: trying again is possible */
-  show(error, isOver) {
+  /** @param {RunError|null} error @param {boolean} isOver nothing more comes: trying again is possible @param {string} run its id */
+  show(error, isOver, run) {
     this.element.hidden = !error;
     if (!error) return;
     this.text.textContent = runErrorText(error);
+    this.reference.textContent = t("Reference %(reference)s", { reference: referenceOf(run) });
     this.again.hidden = !isOver || !error.retryable;
     this.other.hidden = !isOver || this.actions.others().length === 0;
   }

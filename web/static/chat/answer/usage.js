@@ -5,12 +5,14 @@ import { language, t, tn } from "../i18n.js";
 
 /**
  * @typedef {object} RunUsage  what is shown of a run as REST returns it
+ * @property {string} id
  * @property {string} model
  * @property {{prompt_tokens: number|null, completion_tokens: number|null, cached_tokens: number|null, reasoning_tokens: number|null}} usage
  * @property {number|null} [cost]
  * @property {number|null} time_to_first_token_ms
  * @property {number} cycles
  * @property {number} [attempt]
+ * @property {number} [continuations]  each takes two attempts
  * @property {string|null} [claimed_at]
  * @property {string|null} [ended_at]
  */
@@ -18,6 +20,7 @@ import { language, t, tn } from "../i18n.js";
 /** Below this, a rate is meaningless. */
 const SHORTEST_MS = 50;
 const COST_DIGITS = 2;
+const REFERENCE_DIGITS = 8;
 
 /** @param {RunUsage} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
 export function rowsOf(run, toolsMs = 0) {
@@ -32,10 +35,17 @@ export function rowsOf(run, toolsMs = 0) {
     [t("Speed"), rate === null ? null : t("%(rate)s tokens per second", { rate: rate < 10 ? tenths(rate) : whole(rate) })],
     [t("Took"), workedMs(run) === null ? null : duration(workedMs(run))],
     [t("Model calls"), run.cycles > 1 ? whole(run.cycles) : null],
-    [t("Attempts"), (run.attempt ?? 1) > 1 ? tn("%(count)s, after an interruption", "%(count)s, after interruptions", run.attempt) : null],
+    [t("Attempts"), attempts(run) > 1 ? tn("%(count)s, after an interruption", "%(count)s, after interruptions", attempts(run)) : null],
     [t("Cost"), run.cost === null || run.cost === undefined ? null : cost(run.cost)],
+    [t("Reference"), referenceOf(run.id)],
   ]);
 }
+
+/** What a user tells an operator to have an answer looked up: the first digits of its run's id. @param {string} run */
+export const referenceOf = (run) => run.slice(0, REFERENCE_DIGITS);
+
+/** Without those of continuations, which no interruption caused. @param {RunUsage} run */
+const attempts = ({ attempt = 1, continuations = 0 }) => attempt - 2 * continuations;
 
 /** @param {[string, string|null][]} rows */
 const withoutMissing = (rows) => /** @type {[string, string][]} */ (rows.filter(([, value]) => value !== null));

@@ -22,7 +22,7 @@ export class AnswerSettings {
    */
   constructor(parts, page) {
     this.page = page;
-    this.picker = new ModelPicker(parts.models);
+    this.picker = new ModelPicker(parts.models, (models) => this.#change({ models }));
     this.tool = new ForcedTool(parts.tool);
     this.agents = new AgentPicker(parts.agents, {
       choose: (agent) => this.#choose(agent),
@@ -51,11 +51,11 @@ export class AnswerSettings {
     return this.page.session()?.while_answering ?? "enqueue";
   }
 
-  /** Called when another session is open, or its agent changed. */
+  /** Called when another session is open, or its agent or models changed. */
   show() {
     if (!this.page.isNew()) this.forNew = null;
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
-    this.picker.useAgent(this.agents.agent);
+    this.picker.use(this.agents.agent, this.page.session()?.models ?? []);
     this.tool.offer(this.agents.agent?.tools ?? []);
   }
 
@@ -70,15 +70,15 @@ export class AnswerSettings {
       this.forNew = agent?.id ?? null;
       this.show();
     } else {
-      this.#change({ agent: agent?.id ?? null });
+      this.#change({ agent: agent?.id ?? null, models: [] }); // the agent brings its own
     }
   }
 
-  /** Applies a change optimistically and reverts it if the server rejects it. @param {{agent?: string|null, while_answering?: WhileAnswering}} fields */
+  /** Applies a change optimistically and reverts it if the server rejects it. @param {Partial<Pick<Session, "agent"|"while_answering"|"models">>} fields */
   async #change(fields) {
     const session = this.page.session();
     if (!session) return;
-    const before = { agent: session.agent, while_answering: session.while_answering };
+    const before = { agent: session.agent, while_answering: session.while_answering, models: session.models };
     this.page.assume(session.id, fields);
     const isTaken = await this.page.attempt(() => changeSession(session.id, fields));
     if (!isTaken) this.page.assume(session.id, before);

@@ -67,11 +67,11 @@ export class MessageSender {
   /** The first message creates the session, so that opening an empty page creates none. @param {string} text */
   async #ensureSession(text) {
     if (this.page.live()) return true;
-    const { forNew } = this.page.answering;
+    const { forNew, models } = this.page.answering;
     return this.page.attempt(async () => {
       const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
       const title = this.page.isNamedLater ? "" : beginning;
-      const session = await createSession({ title, ...(forNew ? { agent: forNew } : {}) });
+      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}) });
       this.pending.session = session.id;
       this.page.created(session, beginning);
     });

@@ -1,4 +1,7 @@
-/** Decides which models answer: the picked ones, else the agent's own, else those picked without an agent. Pure. */
+/**
+ * Decides which models answer: the session's, else those picked last with its agent, else the agent's own, else those
+ * picked without an agent. Pure.
+ */
 
 /** @import {Agent, Model} from "../types.js" */
 
@@ -10,12 +13,13 @@ export const MOST = 4;
  * @param {Model[]} models those offered
  * @param {Agent|null} agent
  * @param {Picks} picks
+ * @param {string[]} [own] the session's
  * @returns {string[]} in the order offered; never empty where models are offered
  */
-export function chooseModels(models, agent, picks) {
+export function chooseModels(models, agent, picks, own = []) {
   const offered = (/** @type {string[]|undefined} */ names) =>
     models.map(({ name }) => name).filter((name) => names?.includes(name)).slice(0, MOST);
-  const wishes = [...(agent ? [picks[agent.id], agent.models] : []), picks[""]].map(offered);
+  const wishes = [own, ...(agent ? [picks[agent.id], agent.models] : []), picks[""]].map(offered);
   const standard = models.find((model) => model.is_default) ?? models[0];
   return wishes.find((names) => names.length > 0) ?? (standard ? [standard.name] : []);
 }

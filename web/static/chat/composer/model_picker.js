@@ -1,8 +1,11 @@
-/** Picks the one to four models that answer next; the browser remembers the choice for each agent. */
+/**
+ * Picks the one to four models that answer next. A click on a name switches to that model alone; the boxes beside the
+ * names choose several. The choice belongs to the session; new chats begin with what this browser picked last.
+ */
 
 import { h } from "../elements/element.js";
 import { closeOnLeave } from "../elements/popover_details.js";
-import { t, tn } from "../i18n.js";
+import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { MOST, chooseModels, isSame, withPick } from "./model_choice.js";
 
@@ -13,10 +16,13 @@ const STORAGE_KEY = "turnwire.models";
 /** The number of models from which a filter is shown. */
 const MANY = 8;
 
+/** @typedef {{name: string, button: HTMLButtonElement, box: HTMLInputElement, element: HTMLElement}} Row */
+
 export class ModelPicker {
-  /** @param {HTMLDetailsElement} details */
-  constructor(details) {
+  /** @param {HTMLDetailsElement} details @param {(names: string[]) => void} choose */
+  constructor(details, choose) {
     this.details = details;
+    this.choose = choose;
     this.summary = details.querySelector("summary");
     this.name = h("span", { class: "name" });
     this.summary.append(icon("model"), this.name, icon("chevronDown"));
@@ -25,9 +31,12 @@ export class ModelPicker {
     this.models = [];
     /** @type {Agent|null} */
     this.agent = null;
-    /** @type {HTMLInputElement[]} */
-    this.boxes = [];
+    /** The session's. @type {string[]} */
+    this.own = [];
+    /** @type {Row[]} */
+    this.rows = [];
     this.picks = storedPicks();
+    this.note = h("p", { class: "own" });
     this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#filter() });
     closeOnLeave(details, () => this.#resetFilter());
     addEventListener("storage", ({ key }) => key === STORAGE_KEY && this.#reloadPicks());
@@ -37,30 +46,53 @@ export class ModelPicker {
   offer(models) {
     this.models = models;
     this.details.hidden = models.length === 0;
-    this.boxes = models.map(({ name }) => h("input", { type: "checkbox", value: name, onchange: () => this.#storePicks() }));
-    const rows = this.boxes.map((box) => h("label", {}, box, h("span", {}, box.value)));
-    this.own = h("p", { class: "own" });
-    const legend = h("legend", {}, t("Up to %(count)s answer side by side", { count: MOST }));
-    this.list.replaceChildren(legend, models.length >= MANY ? this.filter : "", ...rows, this.own);
+    this.rows = models.map(({ name }) => this.#row(name));
+    const legend = h("legend", {}, t("Who answers in this chat"));
+    const hint = h("p", { class: "comparing" }, t("Up to %(count)s answer side by side", { count: MOST }));
+    this.list.replaceChildren(legend, models.length >= MANY ? this.filter : "", ...this.rows.map(({ element }) => element), hint, this.note);
     this.#show();
   }
 
-  /** Sets the session's agent, which may have its own models. @param {Agent|null} agent */
-  useAgent(agent) {
-    if (agent?.id === this.agent?.id && isSame(agent?.models ?? [], this.agent?.models ?? [])) return;
+  /** Sets what the choice begins with: the agent, which may have its own models, and the session's models. @param {Agent|null} agent @param {string[]} own */
+  use(agent, own) {
+    const isKnown = agent?.id === this.agent?.id && isSame(agent?.models ?? [], this.agent?.models ?? []);
+    if (isKnown && isSame(own, this.own)) return;
     this.agent = agent;
+    this.own = own;
     this.#show();
   }
 
   /** The chosen names in the order offered; never empty once models are offered. */
   get picked() {
-    return chooseModels(this.models, this.agent, this.picks);
+    return chooseModels(this.models, this.agent, this.picks, this.own);
   }
 
-  #storePicks() {
-    const names = this.boxes.filter((box) => box.checked).map((box) => box.value);
-    this.picks = withPick(this.picks, this.agent, names);
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(this.picks));
+  /** @param {string} name @returns {Row} */
+  #row(name) {
+    const button = h("button", { type: "button", class: "quiet", onclick: () => this.#switchTo(name) }, icon("check"), h("span", {}, name));
+    const label = t("Compare %(name)s side by side", { name });
+    const box = h("input", { type: "checkbox", value: name, "aria-label": label, title: label, onchange: () => this.#pick(this.#ticked()) });
+    return { name, button, box, element: h("div", { class: "row" }, button, h("label", {}, box)) };
+  }
+
+  /** @param {string} name */
+  #switchTo(name) {
+    this.#pick([name]);
+    this.details.open = false;
+    this.summary.focus();
+  }
+
+  #ticked() {
+    return this.rows.filter(({ box }) => box.checked).map(({ name }) => name);
+  }
+
+  /** @param {string[]} names none: the choice stays */
+  #pick(names) {
+    if (names.length > 0) {
+      this.picks = withPick(this.picks, this.agent, names);
+      localStorage.setItem(STORAGE_KEY, JSON.stringify(this.picks));
+      this.choose(names);
+    }
     this.#show();
   }
 
@@ -72,31 +104,33 @@ export class ModelPicker {
   #show() {
     const { picked } = this;
     const names = picked.join(", ");
-    this.name.textContent = picked.length > 1 ? tn("%(count)s model", "%(count)s models", picked.length) : (picked[0] ?? "");
+    this.name.textContent = names;
     this.summary.title = names;
     this.summary.setAttribute("aria-label", t("Models: %(names)s", { names }));
-    for (const box of this.boxes) {
-      box.checked = picked.includes(box.value);
+    for (const { name, button, box } of this.rows) {
+      box.checked = picked.includes(name);
       box.disabled = !box.checked && picked.length >= MOST;
+      button.setAttribute("aria-pressed", String(box.checked));
     }
-    if (this.own) this.#showOwn();
+    this.#showNote(picked);
   }
 
-  /** Shows whether the agent's models or the user's picks apply, if the agent has models. */
-  #showOwn() {
-    const own = this.agent?.models ?? [];
-    this.own.hidden = own.length === 0;
-    if (own.length === 0) return;
-    const { name } = this.agent;
-    const isOwn = !Object.hasOwn(this.picks, this.agent.id);
-    const back = h("button", { type: "button", class: "quiet", onclick: () => this.#backToOwn() }, t("Use the models of %(name)s", { name }));
-    this.own.replaceChildren(isOwn ? t("The models of %(name)s", { name }) : back);
+  /** Says which of the session's models are gone, or whether the agent's models apply, if it has any. @param {string[]} picked */
+  #showNote(picked) {
+    const offered = this.models.map(({ name }) => name);
+    const gone = this.own.filter((name) => !offered.includes(name));
+    const agents = offered.filter((name) => this.agent?.models.includes(name)).slice(0, MOST);
+    const name = this.agent?.name ?? "";
+    const back = h("button", { type: "button", class: "quiet", onclick: () => this.#backTo(agents) }, t("Use the models of %(name)s", { name }));
+    const lost = gone.length > 0 ? [h("span", { class: "gone" }, t("No longer offered: %(names)s", { names: gone.join(", ") }))] : [];
+    const ofAgent = agents.length > 0 ? [isSame(picked, agents) ? t("The models of %(name)s", { name }) : back] : [];
+    this.note.hidden = lost.length + ofAgent.length === 0;
+    this.note.replaceChildren(...lost, ...ofAgent);
   }
 
-  #backToOwn() {
-    this.picks = withPick(this.picks, this.agent, this.agent.models);
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(this.picks));
-    this.#show();
+  /** @param {string[]} names of the agent */
+  #backTo(names) {
+    this.#pick(names);
     this.summary.focus();
   }
 
@@ -108,7 +142,7 @@ export class ModelPicker {
 
   #filter() {
     const wanted = this.filter.value.trim().toLowerCase();
-    for (const box of this.boxes) box.parentElement.hidden = !box.value.toLowerCase().includes(wanted);
+    for (const { name, element } of this.rows) element.hidden = !name.toLowerCase().includes(wanted);
   }
 }
 

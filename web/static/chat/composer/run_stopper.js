@@ -1,6 +1,7 @@
 /** Stops the runs on the screen, and remembers which stops were requested. */
 
 import { waiting } from "../conversation/queue.js";
+import { shownMessages } from "../state/columns.js";
 import { liveAnswers } from "../state/session_state.js";
 
 export class RunStopper {
@@ -20,7 +21,7 @@ export class RunStopper {
   get running() {
     const state = this.page.state();
     if (!state) return [];
-    const shown = new Set([...(state.branch ?? []), ...state.alongside].map(({ id }) => id));
+    const shown = new Set(shownMessages(state).map(({ id }) => id));
     const queued = waiting(state);
     return liveAnswers(state).filter(({ message }) => shown.has(message) && !queued.has(message));
   }

@@ -1,4 +1,4 @@
-/** Shows the answers of several models side by side; on narrow screens one at a time, to swipe or pick by name. */
+/** Shows the answers of several models side by side; on narrow screens one at a time, the current one first, to swipe or pick by name. */
 
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
@@ -17,18 +17,24 @@ export class ColumnsView {
   /** @param {Column[]} columns in the order in which the models were picked */
   show(columns) {
     setChildren(this.columns, columns.map(({ element }) => element));
-    this.element.dataset.count = String(columns.length);
     const names = JSON.stringify(columns.map(({ model, isCurrent }) => [model, isCurrent]));
     if (names === this.names) return;
+    const isFirst = this.names === "";
     this.names = names;
     this.tabs.replaceChildren(...columns.map((column) => this.#tab(column)));
     this.#mark();
+    // By the next frame the columns are on the page.
+    if (isFirst) requestAnimationFrame(() => this.#goTo(columns.find(({ isCurrent }) => isCurrent)?.element, "instant"));
   }
 
   /** @param {Column} column */
   #tab({ element, model, isCurrent }) {
-    const go = () => this.columns.scrollTo({ left: element.offsetLeft - this.columns.offsetLeft, behavior: "smooth" });
-    return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: go }, model);
+    return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: () => this.#goTo(element, "smooth") }, model);
+  }
+
+  /** @param {HTMLElement|undefined} element @param {ScrollBehavior} behavior */
+  #goTo(element, behavior) {
+    if (element) this.columns.scrollTo({ left: element.offsetLeft - this.columns.offsetLeft, behavior });
   }
 
   /** The visible column. */

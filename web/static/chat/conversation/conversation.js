@@ -10,6 +10,7 @@ import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
 import { DrawScheduler } from "../elements/draw_scheduler.js";
 import { QueueView } from "./queue_view.js";
+import { columnsOf, shownMessages } from "../state/columns.js";
 import { answerTo } from "../state/session_state.js";
 import { SummaryView } from "./summary_view.js";
 import { UserMessage } from "./user_message.js";
@@ -33,7 +34,8 @@ export class Conversation {
     this.views = new Map();
     this.summary = new SummaryView();
     this.queue = new QueueView(actions.withdraw);
-    this.columns = new ColumnsView();
+    /** By question. @type {Map<string, ColumnsView>} */
+    this.columns = new Map();
     this.pendingText = h("div", { class: "question-text" });
     this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
     this.following = new AutoScroll(scroller, list);
@@ -55,6 +57,7 @@ export class Conversation {
   clear() {
     this.wanted = null;
     this.views.clear();
+    this.columns.clear();
     this.list.replaceChildren();
     this.goToEnd();
   }
@@ -108,16 +111,12 @@ export class Conversation {
 
   /** @param {SessionState} state @param {Message[]} known @returns {{elements: Element[], first: number}} from which message on */
   #elements(state, known) {
-    const tip = known.at(-1);
-    const isInColumns = state.alongside.length > 0;
-    const shownIds = new Set([...known, ...state.alongside].map(({ id }) => id));
+    const shownIds = new Set(shownMessages(state).map(({ id }) => id));
     for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
-    const elements = this.#showNewestFirst(known, (message) => this.#elementOf(state, message, message === tip && isInColumns, true));
+    const questions = new Set(known.map(({ parent }) => parent));
+    for (const id of this.columns.keys()) if (!questions.has(id)) this.columns.delete(id);
+    const elements = this.#showNewestFirst(known, (message) => this.#rowOf(state, message));
     this.queue.show(state, (id) => this.views.get(id)?.element);
-    if (tip && isInColumns) {
-      this.columns.show(this.#columns(state, tip, elements.pop()));
-      elements.push(this.columns.element);
-    }
     const first = known.length - elements.length;
     return { elements: this.#withSummary(state, known.slice(first), elements), first };
   }
@@ -139,27 +138,29 @@ export class Conversation {
   }
 
   /** Right above the first message that is sent word for word. @param {SessionState} state @param {Message[]} branch @param {Element[]} elements */
-  #withSummary({ summary }, branch, elements) {
+  #withSummary(state, branch, elements) {
+    const { summary } = state;
     const covered = summary ? branch.findIndex(({ id }) => id === summary.last_summarized_message) + 1 : 0;
     if (covered === 0) return elements;
-    this.summary.show(summary);
+    const latest = branch.findLast(({ role }) => role === "assistant");
+    const answers = latest ? columnsOf(state, latest) : [];
+    this.summary.show(summary, answers.map(({ model }) => model ?? ""));
     return [...elements.slice(0, covered), this.summary.element, ...elements.slice(covered)];
   }
 
-  /**
-   * In the order in which the models were picked, which does not change with the choice.
-   * @param {SessionState} state @param {Message} tip @param {Element} tipElement
-   */
-  #columns(state, tip, tipElement) {
-    const order = (/** @type {Message} */ message) => (tip.siblings ?? []).indexOf(message.id);
-    const column = (/** @type {Message} */ message, /** @type {Element} */ element, /** @type {boolean} */ isCurrent) => ({
-      at: order(message),
-      element: /** @type {HTMLElement} */ (element),
-      model: message.model ?? "",
-      isCurrent,
-    });
-    const mates = state.alongside.map((mate) => column(mate, this.#elementOf(state, mate, true, false), false));
-    return [column(tip, tipElement, true), ...mates].sort((a, b) => a.at - b.at);
+  /** A message, with what stands beside it. @param {SessionState} state @param {Message} message @returns {Element} */
+  #rowOf(state, message) {
+    const shown = columnsOf(state, message);
+    if (shown.length === 1) return this.#elementOf(state, message, false, true);
+    const view = this.columns.get(message.parent) ?? new ColumnsView();
+    this.columns.set(message.parent, view);
+    view.show(
+      shown.map((one) => {
+        const isCurrent = one === message;
+        return { element: /** @type {HTMLElement} */ (this.#elementOf(state, one, true, isCurrent)), model: one.model ?? "", isCurrent };
+      }),
+    );
+    return view.element;
   }
 
   /** @param {SessionState} state @param {Message} message @param {boolean} isInColumns @param {boolean} isCurrent */
@@ -170,7 +171,7 @@ export class Conversation {
       this.views.set(message.id, view);
     }
     if (message.role === "user") view.update(message);
-    else view.update({ message, answer: answerTo(state, message), isInColumns, isCurrent });
+    else view.update({ message, answer: answerTo(state, message), isInColumns, isCurrent, hasReplies: isCurrent && message !== state.branch?.at(-1) });
     return view.element;
   }
 }

@@ -17,12 +17,11 @@ export class SiblingSwitch {
     this.at = 0;
   }
 
-  /** @param {import("../types.js").Message} message */
-  show(message) {
-    this.ids = message.siblings ?? [message.id];
+  /** @param {import("../types.js").Message} message @param {string[]} [versions] ids, oldest first */
+  show(message, versions = message.siblings ?? [message.id]) {
+    this.ids = versions;
     this.at = Math.max(0, this.ids.indexOf(message.id));
     this.element.hidden = this.ids.length < 2;
-    this.element.dataset.count = String(this.ids.length);
     this.place.textContent = `${this.at + 1}/${this.ids.length}`;
     this.before.disabled = this.at === 0;
     this.after.disabled = this.at === this.ids.length - 1;

@@ -11,16 +11,22 @@ export class SummaryView {
   constructor() {
     /** @type {Summary|undefined} */
     this.shown = undefined;
+    this.heading = h("span", {});
     this.saved = h("span", { class: "hint" });
     this.body = h("div", { class: "markdown" });
-    const line = h("span", { class: "line" }, t("The messages above are summarised for the model"), this.saved);
+    const line = h("span", { class: "line" }, this.heading, this.saved);
     this.fold = h("details", {}, h("summary", {}, icon("summary"), line, icon("chevronDown")), this.body);
     this.element = h("aside", { class: "summary", "aria-label": t("Summary of the messages above") }, this.fold);
     this.text = new MarkdownView(this.body);
   }
 
-  /** @param {Summary} summary */
-  show(summary) {
+  /** @param {Summary} summary @param {string[]} models  those that answered last; empty where unknown */
+  show(summary, models) {
+    // A model with a larger window than the one it was written for still reads every message.
+    const others = models.some((model) => model && summary.model !== null && model !== summary.model);
+    this.heading.textContent = others
+      ? t("The messages above are summarised for %(model)s", { model: summary.model ?? "" })
+      : t("The messages above are summarised for the model");
     if (this.shown === summary) return;
     this.shown = summary;
     const saved = summary.saved_tokens;

@@ -27,11 +27,12 @@ export class TurnActions {
    * @param {string|null} [more.parent]  left out: the end of the current branch
    * @param {string[]} [more.files]  ids
    * @param {string|null} [more.tool]  that the answer has to begin with
+   * @param {string} [more.context]  additional_context
    */
-  send(text, { parent, files = [], tool = null } = {}) {
+  send(text, { parent, files = [], tool = null, context = "" } = {}) {
     const live = this.page.live();
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}) };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(context ? { additional_context: context } : {}) };
     const key = JSON.stringify([live?.state.session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
@@ -41,17 +42,23 @@ export class TurnActions {
     });
   }
 
-  /** A message is edited by sending another one to the same parent, with the same files. @param {Message} message @param {string} text */
+  /** A message is edited by sending another one to the same parent, with the same files and context. @param {Message} message @param {string} text */
   edit(message, text) {
     const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
-    return this.send(text, { parent: isFirst ? null : message.parent, files: (message.files ?? []).map(({ id }) => id) });
+    const files = (message.files ?? []).map(({ id }) => id);
+    return this.send(text, { parent: isFirst ? null : message.parent, files, context: message.additional_context });
   }
 
-  /** @param {Message} answer @param {string} [model] left out: the one that answered, if it still may be asked */
-  regenerate(answer, model = answer.model) {
-    const models = this.page.offered().includes(model) ? { models: [model] } : this.#models();
+  /**
+   * @param {Message} answer
+   * @param {string} [model] left out: the one that answered, if it still may be asked
+   * @param {boolean} [isInColumns] the new answer stands in its place, beside the others
+   */
+  regenerate(answer, model = answer.model, isInColumns = false) {
+    const replace = isInColumns ? { replace: { run: answer.run } } : {};
+    const models = this.page.offered().includes(model) ? { models: [model] } : isInColumns ? {} : this.#models();
     return this.#attempt(async () => {
-      await api.regenerate(answer.parent, models);
+      await api.regenerate(answer.parent, { ...models, ...replace });
       await this.page.live()?.read();
     });
   }
@@ -64,10 +71,23 @@ export class TurnActions {
     });
   }
 
+  /** @param {string} id an earlier attempt, shown in its column beside the branch */
+  peek(id) {
+    return this.#attempt(() => this.page.live()?.peek(id));
+  }
+
   /** By the socket if it is open, else by REST. @param {string} run */
   stopRun(run) {
     return this.#attempt(async () => {
       if (!this.page.live()?.socket.send({ type: "stop", run })) await api.cancelRun(run);
+    });
+  }
+
+  /** With an answer that was cut at the output limit. @param {string} run */
+  goOn(run) {
+    return this.#attempt(async () => {
+      await api.continueRun(run);
+      await this.page.live()?.read();
     });
   }
 

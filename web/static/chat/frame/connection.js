@@ -26,6 +26,14 @@ export class Connection {
     else if (wasConnected) this.#later(GRACE_MS, () => this.#showLost());
   }
 
+  /** Other windows of the user take all connections; the page says so until it is connected. */
+  refused() {
+    this.isConnected = false;
+    clearTimeout(this.timer);
+    this.#show(t("Not connected: too many windows"), "away");
+    this.element.prepend(icon("offline"));
+  }
+
   #showLost() {
     clearTimeout(this.timer);
     this.#show(navigator.onLine ? t("Reconnecting…") : t("Offline"), "away");

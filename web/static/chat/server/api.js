@@ -3,9 +3,12 @@
 /** @import {Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
-  /** @param {number} status 0: no response arrived @param {string} code @param {string} message */
-  constructor(status, code, message) {
+  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, max?: number, resetsAt?: string}} [more] max: of a quota; resetsAt: of a daily limit */
+  constructor(status, code, message, { requestId = "", max, resetsAt } = {}) {
     super(message);
+    this.requestId = requestId;
+    this.max = max;
+    this.resetsAt = resetsAt;
     this.status = status;
     this.code = code;
   }
@@ -64,15 +67,19 @@ export const compress = (session) => call("POST", `sessions/${session}/compressi
 export const readCompression = (session) => call("GET", `sessions/${session}/compression/`);
 /** @param {string} run */
 export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
+/** @param {string} run */
+export const continueRun = (run) => call("POST", `runs/${run}/continuation/`);
 
 /** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
 export async function call(method, path, body) {
+  const requestId = newRequestId();
   const response = await sendRequest(() =>
     fetch(`/api/${path}`, {
       method,
       credentials: "same-origin",
       headers: {
         Accept: "application/json",
+        "X-Request-ID": requestId,
         ...(method === "GET" ? {} : { "Content-Type": "application/json", "X-CSRFToken": csrfToken() }),
       },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
@@ -84,7 +91,12 @@ export async function call(method, path, body) {
   if (response.ok && answer !== null) return answer;
   // A successful response that ended early.
   if (response.ok) throw new ApiError(0, "unreachable", "");
-  throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText);
+  throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max, resetsAt: answer?.resets_at });
+}
+
+/** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
+function newRequestId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** @param {() => Promise<Response>} request */

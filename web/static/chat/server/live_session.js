@@ -3,7 +3,6 @@
 import * as api from "./api.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
-import { readParallelAnswers } from "../state/parallel_answers.js";
 
 /** @import {Effect, SessionState} from "../types.js" */
 
@@ -57,6 +56,13 @@ export class LiveSession {
   receive(frame) {
     if (frame.type === "compression") this.compressionEvents += 1;
     this.#fold(frame);
+    if (frame.type === "turn_started") this.#rereadFarAbove(frame.user_message);
+  }
+
+  /** Shows an earlier attempt in its column, beside the branch. @param {string} id */
+  async peek(id) {
+    const { session } = this.state;
+    this.#fold({ type: "peek", session, message: await api.readMessage(session, id) });
   }
 
   /** Reads the branch by REST. Resolves when a read that started after this call has ended. */
@@ -78,8 +84,7 @@ export class LiveSession {
     const { session } = this.state;
     try {
       const { branch, isWhole } = await this.#readNewest(session);
-      const alongside = await readParallelAnswers(session, branch.at(-1));
-      this.#fold({ type: "read", session, branch, alongside, isWhole });
+      this.#fold({ type: "read", session, branch, isWhole });
       // Later changes of the summary are pushed by the socket.
       if (!this.hasLookedForSummary && branch.length > ONE_TURN) this.readSummary();
     } catch (error) {
@@ -87,6 +92,15 @@ export class LiveSession {
       this.listener.failed(error);
       if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
     }
+  }
+
+  /** An answer to this question is written again beside the branch, above the page that is read anew. @param {string} question */
+  async #rereadFarAbove(question) {
+    const { session, branch } = this.state;
+    const at = branch?.findIndex(({ parent, role }) => role === "assistant" && parent === question) ?? -1;
+    if (at === -1 || at >= branch.length - PAGE) return;
+    const message = await api.readMessage(session, branch[at].id).catch((error) => this.isClosed || this.listener.failed(error));
+    if (message) this.#fold({ type: "reread", session, message });
   }
 
   /** Reads until the page connects to the known branch, or as much as was known. @param {string} session */

@@ -19,10 +19,10 @@ export function readNewest({ limit, search = "" }) {
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 
-/** @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
+/** @param {{title?: string, agent?: string|null, models?: string[]}} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering}} fields @returns {Promise<Session>} */
+/** @param {string} id @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering, models?: string[]}} fields @returns {Promise<Session>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */
@@ -31,5 +31,11 @@ export const markSeen = (id, n) => call("PUT", `sessions/${id}/seen/`, { n });
 /** @param {string} question a queued one @returns {Promise<Session>} */
 export const withdraw = (question) => call("POST", `messages/${question}/withdrawal/`);
 
-/** @returns {Promise<Agent[]>} */
-export const readAgents = () => call("GET", "agents/");
+/** @returns {Promise<(Agent & import("../settings/agent_form.js").AgentFields)[]>} all, the latest changed first */
+export async function readAgents() {
+  const agents = await call("GET", `agents/?limit=${LARGEST_PAGE}`);
+  for (let page = agents; page.length === LARGEST_PAGE; agents.push(...page)) {
+    page = await call("GET", `agents/?limit=${LARGEST_PAGE}&before=${page[page.length - 1].id}`);
+  }
+  return agents;
+}

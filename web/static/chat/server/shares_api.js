@@ -25,3 +25,6 @@ export const revokeShare = (share) => call("DELETE", `shares/${share}/`);
 
 /** @param {object} file @returns {Promise<import("../types.js").Session>} */
 export const importFile = (file) => call("POST", "sessions/import/", file);
+
+/** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
+export const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);

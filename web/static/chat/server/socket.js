@@ -9,6 +9,9 @@ const CONNECT_LIMIT_MS = 10_000;
 const SIGNED_OUT = 4401;
 const ABANDONED = 4000;
 const RESTART = 1012;
+const TOO_MANY = 4430;
+/** Tries again this rarely while other windows take all connections: each refused window does. */
+const REFUSED_RETRY_MS = 30_000;
 
 export class Socket {
   /**
@@ -16,12 +19,13 @@ export class Socket {
    * @param {object} listener
    * @param {() => void} listener.opened
    * @param {(object: any) => void} listener.received  one JSON object
-   * @param {(state: "connected"|"connecting"|"signed_out") => void} listener.changed
+   * @param {(state: "connected"|"connecting"|"refused"|"signed_out") => void} listener.changed
    */
   constructor(address, listener) {
     this.address = address;
     this.listener = listener;
     this.failures = 0;
+    this.isRefused = false;
     /** @type {ReturnType<typeof setTimeout>|0} */
     this.retry = 0;
     /** @type {WebSocket|null} */
@@ -55,7 +59,8 @@ export class Socket {
 
   #onOpen() {
     this.lastActivity = performance.now();
-    this.listener.changed("connected");
+    // A socket too many opens too, to be told so.
+    if (!this.isRefused) this.listener.changed("connected");
     this.listener.opened();
   }
 
@@ -64,16 +69,26 @@ export class Socket {
     this.failures = 0;
     this.lastActivity = performance.now();
     for (const line of frame.split("\n")) {
-      if (line.trim()) this.listener.received(JSON.parse(line));
+      if (line.trim()) this.#onObject(JSON.parse(line));
     }
+  }
+
+  /** @param {any} object */
+  #onObject(object) {
+    if (this.isRefused && object.code !== "too_many_sockets") {
+      this.isRefused = false;
+      this.listener.changed("connected");
+    }
+    this.listener.received(object);
   }
 
   /** @param {number} code @param {string} [reason] */
   #onClose(code, reason = "") {
     this.ws = null;
     if (code === SIGNED_OUT) return this.listener.changed("signed_out");
-    this.listener.changed("connecting");
-    const pause = (code === RESTART && requestedPause(reason)) || backOff(this.failures, Math.random());
+    this.isRefused ||= code === TOO_MANY;
+    this.listener.changed(this.isRefused ? "refused" : "connecting");
+    const pause = pauseAfter(code, reason, this.failures);
     this.failures += 1;
     this.retry = setTimeout(() => this.#connect(), pause);
   }
@@ -104,6 +119,12 @@ export class Socket {
 /** @param {boolean} isOpen @param {number} silentMs since the latest frame, or the start of the handshake */
 export function isUnresponsive(isOpen, silentMs) {
   return silentMs > (isOpen ? SILENCE_LIMIT_MS : CONNECT_LIMIT_MS);
+}
+
+/** @param {number} code @param {string} reason @param {number} failures @returns {number} ms */
+export function pauseAfter(code, reason, failures) {
+  if (code === TOO_MANY) return REFUSED_RETRY_MS * (1 + Math.random());
+  return (code === RESTART && requestedPause(reason)) || backOff(failures, Math.random());
 }
 
 /** @param {string} reason @returns {number|null} the pause in ms that a restarting server asks this socket for */

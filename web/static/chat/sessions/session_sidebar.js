@@ -51,7 +51,7 @@ export class SessionSidebar {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent });
+    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, models: frame.models });
     this.store.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
   }

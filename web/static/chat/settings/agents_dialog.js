@@ -7,6 +7,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { apiErrorText } from "../answer/status_texts.js";
+import { readAgents } from "../server/sessions_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
 /** @typedef {AgentFields & {id: string}} Agent */
@@ -42,7 +43,7 @@ class AgentsDialog {
   async #list() {
     this.form = null;
     /** @type {Agent[]} */
-    const agents = await api.call("GET", "agents/");
+    const agents = await readAgents();
     const rows = agents.map((agent) => this.#row(agent));
     const none = rows.length === 0 && h("p", { class: "none" }, icon("agent"), t("An agent is a prompt with tools and models of its own. Pick it in the composer."));
     const create = h("button", { type: "button", class: "primary", onclick: () => this.#edit(null) }, icon("plus"), t("New agent"));

@@ -1,4 +1,4 @@
-/** The settings dialog: theme, language, the key that sends, API tokens, usage. */
+/** The settings dialog: theme, language, the key that sends, API tokens, limits, usage. */
 
 import * as api from "../server/api.js";
 import { radioGroup } from "../elements/radio_group.js";
@@ -9,6 +9,7 @@ import { language, t } from "../i18n.js";
 import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
+import { limitsTable } from "./limits_table.js";
 import { usageTable } from "./usage_table.js";
 
 /** @typedef {(error: any) => void} Failed */
@@ -20,7 +21,7 @@ export function openSettings(failed) {
     settings.close();
     failed(error);
   };
-  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, usageTable(failedAndAway)];
+  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, limitsTable(failedAndAway), usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }

@@ -6,7 +6,8 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 
-/** @typedef {{id: string, start: string, created_at: string, token?: string}} Token */
+/** @typedef {"read"|"write"} Scope */
+/** @typedef {{id: string, start: string, scope: Scope, created_at: string, expires_at: string|null, token?: string}} Token */
 
 export class TokensView {
   /** @param {(error: any) => void} failed */
@@ -17,7 +18,10 @@ export class TokensView {
     this.fresh = h("div", { class: "fresh", role: "status" });
     const create = h("button", { type: "button", onclick: () => this.#attempt(() => this.#create()) }, icon("plus"), t("New token"));
     const use = h("p", { class: "hint" }, t("For programs: they send it as “Authorization: Token …” and may do what you may."));
-    this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, create);
+    this.scope = choice(t("What the new token may do"), [["write", t("Read and change")], ["read", t("Only read")]]);
+    this.days = choice(t("How long the new token is valid"), [["", t("Without end")], ...[7, 30, 90, 365].map((n) => [String(n), t("%(count)s days", { count: n })])]);
+    const row = h("div", { class: "token-options" }, this.scope, this.days, create);
+    this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, row);
     this.#attempt(() => this.#read());
   }
 
@@ -32,12 +36,20 @@ export class TokensView {
     const made = new Date(token.created_at).toLocaleDateString(language, { dateStyle: "medium" });
     const label = t("Delete token %(start)s…", { start: token.start });
     const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#attempt(() => this.#remove(token)) }, icon("trash"));
-    return h("li", {}, icon("key"), h("code", {}, `${token.start}…`), h("span", { class: "hint" }, made), away);
+    const limits = [made, token.scope === "read" ? t("only reads") : "", token.expires_at ? this.#end(token.expires_at) : ""];
+    return h("li", {}, icon("key"), h("code", {}, `${token.start}…`), h("span", { class: "hint" }, limits.filter(Boolean).join(" · ")), away);
+  }
+
+  /** @param {string} time */
+  #end(time) {
+    const day = new Date(time).toLocaleDateString(language, { dateStyle: "medium" });
+    return new Date(time) < new Date() ? t("expired on %(day)s", { day }) : t("until %(day)s", { day });
   }
 
   async #create() {
+    const expires_in_days = this.days.value ? Number(this.days.value) : null;
     /** @type {Token} */
-    const made = await api.call("POST", "auth/tokens/");
+    const made = await api.call("POST", "auth/tokens/", { scope: this.scope.value, expires_in_days });
     await this.#read();
     const text = h("input", { type: "text", readOnly: true, value: made.token, "aria-label": t("New token"), onfocus: () => text.select() });
     this.fresh.replaceChildren(h("p", {}, h("strong", {}, t("Copy it now: it is not shown again."))), text);
@@ -57,4 +69,10 @@ export class TokensView {
   #attempt(action) {
     return action().catch(this.failed);
   }
+}
+
+/** @param {string} label @param {string[][]} options value and text */
+function choice(label, options) {
+  const rows = options.map(([value, text]) => h("option", { value }, text));
+  return h("select", { "aria-label": label, title: label }, ...rows);
 }

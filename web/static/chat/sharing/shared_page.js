@@ -1,10 +1,12 @@
-/** The page behind a public link: renders the branch whose data the page contains. */
+/** The page behind a public link: renders the branch, whose first messages the page contains, and reads the others as the reader gets there. */
 
 import { citationChip } from "../markdown/citation_chip.js";
 import { documentCard } from "../answer/document_card.js";
+import { cutText } from "../answer/cut_view.js";
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { readSharedPage } from "../server/shares_api.js";
 
 /** @import {Source} from "../types.js" */
 
@@ -17,9 +19,14 @@ import { MarkdownView } from "../markdown/markdown.js";
  * @property {Source[]} citations
  * @property {string} [model]
  * @property {string} [error]
+ * @property {string} [finish_reason]  only if the answer is incomplete
+ * @property {number} [finish_tokens]
  * @property {string} [reasoning]
- * @property {{name: string, status: string, arguments: object, response: string}[]} [tool_calls]
+ * @property {SharedCall[]} [tool_calls]
+ * @property {boolean} [has_more_tool_calls]
  */
+/** @typedef {{name: string, status: string, arguments: object, response: string, is_shortened?: boolean}} SharedCall */
+/** @typedef {{messages: SharedMessage[], next: number|null}} SharedPage */
 
 const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
@@ -36,20 +43,28 @@ function answer(message) {
   view.show(message.text, { citations: message.citations });
   const sentAt = h("time", { dateTime: message.sent_at }, DATE.format(new Date(message.sent_at)));
   const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), sentAt);
+  const { finish_reason: reason, finish_tokens: tokens } = message;
+  const cut = reason && h("p", { class: "cut" }, cutText({ reason, tokens: tokens ?? null }));
   const error = message.error && h("p", { class: "problem" }, message.error);
-  return h("article", { class: "message answer", "aria-label": t("Answer") }, head, ...details(message), text, error, sources(message));
+  return h("article", { class: "message answer", "aria-label": t("Answer") }, head, ...details(message), text, cut, error, sources(message));
 }
 
 /** What the owner chose to show beside the text. @param {SharedMessage} message */
 function details(message) {
-  const folded = (message.tool_calls ?? []).map((call) =>
-    fold(call.name, h("pre", {}, JSON.stringify(call.arguments, null, 2)), h("pre", {}, call.response)),
-  );
+  /** @type {HTMLElement[]} */
+  const folded = (message.tool_calls ?? []).map(toolCall);
+  if (message.has_more_tool_calls) folded.push(h("p", { class: "hint" }, t("More tool calls are not shown here.")));
   if (message.reasoning) folded.unshift(fold(t("Reasoning"), h("p", { class: "thought" }, message.reasoning)));
   return folded;
 }
 
-/** @param {string} title @param {...Node} content */
+/** @param {SharedCall} call */
+function toolCall(call) {
+  const shortened = call.is_shortened && h("p", { class: "hint" }, t("Shortened, since it is very long."));
+  return fold(call.name, h("pre", {}, JSON.stringify(call.arguments, null, 2)), h("pre", {}, call.response), shortened);
+}
+
+/** @param {string} title @param {...(Node|false|undefined)} content */
 function fold(title, ...content) {
   return h("details", {}, h("summary", {}, title), ...content);
 }
@@ -60,7 +75,47 @@ function sources({ citations }) {
   return h("footer", {}, h("h2", {}, t("Sources")), h("ul", { class: "document-cards" }, ...citations.map((cited) => h("li", {}, documentCard(cited)))));
 }
 
-/** @type {{messages: SharedMessage[]}} */
-const shown = JSON.parse(document.getElementById("shown").textContent);
-const views = shown.messages.map((message) => (message.role === "user" ? question(message) : answer(message)));
-document.getElementById("conversation").replaceChildren(...views);
+const conversation = document.getElementById("conversation");
+const problem = h("p", { class: "problem", role: "alert", hidden: true });
+const more = h("button", { type: "button", class: "small", onclick: readNext }, t("Show more"));
+/** @type {number|null} */
+let next = null;
+let isReading = false;
+// Near the end, so that who reads on waits for nothing.
+const nearEnd = new IntersectionObserver(
+  (entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) void readNext();
+  },
+  { rootMargin: "1000px" },
+);
+
+/** @param {SharedPage} page */
+function append(page) {
+  const views = page.messages.map((message) => (message.role === "user" ? question(message) : answer(message)));
+  conversation.append(...views);
+  next = page.next;
+  nearEnd.disconnect();
+  more.hidden = next === null;
+  // Observed anew: what is still in sight is reported again.
+  if (next !== null) nearEnd.observe(more);
+}
+
+async function readNext() {
+  if (isReading || next === null) return;
+  isReading = true;
+  problem.hidden = true;
+  try {
+    append(await readSharedPage(conversation.dataset.link, next));
+  } catch (error) {
+    nearEnd.disconnect();
+    const isGone = /** @type {any} */ (error).status === 404;
+    problem.textContent = isGone ? t("This chat is not shared any more.") : t("The rest could not be loaded.");
+    problem.hidden = false;
+    more.hidden = isGone;
+  } finally {
+    isReading = false;
+  }
+}
+
+conversation.after(problem, more);
+append(JSON.parse(document.getElementById("shown").textContent));

@@ -8,8 +8,8 @@ import { endRunningCalls, isToolPacket, roundsOf, withToolPacket } from "./tool_
 const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
 /** @type {Pick<Answer, "position"|"quiet">} */
 const NOT_WAITING = { position: null, quiet: false };
-/** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"ended">} */
-const EMPTY = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, ended: false };
+/** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"cut"|"ended">} */
+const EMPTY = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, cut: null, ended: false };
 const TERMINAL = new Set(["completed", "failed", "stopped"]);
 
 /** @param {string|undefined} status */
@@ -28,6 +28,7 @@ export function emptyAnswer(info) {
     model: info.model,
     model_index: info.model_index ?? 0,
     status: "queued",
+    stoppedAttempt: 0,
     ...emptyContent(0),
   };
 }
@@ -65,9 +66,9 @@ export function withReset(answer, { attempt }) {
  * @returns {Answer}
  */
 export function withSnapshot(answer, { attempt, seq, message }) {
-  const isOld = attempt < answer.attempt || (attempt === answer.attempt && seq < answer.seq);
+  const isOld = attempt === answer.attempt && seq < answer.seq;
   // A snapshot never ends the answer, even if the message is final: `stop` follows.
-  return answer.ended || isOld ? answer : { ...answer, ...emptyContent(attempt), seq, ...contentOf(message) };
+  return isOver(answer, attempt) || isOld ? answer : { ...answer, ...emptyContent(attempt), seq, ...contentOf(message) };
 }
 
 /**
@@ -83,8 +84,25 @@ export function withRead(answer, message) {
   const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
   const known = answer ?? emptyAnswer({ model: "", model_index: 0, ...message, message: message.id });
   const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
-  if (known.ended || (answer && !isFurther)) return known;
+  // A read that is older than `stop` changes nothing; a newer one shows that the answer was continued.
+  if (known.ended ? attempt <= known.stoppedAttempt : answer && !isFurther) return known;
   return { ...known, ...emptyContent(attempt), seq, ...contentOf(message) };
+}
+
+/**
+ * The answer while the user lets it go on after its end.
+ * @param {Answer} answer @returns {Answer}
+ */
+export function withContinuation(answer) {
+  return { ...answer, status: "queued", error: null, cut: null, ended: false };
+}
+
+/**
+ * Whether a snapshot of this attempt changes nothing. One of a newer attempt than ended continues the answer.
+ * @param {Answer} answer @param {number} attempt
+ */
+function isOver(answer, attempt) {
+  return attempt < answer.attempt || (answer.ended && attempt <= Math.max(answer.attempt, answer.stoppedAttempt));
 }
 
 /** @param {Answer} answer @param {any} packet @returns {Answer} */
@@ -109,7 +127,7 @@ function applyPacket(answer, packet) {
     case "error":
       return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
     case "stop":
-      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: endRunningCalls(answer.rounds), ended: true };
+      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: endRunningCalls(answer.rounds), cut: cutOf(obj), ended: true, stoppedAttempt: answer.attempt };
     default:
       return next; // a packet of a later release: counted, not shown
   }
@@ -118,6 +136,11 @@ function applyPacket(answer, packet) {
 /** @param {number} attempt */
 function emptyContent(attempt) {
   return { attempt, seq: 0, ...EMPTY, ...NOT_WAITING };
+}
+
+/** @param {{finish_reason?: string, finish_tokens?: number}} ended a message or `stop` */
+function cutOf({ finish_reason: reason, finish_tokens: tokens }) {
+  return reason === undefined ? null : { reason, tokens: tokens ?? null };
 }
 
 /** What an answer shows of its message. @param {Message} message */
@@ -130,5 +153,6 @@ export function contentOf(message) {
     rounds: roundsOf(message.tool_calls),
     citations: message.citations ?? [],
     error: message.error ?? null,
+    cut: cutOf(message),
   };
 }

@@ -6,19 +6,20 @@
  */
 
 import { withNewest, withOlder } from "./branch_pages.js";
-import { emptyAnswer, isTerminal, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
+import { placeOf } from "./columns.js";
+import { emptyAnswer, isTerminal, withContinuation, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
 /** @import {Answer, Effect, Message, SessionState} from "../types.js" */
 
 /** @param {string} session @returns {SessionState} */
 export function emptyState(session) {
-  return { session, n: null, branch: null, hasOlder: false, alongside: [], answers: {}, summary: null, compressing: null };
+  return { session, n: null, branch: null, hasOlder: false, peeked: {}, answers: {}, summary: null, compressing: null };
 }
 
 /**
- * Fold one frame, or a read of the branch (`{type: "read", branch, alongside, isWhole}`: the newest page;
- * `{type: "older", first, branch}`: the page above `first`) or of its summary (`{type: "summary", summary,
- * is_under_way}`), into the state.
+ * Fold one frame, or a read of the branch (`{type: "read", branch, isWhole}`: the newest page; `{type: "older", first,
+ * branch}`: the page above `first`; `{type: "reread", message}`: one of its messages), of an attempt to show in a column
+ * (`{type: "peek", message}`) or of the summary (`{type: "summary", summary, is_under_way}`), into the state.
  * @param {SessionState} state
  * @param {any} frame
  * @returns {[SessionState, Effect[]]} the state is the same object if nothing changed
@@ -65,7 +66,7 @@ export function isLive(state, message) {
   return answer ? !answer.ended : !isTerminal(message.status);
 }
 
-const NUMBERED = new Set(["turn_started", "overall_stop", "compression", "session"]);
+const NUMBERED = new Set(["turn_started", "run_continued", "overall_stop", "compression", "session"]);
 
 /** @typedef {(state: SessionState, frame: any) => [SessionState, Effect[]]} Handler */
 
@@ -73,18 +74,21 @@ const NUMBERED = new Set(["turn_started", "overall_stop", "compression", "sessio
 const HANDLERS = {
   read: foldRead,
   older: foldOlder,
+  reread: foldReread,
+  peek: foldPeek,
   summary: foldSummary,
   subscribed: foldSubscribed,
   resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions", "summary"]],
   turn_started: foldTurnStarted,
+  run_continued: foldRunContinued,
   overall_stop: (state) => [state, ["sessions"]],
   session: (state) => [state, ["read", "sessions"]],
   compression: foldCompression,
   packet: (state, frame) => foldRun(state, frame, withPacket),
   reset: (state, frame) => foldRun(state, frame, withReset),
   snapshot: (state, frame) => foldRun(state, frame, withSnapshot),
-  queued: (state, frame) => foldRun(state, frame, (answer) => ({ ...answer, position: frame.position })),
-  heartbeat: (state, frame) => foldRun(state, frame, (answer) => ({ ...answer, quiet: true })),
+  queued: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position })),
+  heartbeat: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, quiet: true })),
 };
 
 /**
@@ -105,7 +109,7 @@ function foldRun(state, frame, change) {
   const answer = state.answers[frame.run];
   // Only packets say which session they belong to; anything else about an unknown run is another session's.
   if (!answer) return [state, frame.type === "packet" ? ["resubscribe"] : []];
-  const changed = answer.ended ? answer : change(answer, frame);
+  const changed = change(answer, frame);
   if (changed === null) return [state, ["resubscribe"]];
   return changed === answer ? [state, []] : [withAnswers(state, [changed]), []];
 }
@@ -129,23 +133,40 @@ function foldTurnStarted(state, frame) {
   const started = runs
     .map((info) => emptyAnswer({ ...info, turn: frame.turn }))
     .filter((answer) => !state.answers[answer.run]);
-  return [withAnswers(state, started), ["read", "sessions"]];
+  // A retry is what its column shows now.
+  const peeked = Object.fromEntries(Object.entries(state.peeked).filter(([, { parent }]) => parent !== frame.user_message));
+  return [{ ...withAnswers(state, started), peeked }, ["read", "sessions"]];
 }
 
 /** @type {Handler} */
-function foldRead(state, { branch, alongside = [], isWhole = true }) {
-  const read = [...branch, ...alongside]
-    .filter((message) => message.role === "assistant" && message.run !== undefined)
-    .map((message) => withRead(state.answers[message.run], message))
-    .filter((answer) => answer !== undefined);
+function foldRunContinued(state, frame) {
+  const answer = state.answers[frame.run];
+  // Its packets may have overtaken the event.
+  const isNews = answer?.ended && answer.attempt < frame.attempt;
+  return [isNews ? withAnswers(state, [withContinuation(answer)]) : state, ["read", "sessions"]];
+}
+
+/** @type {Handler} */
+function foldRead(state, { branch, isWhole = true }) {
   // Another branch may have another summary, or none.
-  return [{ ...withAnswers(state, read), ...withNewest(state, branch, isWhole), alongside }, state.summary ? ["summary"] : []];
+  return [{ ...withMessages(state, branch), ...withNewest(state, branch, isWhole) }, state.summary ? ["summary"] : []];
 }
 
 /** @type {Handler} */
 function foldOlder(state, { first, branch }) {
   const known = withOlder(state, first, branch);
-  return [known ? { ...state, ...known } : state, []];
+  return [known ? { ...withMessages(state, branch), ...known } : state, []];
+}
+
+/** @type {Handler} */
+function foldReread(state, { message }) {
+  const branch = state.branch.map((known) => (known.id === message.id ? message : known));
+  return [{ ...withMessages(state, [message]), branch }, []];
+}
+
+/** @type {Handler} */
+function foldPeek(state, { message }) {
+  return [{ ...withMessages(state, [message]), peeked: { ...state.peeked, [placeOf(message)]: message } }, []];
 }
 
 /** @type {Handler} */
@@ -161,6 +182,16 @@ const AFTER = { started: "under_way", failed: "failed" };
 function foldCompression(state, { status }) {
   const compressing = AFTER[status] ?? null;
   return [{ ...state, compressing }, status === "done" ? ["summary"] : []];
+}
+
+/** With what was read of these messages and of those beside them. @param {SessionState} state @param {Message[]} messages */
+function withMessages(state, messages) {
+  const read = messages
+    .flatMap((message) => [message, ...(message.alongside ?? [])])
+    .filter((message) => message.role === "assistant" && message.run !== undefined)
+    .map((message) => withRead(state.answers[message.run], message))
+    .filter((answer) => answer !== undefined);
+  return withAnswers(state, read);
 }
 
 /** @param {SessionState} state @param {Answer[]} answers @returns {SessionState} */

@@ -3,6 +3,7 @@
 import * as api from "../server/api.js";
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
+import { readableMessage } from "../state/passages.js";
 
 /** @import {Message, SessionState} from "../types.js" */
 /** @import {Place} from "./tree_layout.js" */
@@ -66,8 +67,8 @@ export class TreePreview {
 }
 
 /** @param {Message} message */
-function textOf({ text, error }) {
-  return shorten(text || error?.message || t("(no text)"));
+function textOf(message) {
+  return shorten(readableMessage(message) || message.error?.message || t("(no text)"));
 }
 
 /** @param {string} text */

@@ -1,0 +1,57 @@
+"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user.
+
+The end of a file is published once: Redis remembers for which files that has happened, so a crash between the
+publication and its record in Postgres repeats nothing. A client that was away reads the file.
+"""
+
+import logging
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.models import ModelConfig
+from chat.presenters.files import present_file
+from chat.protocol.wire import encode
+from knowledge.models import File
+
+logger = logging.getLogger(__name__)
+
+# Longer than the sweeper may be away.
+REMEMBERED_S: Final = 86_400
+# KEYS: what remembers the publication. ARGV: its seconds to live, channel, line.
+_PUBLISH_ONCE: Final = """
+if redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then redis.call('PUBLISH', ARGV[2], ARGV[3]) end
+"""
+
+
+def channel_name(user_id: int) -> str:
+    return f"turnwire:user:{user_id}:files"
+
+
+def encode_file(file: File) -> bytes:
+    return encode({"type": "file", **present_file(file, ModelConfig.objects.offered())})
+
+
+def publish_stored(file: File) -> None:
+    """Publish a new file, for other tabs. At most once."""
+    try:
+        sync_redis().publish(channel_name(file.owner_id), encode_file(file))
+    except RedisError as error:
+        logger.warning("file %s: its upload is not published: %s", file.pk, error)
+
+
+def announce_end(file: File) -> bool:
+    """Publish the committed end of a file, once. False without Redis: the sweeper does it later."""
+    stored = File.objects.filter(pk=file.pk).defer("text").first()
+    if stored is None or stored.announced_at is not None:
+        return False
+    try:
+        key = f"turnwire:file:{stored.pk}:announced"
+        line = encode_file(stored)
+        sync_redis().eval(_PUBLISH_ONCE, 1, key, REMEMBERED_S, channel_name(stored.owner_id), line)
+    except RedisError as error:
+        logger.warning("file %s: its end is not published yet: %s", stored.pk, error)
+        return False
+    stored.record_announced()
+    return True

@@ -1,0 +1,104 @@
+"""DailyUse: what a user has used on one day, and DailyAccount: that of today beside its limits (decision 0089)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Q
+
+from chat.models.sql.daily_use import ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
+from chat.protocol.limit_use import LimitUse
+from chat.transcript.token_usage import TokenUsage
+
+RUNS: Final = "runs_per_day"
+TOKENS: Final = "tokens_per_day"
+COST: Final = "cost_per_day"
+
+_Amount = TypeVar("_Amount", int, Decimal)
+
+
+class DailyAccount(NamedTuple):
+    """Of one user, today (UTC). runs: started.  tokens, cost: so far, those of runs in progress included as far as they
+    are known."""
+
+    runs: LimitUse
+    tokens: LimitUse
+    cost: LimitUse
+
+    @classmethod
+    def of(cls, row: DailyAccountRow) -> DailyAccount:
+        def most(granted: _Amount | None, default: _Amount) -> _Amount | None:
+            """None: no limit."""
+            return None if row.is_superuser else (default if granted is None else granted) or None
+
+        runs = most(row.most_runs, settings.MAX_RUNS_PER_DAY)
+        tokens = most(row.most_tokens, settings.MAX_TOKENS_PER_DAY)
+        cost = most(row.most_cost, settings.MAX_COST_PER_DAY)
+        return cls(
+            LimitUse(RUNS, row.runs, runs, "runs", row.resets_at),
+            LimitUse(TOKENS, row.tokens, tokens, "tokens", row.resets_at),
+            LimitUse(COST, row.cost, cost, "cost", row.resets_at),
+        )
+
+    @classmethod
+    def read(cls, user_id: int) -> DailyAccount | None:
+        """None: the user is gone."""
+        row = READ_ACCOUNT.first(owner=user_id)
+        return cls.of(row) if row else None
+
+    @property
+    def most_runs(self) -> int | None:
+        return None if self.runs.max is None else int(self.runs.max)
+
+    def reached(self, new_runs: int) -> LimitUse | None:
+        """The first limit that forbids so many more runs."""
+        if self.runs.max is not None and self.runs.used + new_runs > self.runs.max:
+            return self.runs
+        spent = (self.tokens, self.cost)
+        return next((one for one in spent if one.max is not None and one.used >= one.max), None)
+
+
+class DailyUseQuerySet(models.QuerySet["DailyUse"]):
+    # Mutators
+
+    def count_run(self, session_id: UUID, account: DailyAccount) -> bool:
+        """Count one run of the session's owner. False: the limit was reached meanwhile."""
+        counted = COUNT_RUNS.first(session=session_id, new_runs=1, most_runs=account.most_runs)
+        return counted is not None
+
+    def add(self, session_id: UUID | str, usage: TokenUsage, cost: Decimal | None) -> None:
+        """Add what a request beside the runs has used."""
+        tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+        if tokens or cost:
+            ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0)
+
+
+class DailyUse(models.Model):
+    """Written by the statements that start runs and store what they use; kept for the admin."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField()  # UTC
+    runs = models.IntegerField(default=0)
+    tokens = models.BigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=18, decimal_places=9, default=0)
+
+    objects = DailyUseQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "use of a day"
+        verbose_name_plural = "use by day"
+        ordering = ("-day", "user")
+        constraints = [
+            models.UniqueConstraint(fields=["user", "day"], name="one_daily_use_per_user_and_day"),
+            models.CheckConstraint(
+                condition=Q(runs__gte=0, tokens__gte=0, cost__gte=0), name="daily_use_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} on {self.day}"

@@ -1,0 +1,49 @@
+"""Which addresses and which environment variables a model's row may name. Staff may edit rows; they must not read secrets.
+
+A key is sent to the address beside it: whoever chooses both reads the variable.
+"""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+# The key of LLM_BASE_URL, and the default of new rows.
+DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"
+
+
+def key_problem(variable: str) -> str:
+    """Why no row may name this environment variable, and what to do; empty if it may."""
+    prefix = settings.LLM_KEY_PREFIX
+    if variable in ("", DEFAULT_KEY_VARIABLE):
+        return ""
+    if variable.startswith(prefix) and variable not in settings.OWN_VARIABLES:
+        return ""
+    return _(
+        "The environment variable %(variable)s is not used: only LLM_API_KEY and names that begin with %(prefix)s are. Give the key to the workers in such a variable, and enter its name here."
+    ) % {"variable": variable, "prefix": prefix}
+
+
+def address_problem(base_url: str) -> str:
+    """Why no row may have this address, and what to do; empty if it may. Without ALLOWED_MODEL_SERVERS any may."""
+    allowed = settings.ALLOWED_MODEL_SERVERS
+    if not allowed or base_url in ("", settings.LLM_BASE_URL):
+        return ""
+    if any(_is_below(base_url, address) for address in allowed):
+        return ""
+    return _(
+        "The address is not below one of ALLOWED_MODEL_SERVERS (%(allowed)s). Choose one of these, or add it to the variable."
+    ) % {"allowed": ", ".join(allowed)}
+
+
+def _is_below(address: str, allowed: str) -> bool:
+    """Whether `address` has the scheme, host and port of `allowed`, and its path or one below."""
+    try:
+        one, other = urlsplit(address), urlsplit(allowed)
+        is_same_server = (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
+    except ValueError:
+        return False
+    # Servers resolve dots in a path, also escaped ones, and clients take a backslash for a slash.
+    is_plain = not any(mark in address for mark in ("@", "%", "\\", "/..", "?", "#"))
+    return is_same_server and is_plain and f"{one.path}/".startswith(f"{other.path.rstrip('/')}/")

@@ -1,0 +1,38 @@
+"""RunSetup: what one attempt at a run answered with."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from chat.models.prompt_version import PromptVersion
+from chat.models.run import Run
+
+
+class RunSetup(models.Model):
+    """Written by the statement that first saves a text of the attempt, or its end: whatever is shown has its setup."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="setups", db_index=False)
+    attempt = models.IntegerField()
+    # The agent as it was, not a reference: it may be renamed and deleted. Null: there was none.
+    agent = models.UUIDField(null=True, blank=True)
+    agent_name = models.CharField(max_length=200, blank=True, default="")
+    version = models.ForeignKey(
+        PromptVersion, on_delete=models.PROTECT, related_name="setups", db_index=False
+    )
+    options = models.JSONField(help_text="What held for its requests beside the prompts.")
+
+    class Meta:
+        ordering = ("run", "attempt")
+        # Not the indexes of the foreign keys: one_setup_per_attempt begins with the run, and versions need no LIKE.
+        indexes = [models.Index(fields=["version"], name="setup_by_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "attempt"], name="one_setup_per_attempt"),
+            models.CheckConstraint(condition=models.Q(attempt__gte=1), name="setup_of_an_attempt"),
+            models.CheckConstraint(
+                condition=models.Q(agent__isnull=False) | models.Q(agent_name=""),
+                name="setup_names_no_agent_without_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"setup of attempt {self.attempt}"

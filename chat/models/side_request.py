@@ -1,0 +1,110 @@
+"""SideRequest: one request to a model beside the answers, for a title or a summary: what it used and, for some hours, its text."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce, Now, TruncDate
+
+from chat.models.compression import Compression
+from chat.models.run import USAGE, Run
+from chat.models.session import Session
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class Purpose(models.TextChoices):
+    TITLE = "title"
+    SUMMARY = "summary"
+
+
+class SideRequestQuerySet(models.QuerySet["SideRequest"]):
+    # Mutators
+
+    def purge_texts(self, older_than: timedelta, *, rows: int) -> int:
+        """Empty the texts of at most this many older requests, whose usage is kept; returns how many were emptied."""
+        old = self.filter(messages__isnull=False, sent_at__lte=Now() - older_than).order_by()
+        return self.filter(pk__in=old.values("pk")[:rows]).update(messages=None, reply="")
+
+    # Queries
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(session__owner=user)
+
+    def used(self, since: datetime, until: datetime) -> Any:
+        """Requests of this period, by UTC day, model and purpose: their number, `used_` tokens and cost."""
+        sent = self.filter(sent_at__gte=since, sent_at__lte=until).order_by()
+        by_day = sent.annotate(day=TruncDate("sent_at", tzinfo=UTC)).values("day", "model", "purpose")
+        tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
+        return by_day.annotate(requests=Count("pk"), used_cost=Sum("cost"), **tokens)
+
+
+def _count() -> Any:
+    return models.IntegerField(null=True, blank=True)
+
+
+class SideRequest(models.Model):
+    """Stored when it has been answered or has failed, retries included. run: whose question and answer a title is made
+    from. number: of the pass, within one attempt at a compression, from 1.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    purpose = models.CharField(max_length=7, choices=Purpose.choices)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="side_requests")
+    run = models.ForeignKey(
+        Run, null=True, blank=True, on_delete=models.CASCADE, related_name="side_requests"
+    )
+    compression = models.ForeignKey(
+        Compression, null=True, blank=True, on_delete=models.CASCADE, related_name="side_requests"
+    )
+    attempt = models.IntegerField(default=1)
+    number = models.IntegerField(default=1)
+    # The name of the model that was asked, kept when its configuration is deleted.
+    model = models.CharField(max_length=200)
+    sent_at = models.DateTimeField()
+    error_code = models.CharField(max_length=40, blank=True, default="")
+    finish_reason = models.CharField(max_length=40, blank=True, default="")
+
+    prompt_tokens = _count()
+    completion_tokens = _count()
+    cached_tokens = _count()
+    reasoning_tokens = _count()
+    # At the model's prices when it was answered; null: a price or a count is unknown.
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
+
+    # As sent and as received, for KEEP_REQUESTS_HOURS; null: not kept any more.
+    messages = models.JSONField(null=True, blank=True)
+    reply = models.TextField(blank=True, default="")
+
+    objects = SideRequestQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("sent_at", "number", "id")
+        indexes = [
+            models.Index(fields=["sent_at"], name="side_request_by_age"),
+            models.Index(
+                fields=["sent_at"], name="side_request_with_text", condition=Q(messages__isnull=False)
+            ),
+        ]
+        constraints = [
+            # Of these purposes alone, each with its subject.
+            models.CheckConstraint(
+                condition=Q(purpose="title", run__isnull=False, compression__isnull=True)
+                | Q(purpose="summary", run__isnull=True, compression__isnull=False),
+                name="side_request_is_for_run_or_compression",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__gte=1, number__gte=1), name="side_request_counts_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(cost__isnull=True) | Q(cost__gte=0), name="side_request_cost_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} {self.number}"

@@ -1,0 +1,97 @@
+"""What users have used today (UTC, the database's clock), and the limits on it that their groups set.
+
+One row per user and day, which every statement that changes it locks last: after the session, and after the run.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from chat.models.sql.statements import Statement
+
+TODAY: Final = "(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC')::date"
+
+
+class DailyAccountRow(NamedTuple):
+    """Used today; then what the most generous group allows: 0 is no limit, None is that no group says anything."""
+
+    resets_at: datetime
+    runs: int
+    tokens: int
+    cost: Decimal
+    is_superuser: bool
+    most_runs: int | None
+    most_tokens: int | None
+    most_cost: Decimal | None
+
+
+class CountedUser(NamedTuple):
+    user_id: int
+
+
+def _most(column: str) -> str:
+    return f"CASE WHEN bool_or({column} = 0) THEN 0 ELSE max({column}) END"
+
+
+# A query for other statements: the columns of DailyAccountRow. Parameters: owner (a user).
+# Plan: primary key, one_daily_use_per_user_and_day, auth_user_groups by user, chat_grouplimits by group.
+DAILY_ACCOUNT: Final = f"""
+    SELECT ({TODAY} + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at,
+        COALESCE(used.runs, 0) AS runs, COALESCE(used.tokens, 0) AS tokens, COALESCE(used.cost, 0) AS cost,
+        account.is_superuser, grouped.most_runs, grouped.most_tokens, grouped.most_cost
+    FROM auth_user AS account
+    LEFT JOIN chat_dailyuse AS used ON used.user_id = account.id AND used.day = {TODAY}
+    CROSS JOIN LATERAL (
+        SELECT {_most("runs_per_day")} AS most_runs, {_most("tokens_per_day")} AS most_tokens,
+            {_most("cost_per_day")} AS most_cost
+        FROM auth_user_groups AS member JOIN chat_grouplimits AS allowed ON allowed.group_id = member.group_id
+        WHERE member.user_id = account.id
+    ) AS grouped
+    WHERE account.id = %(owner)s
+"""  # noqa: S608  constants alone
+READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
+
+
+def count_runs(sessions: str) -> str:
+    """Counts new runs of the owner of the one session in this table, unless they exceed the limit; then it returns nothing.
+
+    Parameters: new_runs, most_runs (NULL: no limit).
+    """
+    return f"""
+        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
+        SELECT owner_id, {TODAY}, %(new_runs)s::int, 0, 0 FROM {sessions}
+        WHERE %(most_runs)s::bigint IS NULL OR %(new_runs)s::int <= %(most_runs)s::bigint
+        ON CONFLICT (user_id, day) DO UPDATE SET runs = used.runs + EXCLUDED.runs
+        WHERE %(most_runs)s::bigint IS NULL OR used.runs + EXCLUDED.runs <= %(most_runs)s::bigint
+        RETURNING user_id
+    """  # noqa: S608  names of tables alone
+
+
+def add_use(runs: str) -> str:
+    """Adds what the runs in this table have used to the day of their owners. Its columns: turn_id, tokens, cost."""
+    return f"""
+        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
+        SELECT session.owner_id, {TODAY}, 0, GREATEST(0, more.tokens), GREATEST(0, more.cost)
+        FROM {runs} AS more JOIN chat_turn AS turn ON turn.id = more.turn_id
+        JOIN chat_session AS session ON session.id = turn.session_id
+        WHERE more.tokens > 0 OR more.cost > 0
+        ON CONFLICT (user_id, day) DO UPDATE
+        SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost
+    """  # noqa: S608  names of tables alone
+
+
+# Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
+COUNT_RUNS: Final = Statement(
+    count_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
+)
+# What a request beside the runs has used. Parameters: session, tokens, cost. Plan: as COUNT_RUNS.
+ADD_USE: Final = Statement(
+    f"""
+    INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
+    SELECT owner_id, {TODAY}, 0, %(tokens)s::bigint, %(cost)s::numeric FROM chat_session WHERE id = %(session)s
+    ON CONFLICT (user_id, day) DO UPDATE
+    SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost
+    RETURNING user_id
+    """,  # noqa: S608  constants alone
+    CountedUser,
+)

@@ -1,0 +1,18 @@
+"""LimitUse: how much of one limit a user has used, as clients are told before they reach it. Pure."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class LimitUse(NamedTuple):
+    """code: of the limit.  max: None: there is none.  unit: what is counted, in the plural.
+
+    resets_at: when `used` starts again at 0, UTC; None: it falls when something ends or is deleted.
+    """
+
+    code: str
+    used: int | Decimal
+    max: int | Decimal | None
+    unit: str
+    resets_at: datetime | None = None

@@ -1,0 +1,116 @@
+"""Quotas: how much of something a user may keep, from settings of which 0 means without limit.
+
+Rows are counted under a lock on the user's row, so creations side by side do not pass a limit together. What staff
+creates in the admin or on the command line is counted and not refused.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from knox.models import AuthToken
+from redis.exceptions import RedisError
+
+from chat.infrastructure import socket_registry
+from chat.models import Agent, Session, StoredBytes
+from chat.protocol.errors import ApiError
+from chat.protocol.limit_use import LimitUse
+from knowledge.models import File, Project
+
+logger = logging.getLogger(__name__)
+
+
+class RowQuota(NamedTuple):
+    """A quota of rows. code: of the refusal. rows: those of a user that count."""
+
+    code: str
+    setting: str
+    rows: Callable[[User], QuerySet[Any]]
+
+    @property
+    def max(self) -> int:
+        """0: no limit."""
+        limit: int = getattr(settings, self.setting)
+        return limit
+
+    def use(self, user: User) -> int:
+        return self.rows(user).count()
+
+    def check(self, user: User) -> None:
+        """Raise ApiError if the user has no room for one more now."""
+        if self.max and self.use(user) >= self.max:
+            raise ApiError(self.code, max=self.max)
+
+    @contextmanager
+    def room_for_one(self, user: User) -> Iterator[None]:
+        """A transaction in which the user may create one more. Raises ApiError if there is no room.
+
+        Inside another transaction the lock lasts until the end of that one; take the locks of sessions before it.
+        """
+        with transaction.atomic():
+            lock_user(user)
+            self.check(user)
+            yield
+
+
+def limit_uses(user: User) -> Iterator[LimitUse]:
+    """All quotas of a user; without open sockets while Redis is unreachable."""
+    rows = (
+        (SESSIONS, "sessions"),
+        (AGENTS, "agents"),
+        (PROJECTS, "projects"),
+        (FILES, "files"),
+        (TOKENS, "tokens"),
+    )
+    for quota, unit in rows:
+        yield LimitUse(unit, quota.use(user), quota.max or None, unit)
+    # The sum made last: clients ask often.
+    stored = StoredBytes.objects.filter(user=user).values_list("total", flat=True).first()
+    yield LimitUse("stored_bytes", stored or 0, settings.MAX_STORED_BYTES_PER_USER or None, "bytes")
+    try:
+        open_sockets = socket_registry.count_now(user.pk)
+    except RedisError as error:
+        logger.warning("user %s: open sockets are not counted: %s", user.pk, error)
+    else:
+        yield LimitUse("sockets", open_sockets, settings.MAX_SOCKETS_PER_USER or None, "sockets")
+
+
+# Expired tokens count until they are deleted.
+SESSIONS: Final = RowQuota("too_many_sessions", "MAX_SESSIONS_PER_USER", Session.objects.visible_to)
+AGENTS: Final = RowQuota("too_many_agents", "MAX_AGENTS_PER_USER", Agent.objects.visible_to)
+PROJECTS: Final = RowQuota("too_many_projects", "MAX_PROJECTS_PER_USER", Project.objects.visible_to)
+TOKENS: Final = RowQuota(
+    "too_many_tokens", "MAX_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
+)
+FILES: Final = RowQuota("too_many_files", "MAX_FILES_PER_USER", File.objects.visible_to)
+
+
+def lock_user(user: User) -> None:
+    """Until the end of the transaction, others who lock this user wait. Inserts of rows that refer to the user do not."""
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+
+
+def check_storage(user_id: int, summed: int, new_bytes: int = 1) -> None:
+    """Raise ApiError if the user has no room for so many more bytes.
+
+    summed: what StoredBytes says, or the user has at least. Only a sum over the limit is checked against what is there
+    now: chats may have been deleted since.
+    """
+    most = settings.MAX_STORED_BYTES_PER_USER
+    if most and summed + new_bytes > most and StoredBytes.objects.sum_of(user_id) + new_bytes > most:
+        raise ApiError("storage_full", max=most)
+
+
+def check_answers(stored: int, new: int) -> None:
+    """Raise ApiError if a question with so many answers may not have `new` more, of whichever models and columns.
+
+    The caller holds the lock of the question's session, unless nothing is stored of the question yet.
+    """
+    most = settings.MAX_ANSWERS_PER_QUESTION
+    if most and stored + new > most:
+        raise ApiError("too_many_answers", max=most)

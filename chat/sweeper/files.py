@@ -1,0 +1,97 @@
+"""Repairs files: those of dead workers, with a lost queue message, or with an unannounced end; and deletes blobs.
+
+Idempotent, and safe beside live workers and other sweepers.
+"""
+
+import logging
+from datetime import timedelta
+from itertools import takewhile
+from typing import Final
+
+from django.utils import timezone
+
+from chat.events import files as file_events
+from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
+from chat.runs.task_queue import UNREACHABLE, queue_length, send_message
+from chat.sweeper.repairs import attempt_repair
+from knowledge import blobs
+from knowledge.models import File
+
+logger = logging.getLogger(__name__)
+
+# The storage is compared with the rows so often; a blob without a row is an upload that was broken off, once it is as old.
+COMPARE_EVERY_S: Final = 3600.0
+UNREFERENCED_FOR: Final = timedelta(hours=1)
+_BATCH: Final = 200
+
+
+def take_over() -> int:
+    """Requeue or fail the files of dead workers; return how many."""
+    return sum(attempt_repair(f"file {dead.pk}", _take_over, dead) for dead in File.objects.abandoned())
+
+
+def announce_ended() -> int:
+    """Publish ends that a crash kept from being published, until Redis does not answer; return how many."""
+    announced = takewhile(file_events.announce_end, File.objects.unannounced()[:_BATCH])
+    return sum(1 for _ in announced)
+
+
+def enqueue_lost() -> int:
+    """Send the messages of unclaimed files again; return how many. Raises one of task_queue.UNREACHABLE.
+
+    Only if the queue is empty: otherwise the workers are busy, and no message has been lost.
+    """
+    waiting = [str(pk) for pk in File.objects.unclaimed().values_list("pk", flat=True)]
+    if not waiting or queue_length(INGEST_QUEUE):
+        return 0
+    for pk in waiting:
+        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=pk)
+    return len(waiting)
+
+
+class BlobKeeper:
+    """Deletes the blobs of deleted files, and once an hour those that never got a row."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def purge(self, now_s: float) -> int:
+        """Return how many were deleted. now_s: monotonic clock."""
+        purged = attempt_repair("a deleted blob", blobs.purge_deleted)
+        if now_s >= self._next_at:
+            self._next_at = now_s + COMPARE_EVERY_S
+            try:
+                purged += compare_storage()
+            except OSError:  # all other repairs go on without the storage
+                logger.exception("the storage cannot be compared with the table")
+        return purged
+
+
+def compare_storage() -> int:
+    """Delete blobs that never got a row, and log rows whose blob is gone; return how many were deleted."""
+    found = blobs.compare_with_rows(timezone.now() - UNREFERENCED_FOR)
+    if found.missing:
+        logger.error(
+            "%s files have lost their content, among them %s", len(found.missing), found.missing[:10]
+        )
+    return sum(map(blobs.discard, found.unreferenced))
+
+
+def _take_over(dead: File) -> bool:
+    if not dead.has_failures_left:
+        if not dead.end_failed("file_unreadable"):
+            return False
+        logger.error("file %s: failed after its worker died %s times", dead.pk, dead.failures + 1)
+        return file_events.announce_end(dead)
+    if not dead.take_from_dead_worker():
+        return False
+    logger.warning("file %s: taken from a dead worker", dead.pk)
+    _enqueue(dead)
+    return True
+
+
+def _enqueue(file: File) -> None:
+    try:
+        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=str(file.pk))
+    except UNREACHABLE as error:
+        logger.warning("file %s: not enqueued yet: %s", file.pk, error)

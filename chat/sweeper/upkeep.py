@@ -1,0 +1,54 @@
+"""After events of a session: measures what it takes up, and deletes its events beyond KEEP_EVENTS_PER_SESSION."""
+
+import logging
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from chat.models import Session, SessionEvent, StoredBytes
+from chat.sweeper.repairs import attempt_repair
+
+logger = logging.getLogger(__name__)
+
+EVERY_S: Final = 5.0
+# Of one sweep; later sweeps do the rest.
+SESSIONS_AT_ONCE: Final = 100
+
+
+class SessionUpkeep:
+    """Every five seconds; while there is more to do, at every call."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def tend(self, now_s: float) -> int:
+        """Return the number of sessions that are up to date now. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        waiting = StoredBytes.objects.unmeasured(SESSIONS_AT_ONCE)
+        owners: list[int] = []
+        for session in waiting:
+            attempt_repair(f"session {session}", _tend_one, session, owners)
+        for owner in set(owners):
+            StoredBytes.objects.refresh(owner)
+        if len(waiting) < SESSIONS_AT_ONCE:
+            self._next_at = now_s + EVERY_S
+        return len(owners)
+
+
+def _tend_one(session: UUID, owners: list[int]) -> None:
+    """owners: is extended by the session's, if that is measured."""
+    purge_events(session)
+    owner = StoredBytes.objects.measure(session)
+    if owner is not None:
+        owners.append(owner)
+
+
+def purge_events(session: UUID) -> int:
+    """Delete all but the newest events; return how many. A client that lacks more than those receives `resync`."""
+    kept = settings.KEEP_EVENTS_PER_SESSION
+    latest = Session.objects.filter(pk=session).values_list("latest_event", flat=True).first()
+    if not kept or latest is None or latest <= kept:
+        return 0
+    return SessionEvent.objects.filter(session=session, n__lte=latest - kept).delete()[0]

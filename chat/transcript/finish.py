@@ -1,0 +1,73 @@
+"""Finish: how a model ended its last inference, and whether that left the answer incomplete. Pure."""
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+LENGTH: Final = "length"
+FILTERED: Final = "content_filter"
+# Ours: the run has reached a limit on what one may use (decision 0088).
+TOKENS_USED_UP: Final = "token_limit"
+CHARACTERS_USED_UP: Final = "character_limit"
+RUN_LIMITS: Final = (TOKENS_USED_UP, CHARACTERS_USED_UP)
+# Reasons for which an answer looks whole and is not.
+CUT: Final = (LENGTH, FILTERED, *RUN_LIMITS)
+# What some servers say instead of "length", in lower case. None may say what is ours to say.
+_OTHER_NAMES: Final = {"max_tokens": LENGTH, "model_length": LENGTH, **dict.fromkeys(RUN_LIMITS, LENGTH)}
+# If a server gives several: the first of these counts.
+_WEIGHTIEST_FIRST: Final = ("refusal", FILTERED, LENGTH)
+_MAX_CHARACTERS: Final = 40
+_SENTENCES: Final = {
+    FILTERED: "Cut by the provider's filter.",
+    TOKENS_USED_UP: "Stopped: one answer may use no more tokens.",
+    CHARACTERS_USED_UP: "Stopped: one answer may not be longer.",
+}
+
+
+class Finish(NamedTuple):
+    """reason: as OpenAI names it; another one as the server gave it; empty if it gave none.
+
+    tokens: what the model had generated when it was cut at its output limit; None otherwise.
+    """
+
+    reason: str = ""
+    tokens: int | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        return self.reason in CUT
+
+    @property
+    def is_cut_at_limit(self) -> bool:
+        """Whether the model could go on, if it were asked to."""
+        return self.reason == LENGTH
+
+    @property
+    def is_at_run_limit(self) -> bool:
+        """Whether the run has used all that one run may use."""
+        return self.reason in RUN_LIMITS
+
+    @property
+    def cut_reason(self) -> str | None:
+        """For clients, who are told of it only if the answer is incomplete."""
+        return self.reason if self.is_cut else None
+
+    @property
+    def sentence(self) -> str:
+        """What a reader of an incomplete answer should know, in English; empty for a whole one."""
+        if self.reason in _SENTENCES:
+            return _SENTENCES[self.reason]
+        if self.reason != LENGTH:
+            return ""
+        if not self.tokens:
+            return "Stopped at the output limit."
+        return f"Stopped at {self.tokens:,} {'token' if self.tokens == 1 else 'tokens'}."
+
+
+WHOLE: Final = Finish()
+
+
+def finish_reason(given: Collection[str]) -> str:
+    """The reason of an inference, from all that its server gave."""
+    known = {_OTHER_NAMES.get(reason.lower(), reason) for reason in given}
+    weighty = next((reason for reason in _WEIGHTIEST_FIRST if reason in known), None)
+    return weighty or min(known, default="")[:_MAX_CHARACTERS]

@@ -1,0 +1,73 @@
+"""The text of an answer as one text to read, with a paragraph break at each round of tools. Pure.
+
+A message's `text` is what was streamed, and what a model writes before a round and after it follows directly on each
+other. Whatever shows or passes on the text without the rounds in between uses `readable_text`;
+`web/static/chat/state/passages.js` is the same for the page, and both pass tests/chat/transcript/passages.json.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+# What contains a fence, its mark, and the rest of its line.
+_FENCE: Final = re.compile(r"([ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*)(`{3,}|~{3,})(.*)")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t\r]*\n)+")
+
+
+def readable_text(text: str, rounds: Iterable[tuple[int, str]]) -> str:
+    """The text of an answer with its paragraph breaks.
+
+    rounds: turn_number and text_before of its top-level calls, oldest first; parallel calls have the same.
+    """
+    return join_passages(_passages(text, dict(rounds).values()))
+
+
+def join_passages(passages: Iterable[str]) -> str:
+    """The passages as paragraphs; blank ones are left out, and a code block that one leaves open is closed."""
+    joined = ""
+    for passage in passages:
+        if not joined:
+            joined = passage if passage.strip() else ""
+        elif passage.strip():
+            blank = _BLANK_LINES.match(passage)
+            joined = f"{close_code_block(joined.rstrip())}\n\n{passage[blank.end() if blank else 0 :]}"
+    return joined
+
+
+def close_code_block(text: str) -> str:
+    """The text with an open code block closed, which would contain all that follows."""
+    opened: tuple[str, str] | None = None
+    for line in text.split("\n"):
+        if opened and _is_contained(opened[0]) and line.strip() and line[0] not in " \t>":
+            opened = None  # it ended with its list or quotation
+        fence = _FENCE.match(line)
+        if fence:
+            opened = _after_fence(opened, *fence.groups())
+    if opened is None or _is_contained(opened[0]):
+        return text
+    return f"{text}\n{opened[0]}{opened[1]}"
+
+
+def _passages(text: str, before: Iterable[str]) -> Iterator[str]:
+    """The texts before each round, and the one after the last. text: may end in any of them."""
+    at = 0
+    for each in before:
+        if not text.startswith(each[: len(text) - at], at):
+            break
+        yield text[at : at + len(each)]
+        at += len(each)
+    yield text[at:]
+
+
+def _after_fence(
+    opened: tuple[str, str] | None, container: str, mark: str, rest: str
+) -> tuple[str, str] | None:
+    if opened is None:
+        is_inline = mark[0] == "`" and "`" in rest
+        return None if is_inline else (container, mark)
+    return None if mark.startswith(opened[1]) and not rest.strip() else opened
+
+
+def _is_contained(container: str) -> bool:
+    """Whether a fence stands in a list or a quotation, and ends with it."""
+    return bool(container.strip()) or len(container) > 3

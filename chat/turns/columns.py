@@ -1,0 +1,44 @@
+"""The columns in which a question's answers stand: one per model of a turn, each with the attempts that were made in it."""
+
+from typing import NamedTuple, Self
+from uuid import UUID
+
+from chat.models import ChatMessage, Run
+from chat.protocol.errors import ApiError
+
+
+class AnswerColumns(NamedTuple):
+    """The columns that are shown below a question, and the one in which an answer is replaced.
+
+    runs: the newest of each column, by model_index. answers: all that the question has. replaced: None: a new turn has columns of its own. stays_aside: the
+    conversation goes on from another column than that of `replaced`.
+    """
+
+    runs: list[Run]
+    answers: int
+    replaced: Run | None
+    stays_aside: bool
+
+    @classmethod
+    def read(cls, question: ChatMessage, replace: UUID | None) -> Self:
+        """replace: the run whose answer is replaced. Raises ApiError if it does not answer the question."""
+        answering = Run.objects.filter(turn__user_message=question).select_related("turn")
+        runs = list(answering.order_by("model_index", "created_at"))
+        shown = next((run for run in runs if run.message_id == question.latest_child_id), None)
+        replaced = next((run for run in runs if run.pk == replace), None)
+        if replace and replaced is None:
+            raise ApiError("run_not_found", field="replace")
+        place = (replaced or shown or runs[-1]).turn.columns_id if runs else None
+        newest = {run.model_index: run for run in runs if run.turn.columns_id == place}
+        stays_aside = (
+            replaced is not None
+            and shown is not None
+            and shown.turn.columns_id == place
+            and shown.model_index != replaced.model_index
+        )
+        return cls(list(newest.values()), len(runs), replaced, stays_aside)
+
+    @property
+    def models(self) -> list[str]:
+        """The models that answered: of the replaced run, or of all columns."""
+        return [run.model for run in ([self.replaced] if self.replaced else self.runs)]

@@ -1,0 +1,89 @@
+"""Continues an answer that was cut at the model's output limit: its run is queued again and adds to the same message.
+
+The next attempt opens the log with the text so far; from then on everything is as after the loss of a worker.
+"""
+
+import logging
+from functools import partial
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import transaction
+from redis.exceptions import RedisError
+
+from chat.events import session_events
+from chat.log.progress import present_live_message
+from chat.log.stream import append_now, run_log
+from chat.models import ChatMessage, Run, Session, TipSnapshot, Turn
+from chat.models.daily_use import DailyUse
+from chat.models.run_spending import run_limits
+from chat.presenters.turns import present_continuation
+from chat.prompts import dynamic_context, prompt_blocks
+from chat.protocol.errors import ApiError
+from chat.protocol.wire import Snapshot, encode
+from chat.runs import admission, daily_limits, quotas, task_queue
+from chat.turns.current_branch import lock_session
+
+logger = logging.getLogger(__name__)
+
+
+class Continuation(NamedTuple):
+    """run: as it is now.  is_repeat: it is being continued already."""
+
+    run: Run
+    is_repeat: bool = False
+
+
+def continue_answer(run: Run) -> Continuation:
+    """Queue the run again. Raises ApiError; then nothing was changed.
+
+    run: from for_work(). One that is being continued already stays as it is: two tabs start one continuation.
+    """
+    task_queue.check_reachable()
+    provided_context = dynamic_context.build(run.turn.session)
+    with transaction.atomic():
+        session = lock_session(run.turn.session)
+        now = _read(run.pk)
+        if now.is_live and now.continuations:
+            return Continuation(now, is_repeat=True)
+        if now.is_live or not now.finish.is_cut_at_limit:
+            raise ApiError("not_continuable")
+        if not run_limits().allow_more(now.spending, len(now.message.text)):
+            raise ApiError("run_limit_reached")
+        _admit(session)
+        additional = Turn.objects.additional_context_of(now.turn.user_message)
+        context = prompt_blocks.run_context(session.agent, provided_context, additional)
+        if not Run.objects.go_on(run.pk, dynamic_context=context):
+            raise ApiError("not_continuable")
+        continued = _read(run.pk)
+        transaction.on_commit(partial(_open_log, continued), robust=True)
+        session_events.record(session, "run_continued", present_continuation(continued))
+        task_queue.enqueue_on_commit([continued])
+    return Continuation(continued)
+
+
+def _read(run_id: UUID) -> Run:
+    return Run.objects.for_work().get(pk=run_id)
+
+
+def _admit(session: Session) -> None:
+    """Count it as one more run of today. Raises ApiError."""
+    snapshot = TipSnapshot.read(session, None, None)
+    if snapshot is None:
+        raise ApiError("session_not_found")
+    quotas.check_storage(session.owner_id, snapshot.stored_bytes)
+    admission.check(snapshot.own_runs, snapshot.queued_runs, 1)
+    daily_limits.check(snapshot.account, 1)
+    if not DailyUse.objects.count_run(session.pk, snapshot.account):
+        raise daily_limits.refusal(snapshot.account.runs)
+
+
+def _open_log(run: Run) -> None:
+    """Replace the log, which ends with `stop`, by the text so far: who reads from its beginning waits for more."""
+    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
+    snapshot = Snapshot(str(run.pk), run.attempt, 0, present_live_message(message))
+    try:
+        append_now(run_log(run.turn.session_id, run.pk), run.attempt, 0, [encode(snapshot)], base=0)
+    except RedisError as error:
+        # The next attempt replaces it as well.
+        logger.warning("run %s: its log still ends with the first stop: %s", run.pk, error)

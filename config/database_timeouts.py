@@ -1,0 +1,56 @@
+"""How long a process may use a database connection for one statement, wait for a lock, or idle inside a transaction.
+
+The limits depend on what the process does (decision 0086). They are sent as startup options of each connection.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+
+class Timeouts(NamedTuple):
+    """statements: as a multiple of STATEMENT_TIMEOUT.  lock_s, idle_s: seconds, idle_s inside a transaction."""
+
+    statements: int
+    lock_s: int
+    idle_s: int
+
+
+# Role of a process -> its limits.
+LIMITS: Final = {
+    "web": Timeouts(1, lock_s=5, idle_s=30),
+    "worker": Timeouts(1, lock_s=5, idle_s=30),
+    # Leaves what is locked to its next sweep; deletes old requests in batches.
+    "sweeper": Timeouts(2, lock_s=1, idle_s=30),
+    # Measures whole branches, and nobody waits for it.
+    "compression": Timeouts(4, lock_s=5, idle_s=60),
+    # Stores texts of up to 25 MB.
+    "ingest": Timeouts(2, lock_s=5, idle_s=30),
+}
+# A word of its command line -> the role of the process, the first that fits; other processes (migrations, management
+# commands) have no limits.
+_ROLES: Final = {
+    "sweep_runs": "sweeper",
+    "config.compression_app": "compression",
+    "config.ingest_app": "ingest",
+    "config.asgi:application": "web",
+    "worker": "worker",
+}
+
+
+def role_of(command: Sequence[str]) -> str | None:
+    """The role of a process of the Procfile by its command line; None for any other."""
+    return next((role for word, role in _ROLES.items() if word in command), None)
+
+
+def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:
+    """The value of libpq's `options`; empty if this process has no limits, or all are switched off by 0 seconds."""
+    role = role_of(command)
+    if role is None or not statement_timeout_s:
+        return ""
+    limits = LIMITS[role]
+    seconds = {
+        "statement_timeout": limits.statements * statement_timeout_s,
+        "lock_timeout": limits.lock_s,
+        "idle_in_transaction_session_timeout": limits.idle_s,
+    }
+    return " ".join(f"-c {name}={value}s" for name, value in seconds.items())

@@ -1,0 +1,82 @@
+"""How log records are written: as text, or as JSON lines (LOG_FORMAT=json), with the ids of chat/infrastructure/log_context.py.
+
+A record whose message is a mapping (LLM_REQUEST, LLM_RESPONSE) is one JSON object on a line in both formats.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.infrastructure import log_context
+
+# Kept library; it writes the attributes that ContextFilter adds, and merges messages that are mappings.
+_JSON: Final = {
+    "()": "pythonjsonlogger.json.JsonFormatter",
+    "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+    "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+    "datefmt": "%Y-%m-%dT%H:%M:%S%z",
+    "json_ensure_ascii": False,
+}
+
+
+class ContextFilter(logging.Filter):
+    """Adds the current ids to a record as attributes; drops none."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        fields = log_context.current()
+        record.context = fields
+        for name, value in fields.items():
+            record.__dict__.setdefault(name, value)
+        return True
+
+
+class TextFormatter(logging.Formatter):
+    """`time LEVEL logger: message [run=… request_id=…]`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if isinstance(record.msg, Mapping):
+            return json.dumps(record.msg, ensure_ascii=False, default=str)
+        return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  overrides logging.Formatter
+        fields: Mapping[str, Any] = getattr(record, "context", {})
+        ids = " ".join(f"{name}={value}" for name, value in fields.items())
+        return f"{super().formatMessage(record)} [{ids}]" if ids else super().formatMessage(record)
+
+
+def logging_settings(log_format: str, *, development: bool) -> dict[str, Any]:
+    """Django's LOGGING: everything goes to stderr, from WARNING on; errors of requests also to ADMINS by mail."""
+    text = {
+        "()": "config.log_format.TextFormatter",
+        "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+    }
+    console = {"handlers": ["console"], "propagate": False}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"context": {"()": "config.log_format.ContextFilter"}},
+        "formatters": {"console": _JSON if log_format == "json" else text},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "console",
+                "filters": ["context"],
+            },
+            "mail_admins": {"class": "django.utils.log.AdminEmailHandler", "level": "ERROR"},
+            "null": {"class": "logging.NullHandler"},
+        },
+        "root": {"handlers": ["console"], "level": "WARNING"},
+        "loggers": {
+            # These libraries install handlers of their own.
+            "django": {
+                "handlers": ["console", "mail_admins"],
+                "propagate": False,
+                "level": "INFO" if development else "WARNING",
+            },
+            # Not each 404, and no traceback for a host name that anybody may send.
+            "django.request": {"level": "WARNING" if development else "ERROR"},
+            "django.security.DisallowedHost": {"handlers": ["null"], "propagate": False},
+            "uvicorn": {**console, "level": "WARNING"},
+        },
+    }

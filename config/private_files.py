@@ -1,0 +1,48 @@
+"""Keeps what Turnwire stores from other users of the machine: private folders, and tighter modes for older files.
+
+The launcher has the umask of whoever started it: with a stricter one, Python would change the modes of compiled modules
+beside the code. The servers that store data have the umask PRIVATE_UMASK (programs.py).
+"""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+# What is private in DATA_DIR. DATA_DIR may hold more than ours: nothing else is touched. Not here: `postgres`, which Postgres
+# keeps private itself; `static` and `programs`, which are public.
+FOLDERS: Final = ("logs", "media", "model", "valkey")
+FILES: Final = ("environment.json", "lock", "postgres.password", "secret_key")
+PRIVATE_UMASK: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_data_dir(directory: Path) -> None:
+    """Make DATA_DIR if it is missing. Started by root, another user id runs Postgres, which may have to pass through it."""
+    if not directory.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        if os.geteuid() == 0:
+            directory.chmod(0o711)
+
+
+def close_to_others(directory: Path) -> None:
+    """Make the private folders, and close what is in them: what is ours, never through a link."""
+    for name in (*FOLDERS, *FILES):
+        path = directory / name
+        if name in FOLDERS:
+            path.mkdir(mode=0o700, exist_ok=True)
+        _close(path)
+        if path.is_dir() and not path.is_symlink():
+            for folder, folders, files in os.walk(path):
+                for entry in folders + files:
+                    _close(Path(folder, entry))
+
+
+def _close(path: Path) -> None:
+    # A file may vanish, and one of another user cannot be changed.
+    with contextlib.suppress(OSError):
+        found = path.lstat()
+        is_ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+        if is_ours and found.st_mode & PRIVATE_UMASK:
+            path.chmod(stat.S_IMODE(found.st_mode) & ~PRIVATE_UMASK)

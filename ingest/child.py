@@ -1,0 +1,103 @@
+"""Runs the reader of one file in a child process: a fresh interpreter without secrets, limited in time and memory.
+
+The child gets a folder with `content`, and leaves `outcome.json` there, with `text` or `picture`. Whatever it does
+otherwise (crash, hang, be killed) is an outcome as well.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from django.conf import settings
+
+from ingest.reader.outcome import MAX_PICTURE_BYTES, MAX_TEXT_BYTES, Outcome, crash_code, limits_code
+from knowledge.models import File
+from knowledge.models.file import BEAT_S
+
+logger = logging.getLogger(__name__)
+
+# From its start to its end; its processor time is limited in ingest/reader/limits.py.
+WALL_CLOCK_S: Final = 75.0
+_MAX_OUTCOME_BYTES: Final = 64 * 1024
+# How a process ends that has used up its processor time or all memory of the machine.
+_LIMIT_SIGNALS: Final = {signal.SIGXCPU, signal.SIGKILL}
+_decode: Final = msgspec.json.Decoder(Outcome).decode
+
+
+class LostLease(Exception):
+    """The file was deleted, or belongs to another attempt; what was read is dropped."""
+
+
+def read_in_child(file: File, folder: Path) -> Outcome:
+    """Read `folder`/content as a file of this name and type. Raises TimeoutError, LostLease.
+
+    The lease is extended meanwhile.
+    """
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen(  # noqa: S603  our own program
+            [sys.executable, "-m", "ingest.reader", file.content_type, str(folder)],
+            cwd=settings.BASE_DIR, env=_environment(folder),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        status = _wait(child, file)
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+    if status == 0:
+        outcome = _outcome(file, folder)
+        if outcome.error:
+            logger.info("file %s: %s %s", file.pk, outcome.error, _end_of(folder / "log"))
+        return outcome
+    logger.warning("file %s: its reader ended with %s: %s", file.pk, status, _end_of(folder / "log"))
+    killed = status < 0 and signal.Signals(-status) in _LIMIT_SIGNALS
+    return Outcome(error=limits_code(file.content_type) if killed else crash_code(file.content_type))
+
+
+def _wait(child: "subprocess.Popen[bytes]", file: File) -> int:
+    limit = time.monotonic() + WALL_CLOCK_S
+    while True:
+        left = limit - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        try:
+            return child.wait(min(BEAT_S, left))
+        except subprocess.TimeoutExpired:
+            if not file.extend_lease():
+                raise LostLease from None
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Nothing of this process's own, which holds secrets."""
+    return {
+        "PATH": os.defpath,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+    }
+
+
+def _outcome(file: File, folder: Path) -> Outcome:
+    """What the child has left, if it is well-formed: the child has read hostile bytes."""
+    limits = {"outcome.json": _MAX_OUTCOME_BYTES, "text": MAX_TEXT_BYTES, "picture": MAX_PICTURE_BYTES}
+    for name, most in limits.items():
+        path = folder / name
+        if path.is_symlink() or (path.exists() and path.stat().st_size > most):
+            return Outcome(error=limits_code(file.content_type))
+    try:
+        return _decode((folder / "outcome.json").read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        logger.warning("file %s: its reader left no outcome: %s", file.pk, error)
+        return Outcome(error=crash_code(file.content_type))
+
+
+def _end_of(log: Path) -> str:
+    return log.read_bytes()[-2000:].decode(errors="replace")

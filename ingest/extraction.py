@@ -1,0 +1,100 @@
+"""Extracts the text of one file: claims it, has it read in a child process, and stores how that ended, once.
+
+The row decides, not the queue's message: only the attempt that holds its lease may end it (knowledge/models/file.py).
+"""
+
+import logging
+import shutil
+import tempfile
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+
+from chat.events import files as file_events
+from chat.infrastructure.fault_points import reach
+from chat.protocol.file_errors import FILE_ERRORS
+from ingest.child import LostLease, read_in_child
+from ingest.reader.outcome import Outcome, limits_code
+from knowledge import blobs
+from knowledge.models import Extraction, File, FileKind
+
+logger = logging.getLogger(__name__)
+
+
+def extract(file_id: str) -> None:
+    """Return when the file has ended, or could not be claimed."""
+    file = File.objects.claim(file_id)
+    if file is None:
+        logger.debug("file %s: not claimed", file_id)
+        return
+    reach("after_file_claim")
+    with tempfile.TemporaryDirectory(prefix="turnwire-ingest-") as name:
+        folder = Path(name)
+        try:
+            outcome = _read(file, folder)
+        except LostLease:
+            logger.warning("file %s: deleted, or given to another worker", file.pk)
+            return
+        reach("before_file_end")
+        if _end(file, outcome, folder):
+            reach("after_file_end")
+            file_events.announce_end(file)
+
+
+def _read(file: File, folder: Path) -> Outcome:
+    """Raises LostLease."""
+    try:
+        _copy_content(file, folder / "content")
+    except FileNotFoundError:
+        return Outcome(error="file_missing")
+    except OSError:
+        logger.exception("file %s: the storage fails", file.pk)
+        return Outcome(error="file_unreadable")
+    try:
+        outcome = read_in_child(file, folder)
+    except TimeoutError:
+        logger.warning("file %s: took too long", file.pk)
+        return Outcome(error=limits_code(file.content_type))
+    if outcome.error and outcome.error not in FILE_ERRORS:
+        return Outcome(error="file_unreadable")
+    return outcome
+
+
+def _copy_content(file: File, target: Path) -> None:
+    with default_storage.open(str(file.content.name)) as content, target.open("wb") as copy:
+        shutil.copyfileobj(content, copy, 1024 * 1024)
+
+
+def _end(file: File, outcome: Outcome, folder: Path) -> bool:
+    """Store the end. False if another attempt holds the row."""
+    if outcome.error:
+        return file.end_failed(outcome.error)
+    text = (folder / "text").read_bytes().decode() if outcome.has_text else ""
+    content, size = _store_picture(file, folder) if outcome.has_picture else ("", 0)
+    reach("after_picture_stored")
+    found = Extraction(
+        FileKind(outcome.kind),
+        outcome.content_type or file.content_type,
+        text,
+        outcome.token_count,
+        outcome.width_px,
+        outcome.height_px,
+        content,
+        size,
+    )
+    is_stored = False
+    try:
+        is_stored = file.end_ready(found)
+    finally:
+        if content and not is_stored:
+            blobs.discard(content)
+    blobs.purge_on_commit()
+    return is_stored
+
+
+def _store_picture(file: File, folder: Path) -> tuple[str, int]:
+    """The path of the picture without metadata, which replaces the upload, and its size in bytes."""
+    picture = folder / "picture"
+    with picture.open("rb") as content:
+        path = blobs.store(content, f"{blobs.upload_path(file.pk)}-{file.attempt}")
+    return path, picture.stat().st_size

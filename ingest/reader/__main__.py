@@ -1,0 +1,18 @@
+"""The child process: limits itself, reads the file, and leaves the outcome in the folder."""
+
+import sys
+from pathlib import Path
+
+from ingest.reader.limits import limit_this_process
+
+
+def main(content_type: str, folder: Path) -> None:
+    limit_this_process()
+    # After the limits: what is imported counts as well.
+    from ingest.reader.reading import read
+
+    read(content_type, folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

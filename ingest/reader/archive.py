@@ -1,0 +1,107 @@
+"""Zip archives, and documents that are one: checked as a whole before anything in them is read."""
+
+import stat
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
+from ingest.reader.text import decode
+from ingest.reader.xml_check import check_xml, looks_like_xml
+
+MAX_ENTRIES: Final = 10_000
+# What all entries together may unpack to.
+MAX_UNPACKED_BYTES: Final = 200 * 1024 * 1024
+# More than this many times its size is a bomb, unless it is small.
+MAX_RATIO: Final = 100
+SMALL_BYTES: Final = 10 * 1024 * 1024
+_ARCHIVES: Final = (
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\x28\xb5\x2f\xfd",
+)
+# Where Office documents keep others, which are not opened.
+_EMBEDDED: Final = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
+_OLE: Final = b"\xd0\xcf\x11\xe0"
+_ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
+_HEAD: Final = 512
+
+
+def open_checked(path: Path, *, xml_with_doctype: Collection[str] | None = ()) -> zipfile.ZipFile:
+    """Open an archive that unpacks to little, and holds no archive, no name that leads outside and no unsafe XML.
+
+    xml_with_doctype: endings of names of XML that may have a document type and errors; None: XML is not checked.
+    Raises Unreadable.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise Unreadable("document_encrypted" if _is_encrypted(path) else "document_corrupt") from None
+    entries = archive.infolist()
+    _check_sizes(entries, path.stat().st_size)
+    for entry in entries:
+        _check_entry(entry)
+    for entry in entries:
+        if not entry.is_dir():
+            _check_content(archive, entry, xml_with_doctype)
+    return archive
+
+
+def read_texts(path: Path) -> str:
+    """The names of all entries, and the content of those that are text."""
+    parts, characters = [], 0
+    with open_checked(path, xml_with_doctype=None) as archive:
+        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        parts.append("\n".join(entry.filename for entry in entries))
+        for entry in entries:
+            content = archive.read(entry)
+            if not content or b"\x00" in content[:_HEAD]:
+                continue
+            text = decode(content)
+            characters += len(text)
+            if characters > MAX_TEXT_CHARACTERS:
+                raise Unreadable("archive_limits")
+            parts.append(f"{entry.filename}\n\n{text}")
+    return "\n\n".join(parts)
+
+
+def _is_encrypted(path: Path) -> bool:
+    """Whether this is what Office puts an encrypted document into: a container of its older format."""
+    with path.open("rb") as content:
+        return content.read(4) == _OLE and _ENCRYPTED in content.read()
+
+
+def _check_sizes(entries: Collection[zipfile.ZipInfo], packed_bytes: int) -> None:
+    unpacked = sum(entry.file_size for entry in entries)
+    is_bomb = unpacked > SMALL_BYTES and unpacked > MAX_RATIO * packed_bytes
+    if len(entries) > MAX_ENTRIES or unpacked > MAX_UNPACKED_BYTES or is_bomb:
+        raise Unreadable("archive_limits")
+
+
+def _check_entry(entry: zipfile.ZipInfo) -> None:
+    name = entry.orig_filename.replace("\\", "/")
+    leads_outside = name.startswith("/") or ".." in name.split("/") or name[1:2] == ":" or "\x00" in name
+    if leads_outside or stat.S_ISLNK(entry.external_attr >> 16):
+        raise Unreadable("archive_unsafe")
+    if entry.flag_bits & 1:
+        raise Unreadable("document_encrypted")
+
+
+def _check_content(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, xml_with_doctype: Collection[str] | None
+) -> None:
+    try:
+        with archive.open(entry) as content:
+            head = content.read(_HEAD)
+            if head.startswith(_ARCHIVES) and not entry.filename.startswith(_EMBEDDED):
+                raise Unreadable("archive_limits")
+            if xml_with_doctype is not None and looks_like_xml(head):
+                is_html = entry.filename.lower().endswith(tuple(xml_with_doctype))
+                check_xml(head + content.read(), allows_doctype=is_html, is_lenient=is_html)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, ValueError):
+        raise Unreadable("document_corrupt") from None

@@ -1,0 +1,65 @@
+"""Reads what a reader of an HTML page sees: neither scripts nor styles."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from lxml import etree, html
+
+from ingest.reader.text import decode
+
+_UNSEEN: Final = frozenset(
+    {"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "head"}
+)
+_BLOCKS: Final = frozenset(
+    """address article aside blockquote br dd details div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6
+    header hr li main nav ol p pre section summary table tr ul""".split()  # noqa: SIM905  one word a line is longer
+)
+_BEFORE: Final = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+_SPACES: Final = re.compile(r"[ \t\r\f\v\xa0]+")
+_LINES: Final = re.compile(r"\s*\n\s*\n\s*")
+
+
+def read(path: Path) -> str:
+    return visible_text(decode(path.read_bytes()))
+
+
+def visible_text(source: str) -> str:
+    """The title, and the text with one line per block."""
+    if not source.strip():
+        return ""
+    # Bytes, because a declared encoding is not accepted in a text.
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        root = html.document_fromstring(source.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:  # nothing but comments
+        return ""
+    title = root.findtext(".//title") or ""
+    body = _LINES.sub("\n\n", "\n".join(line.strip() for line in "".join(_pieces(root)).split("\n")))
+    return "\n\n".join(part for part in (" ".join(title.split()), body.strip()) if part)
+
+
+def _pieces(root: Any) -> list[str]:
+    pieces: list[str] = []
+    unseen = 0
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        name = element.tag if isinstance(element.tag, str) else ""
+        if event == "start":
+            unseen += name in _UNSEEN
+            if not unseen:
+                pieces.append(_opening(name) + _flat(element.text))
+            continue
+        if not unseen:
+            pieces.append("\n" if name in _BLOCKS else " | " if name in ("td", "th") else "")
+        unseen -= name in _UNSEEN
+        if not unseen:
+            pieces.append(_flat(element.tail))
+    return pieces
+
+
+def _opening(name: str) -> str:
+    return ("\n" if name in _BLOCKS else "") + _BEFORE.get(name, "")
+
+
+def _flat(text: str | None) -> str:
+    return _SPACES.sub(" ", (text or "").replace("\n", " "))

@@ -1,0 +1,26 @@
+"""Limits of the process that reads a file: memory, processor time, size and number of files, life of its parent."""
+
+import ctypes
+import resource
+import signal
+import sys
+from typing import Final
+
+# The address space, of which Python and the libraries take 0.1 to 0.3 GB.
+MEMORY_BYTES: Final = 1200 * 1024 * 1024
+# SIGXCPU at the first, SIGKILL at the second.
+CPU_S: Final = (60, 65)
+# Of a file that it writes.
+FILE_BYTES: Final = 256 * 1024 * 1024
+OPEN_FILES: Final = 64
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def limit_this_process() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, CPU_S)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # macOS has no limit of the address space, and no signal for this
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

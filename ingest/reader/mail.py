@@ -1,0 +1,40 @@
+"""Reads messages of electronic mail: who, when, about what, the text, and the names of what is attached."""
+
+import email
+import email.policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Final
+
+from ingest.reader.html import visible_text
+
+_HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read(path: Path) -> str:
+    with path.open("rb") as content:
+        message = email.message_from_binary_file(content, policy=email.policy.default)
+    lines = [f"{name}: {_one_line(message[name])}" for name in _HEADERS if message[name]]
+    names = [part.get_filename() or "unnamed" for part in message.iter_attachments()]
+    attached = [f"Attached: {', '.join(map(_one_line, names))}"] if names else []
+    return "\n".join([*lines, *attached, "", _text(message)]).strip()
+
+
+def _text(message: EmailMessage) -> str:
+    body = message.get_body(preferencelist=("plain", "html"))
+    if body is None:
+        return ""
+    content = body.get_payload(decode=True)
+    text = _decode(content if isinstance(content, bytes) else b"", body.get_content_charset())
+    return visible_text(text) if body.get_content_subtype() == "html" else text
+
+
+def _decode(content: bytes, charset: str | None) -> str:
+    try:
+        return content.decode(charset or "utf-8", "replace")
+    except LookupError:
+        return content.decode("utf-8", "replace")
+
+
+def _one_line(value: object) -> str:
+    return " ".join(str(value).split())

@@ -1,0 +1,51 @@
+"""What the child process tells its parent about a file. Pure."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+# Characters of an extracted text: those of the longest text that can be uploaded with the default settings.
+MAX_TEXT_CHARACTERS: Final = 25 * 1024 * 1024
+MAX_TEXT_BYTES: Final = 4 * MAX_TEXT_CHARACTERS
+MAX_PICTURE_BYTES: Final = 50 * 1024 * 1024
+
+
+class Outcome(Struct, frozen=True, omit_defaults=True):
+    """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name.
+
+    content_type: empty if it is that of the upload.
+    """
+
+    error: str = ""
+    kind: Literal["text", "image", "tabular"] = "text"
+    content_type: str = ""
+    has_text: bool = False
+    token_count: int = 0
+    has_picture: bool = False
+    width_px: int | None = None
+    height_px: int | None = None
+
+
+class Unreadable(Exception):
+    """The file cannot be read: ends with this code."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+def limits_code(content_type: str) -> str:
+    """The code of a file that needs more than its process may use."""
+    return f"{_noun(content_type)}_limits"
+
+
+def crash_code(content_type: str) -> str:
+    """The code of a file that its library does not understand."""
+    noun = _noun(content_type)
+    return "document_corrupt" if noun == "archive" else f"{noun}_corrupt"
+
+
+def _noun(content_type: str) -> str:
+    if content_type.startswith("image/") and content_type != "image/svg+xml":
+        return "image"
+    return "archive" if content_type == "application/zip" else "document"

@@ -1,0 +1,85 @@
+"""Reads one file by its type, counts its tokens, and writes the outcome."""
+
+import traceback
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from msgspec import json
+
+from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Outcome, Unreadable, crash_code, limits_code
+
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+
+
+class _Reader(NamedTuple):
+    """function: of a module in this folder, which takes the path and returns the text."""
+
+    module: str
+    function: str = "read"
+    kind: Literal["text", "tabular"] = "text"
+
+
+# By content type; all other texts are plain.
+_READERS: Final = {
+    "application/pdf": _Reader("pdf"),
+    _OFFICE + "wordprocessingml.document": _Reader("office", "read_docx"),
+    _OFFICE + "presentationml.presentation": _Reader("office", "read_pptx"),
+    _OFFICE + "spreadsheetml.sheet": _Reader("tables", "read_xlsx", "tabular"),
+    "text/csv": _Reader("tables", "read_csv", "tabular"),
+    "text/tab-separated-values": _Reader("tables", "read_csv", "tabular"),
+    "application/epub+zip": _Reader("epub"),
+    "application/zip": _Reader("archive", "read_texts"),
+    "message/rfc822": _Reader("mail"),
+    "text/html": _Reader("html"),
+    "application/xhtml+xml": _Reader("html"),
+    "application/xml": _Reader("text", "read_xml"),
+    "image/svg+xml": _Reader("text", "read_xml"),
+    "application/json": _Reader("text"),
+}
+
+
+def read(content_type: str, folder: Path) -> None:
+    """Read folder/content; leave outcome.json and what it names."""
+    outcome = _outcome(content_type, folder)
+    (folder / "outcome.json").write_bytes(json.encode(outcome))
+
+
+def _outcome(content_type: str, folder: Path) -> Outcome:
+    try:
+        if content_type.startswith("image/") and content_type not in _READERS:
+            from ingest.reader.pictures import read_picture
+
+            return read_picture(folder / "content", folder / "picture")
+        return _read_text(content_type, folder)
+    except Unreadable as failure:
+        return Outcome(error=failure.code)
+    except (MemoryError, RecursionError):
+        return Outcome(error=limits_code(content_type))
+    except Exception:  # noqa: BLE001  libraries raise anything for a file that is damaged; the parent logs it
+        traceback.print_exc()
+        return Outcome(error=crash_code(content_type))
+
+
+def _read_text(content_type: str, folder: Path) -> Outcome:
+    reader = _READERS.get(content_type)
+    if reader is None and content_type.startswith("text/"):
+        reader = _Reader("text")
+    if reader is None:
+        raise Unreadable("file_type_unsupported")
+    module = import_module(f"ingest.reader.{reader.module}")
+    function: Callable[[Path], str] = getattr(module, reader.function)
+    text = storable(function(folder / "content"))
+    if len(text) > MAX_TEXT_CHARACTERS:
+        raise Unreadable("document_limits")
+    from chat.transcript.tokens import count_tokens
+
+    tokens = count_tokens(text) if text else 0
+    (folder / "text").write_bytes(text.encode())
+    return Outcome(kind=reader.kind, has_text=True, token_count=tokens)
+
+
+def storable(text: str) -> str:
+    """Without what Postgres does not store: NUL and lone surrogates."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

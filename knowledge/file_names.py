@@ -1,0 +1,42 @@
+"""Names of uploaded files as they are shown. They are in no path of the storage. Pure."""
+
+import unicodedata
+from pathlib import PurePosixPath
+from typing import Final
+
+MAX_CHARACTERS: Final = 255
+UNNAMED: Final = "file"
+# Of what is taken for an extension.
+_MAX_EXTENSION: Final = 20
+# Scripts such as Persian need these two to be spelled right.
+_JOINERS: Final = "\u200c\u200d"
+
+
+def clean_name(name: str) -> str:
+    """The last part of a path, without characters that do not print or turn the text around.
+
+    At most MAX_CHARACTERS, with the extension kept.
+    """
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    printable = "".join(_shown(character) for character in unicodedata.normalize("NFC", last))
+    cleaned = " ".join(printable.split()).strip(". ") or UNNAMED
+    return cleaned if len(cleaned) <= MAX_CHARACTERS else _cut(cleaned)
+
+
+def extension(name: str) -> str:
+    """The extension in lower case, without its dot; empty if there is none."""
+    return PurePosixPath(name).suffix.lower().removeprefix(".")
+
+
+def _shown(character: str) -> str:
+    category = unicodedata.category(character)
+    if character in _JOINERS or category[0] not in "CZ":
+        return character
+    return " " if category[0] == "Z" or character in "\t\n\r" else ""
+
+
+def _cut(name: str) -> str:
+    stem, dot, ending = name.rpartition(".")
+    if not dot or len(ending) > _MAX_EXTENSION:
+        return name[:MAX_CHARACTERS]
+    return stem[: MAX_CHARACTERS - len(ending) - 1].rstrip() + dot + ending

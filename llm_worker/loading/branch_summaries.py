@@ -1,0 +1,99 @@
+"""Finds the summary that a run uses, by the counts of the branch: no text is loaded. Reads the database."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
+from llm_worker.request.images import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
+from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE
+from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.prompt_parts import SUMMARY_TOKENS
+from llm_worker.request.summary_choice import BranchSummary, MessageSize, choose_summary
+
+# What a model is shown of each of these, besides the counted tokens.
+CALL_TOKENS = TOKENS_PER_CALL + OMITTED_RESPONSE_TOKENS + 2 * TOKENS_PER_MESSAGE
+FILE_TOKENS = 40
+
+
+@dataclass(frozen=True)
+class ModelWindow:
+    """history_window: tokens.  sees_images: otherwise a line stands for each."""
+
+    history_window: int
+    sees_images: bool = True
+
+
+class SizeRow(NamedTuple):
+    """tokens: without images."""
+
+    depth: int
+    is_question: bool
+    tokens: int
+    image_tokens: int
+
+
+# Parameters: leaf. Plan: BRANCH, summary_by_session, index of chat_compression.summary_id.
+SUMMARIES = Statement(
+    f"""{BRANCH}
+    SELECT made.id, cutoff.id, parent.depth, cutoff.depth,
+        made.token_count + {SUMMARY_TOKENS + TOKENS_PER_MESSAGE},
+        COALESCE((SELECT max(history_window) FROM chat_compression WHERE summary_id = made.id), 0)
+    FROM chat_chatmessage AS made
+        JOIN branch AS parent ON parent.id = made.parent_id
+        JOIN branch AS cutoff ON cutoff.id = made.last_summarized_message_id
+    WHERE made.role = 'summary'
+        AND made.session_id = (SELECT session_id FROM chat_chatmessage WHERE id = %(leaf)s)
+    ORDER BY parent.depth DESC, made.sent_at, made.id
+    """,  # noqa: S608  constants alone
+    BranchSummary,
+)
+# A text without a stored count is estimated from its bytes.
+_TEXT = "COALESCE(NULLIF(message.token_count, 0), octet_length(message.text) / 3)"
+_SCALE = f"LEAST(1.0, {LONGEST_SIDE_PX}.0 / GREATEST(file.width_px, file.height_px, 1))"
+_PATCHES = " * ".join(
+    f"CEIL(COALESCE(file.{side}, 0) * {_SCALE} / {PATCH_PX})" for side in ("width_px", "height_px")
+)
+# Parameters: leaf. Plan: BRANCH, primary key for each message, then each table once by index.
+SIZES = Statement(
+    f"""{BRANCH}, block AS (
+        SELECT message_id, sum(token_count + {TOKENS_PER_MESSAGE}) AS tokens FROM chat_promptblock
+        WHERE message_id = ANY({BRANCH_IDS}) GROUP BY message_id
+    ), call AS (
+        SELECT message_id, sum(token_count + {CALL_TOKENS}) AS tokens FROM chat_toolcall
+        WHERE message_id = ANY({BRANCH_IDS}) GROUP BY message_id
+    ), attached AS (
+        SELECT one.message_id, sum(file.token_count + {FILE_TOKENS}) FILTER (WHERE file.kind <> 'image') AS tokens,
+            sum({_PATCHES} + {TOKENS_AROUND}) FILTER (WHERE file.kind = 'image')::int AS image_tokens
+        FROM chat_messagefile AS one JOIN knowledge_file AS file ON file.id = one.file_id
+        WHERE one.message_id = ANY({BRANCH_IDS}) GROUP BY one.message_id
+    )
+    SELECT branch.depth, message.role = 'user',
+        {_TEXT} + {TOKENS_PER_MESSAGE}
+        + CASE message.role
+            WHEN 'user' THEN {SENT_AT_TOKENS} + COALESCE(block.tokens, 0) + COALESCE(attached.tokens, 0)
+            ELSE COALESCE(call.tokens, 0)
+        END,
+        CASE message.role WHEN 'user' THEN COALESCE(attached.image_tokens, 0) ELSE 0 END
+    FROM branch JOIN chat_chatmessage AS message ON message.id = branch.id
+    LEFT JOIN block ON block.message_id = message.id
+    LEFT JOIN call ON call.message_id = message.id
+    LEFT JOIN attached ON attached.message_id = message.id
+    WHERE message.role IN ('user', 'assistant') AND message.id = ANY({BRANCH_IDS})
+    """,  # noqa: S608  constants alone
+    SizeRow,
+)
+
+
+def find_summary(leaf: UUID, window: ModelWindow | None) -> BranchSummary | None:
+    """The summary that a request with this window uses on the branch to `leaf`. window: None: the newest summary."""
+    summaries = SUMMARIES.all(leaf=leaf)
+    if window is None:
+        return summaries[-1] if summaries else None
+    return choose_summary(summaries, window.history_window, lambda: _sizes(leaf, window))
+
+
+def _sizes(leaf: UUID, window: ModelWindow) -> Iterator[MessageSize]:
+    for depth, is_question, tokens, image_tokens in SIZES.all(leaf=leaf):
+        yield MessageSize(depth, is_question, tokens + image_tokens * window.sees_images)

@@ -1,0 +1,54 @@
+"""Offers read_file to runs whose requests leave a file of the conversation out. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from llm_worker.allowance import Allowance
+from llm_worker.brief import Brief
+from llm_worker.cycle import Cycle, build_cycle
+from llm_worker.tools import READ_FILE
+from llm_worker.tools.tool import Tool
+from llm_worker.upstream.deltas import ModelFailed
+
+
+def offer_reading(brief: Brief, system_with: Callable[[Sequence[Tool]], str]) -> Brief:
+    """The brief with read_file if something is left out, or was before. system_with: the system prompt for these tools.
+
+    The tool stays for the rest of the conversation once it was called: its calls are part of the history.
+    """
+    if READ_FILE in brief.tools:  # already: the project is left out
+        return replace(brief, prompt_parts=replace(brief.prompt_parts, reads_files=True))
+    if not (brief.prompt_parts.summarised_files or _has_read(brief) or _omits_files(brief)):
+        return brief
+    tools = sorted([*brief.tools, READ_FILE], key=lambda tool: tool.name)
+    parts = replace(brief.prompt_parts, system=system_with(tools), reads_files=True)
+    reading = replace(brief, tools=tools, prompt_parts=parts)
+    return reading if _fits(reading) else brief
+
+
+def _has_read(brief: Brief) -> bool:
+    before = (call.name for entry in brief.entries for each in entry.rounds for call in each.calls)
+    now = (call.name for each in brief.earlier.rounds for call in each.calls)
+    return READ_FILE.name in {*before, *now}
+
+
+def _omits_files(brief: Brief) -> bool:
+    if not any(entry.files for entry in brief.entries[:-1]):
+        return False
+    try:
+        return bool(_first_cycle(brief).report.context.omitted_files)
+    except ModelFailed:
+        return False  # the loop meets it again
+
+
+def _fits(brief: Brief) -> bool:
+    """Whether the question still fits beside the tool's description."""
+    try:
+        _first_cycle(brief)
+    except ModelFailed:
+        return False
+    return True
+
+
+def _first_cycle(brief: Brief) -> Cycle:
+    return build_cycle(brief, (), Allowance().open_loop(is_outermost=True))

@@ -1,0 +1,15 @@
+"""What a request to a configured model may use of its window."""
+
+from collections.abc import Sequence
+
+from chat.models import ModelConfig
+from llm_worker.request.context import Budget, request_budget
+from llm_worker.tools.schemas import schema_tokens
+from llm_worker.tools.tool import Tool
+
+
+def budget_of(config: ModelConfig, tools: Sequence[Tool] = ()) -> Budget:
+    """In tokens of our estimate, or of the model's own encoding."""
+    return request_budget(
+        config.context_window, config.answer_reserve, schema_tokens(tools), factor=config.estimate_factor
+    )

@@ -1,0 +1,121 @@
+"""Surroundings: what stands around the branch in every request of a run, and the history window that it leaves.
+
+Known before the branch is loaded, so that it can decide how much of the branch to load. Reads the database.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from chat.models import Agent, ModelConfig, Run
+from chat.models.sql.model_configs import EditedPrompt
+from chat.prompts.definition import base_prompt, base_prompt_of
+from chat.prompts.prompt_blocks import stores_prompt_blocks
+from llm_worker.loading.branch_summaries import ModelWindow
+from llm_worker.loading.model_budget import budget_of
+from llm_worker.loading.project import ProjectFiles, estimate_project_tokens, load_project
+from llm_worker.request.message import TOKENS_PER_MESSAGE
+from llm_worker.request.system_prompt import AgentPrompt, SystemPrompts, build_system_prompts
+from llm_worker.request.tokens import estimate_tokens
+from llm_worker.tools import READ_FILE, SEARCH_PROJECT, select_tools
+from llm_worker.tools.tool import Tool
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """chosen: tools of the agent and the session.  base_prompt: edited or default.  dynamic_context: of the run's turn."""
+
+    run: Run
+    config: ModelConfig
+    chosen: Sequence[Tool]
+    base_prompt: str
+    dynamic_context: str
+
+    @classmethod
+    def of_run(
+        cls,
+        run: Run,
+        config: ModelConfig,
+        *,
+        edited: Sequence[EditedPrompt] | None = None,
+        dynamic_context: str | None = None,
+    ) -> "Surroundings":
+        """edited: the rows of EDITED_PROMPT; None if not queried yet.  dynamic_context: None: as stored with the run."""
+        chosen = select_tools(run.turn.session.chosen_tools) if config.supports_tools else []
+        base = base_prompt() if edited is None else base_prompt_of(edited[0].text if edited else None)
+        context = run.dynamic_context if dynamic_context is None else dynamic_context
+        return cls(run, config, chosen, base, context)
+
+    @cached_property
+    def tools(self) -> Sequence[Tool]:
+        """Those the model is offered, sorted by name: the chosen ones, and what a project that is left out needs.
+
+        Whether files of messages are left out is known only with the branch (left_out.py).
+        """
+        needed = (
+            [READ_FILE, SEARCH_PROJECT] if self.project.are_searched and self.config.supports_tools else []
+        )
+        return sorted([*self.chosen, *needed], key=lambda tool: tool.name)
+
+    @property
+    def reminder(self) -> str:
+        return self.run.turn.session.own_reminder
+
+    def system_prompts(self, *, has_documents: bool, tools: Sequence[Tool] | None = None) -> SystemPrompts:
+        """tools: None: those that the model is offered."""
+        session = self.run.turn.session
+        own = AgentPrompt(
+            session.own_prompt() if self._agent or session.project_id else "",
+            replaces=bool(self._agent and self._agent.replaces_system_prompt),
+        )
+        return build_system_prompts(
+            self.base_prompt,
+            own,
+            self.tools if tools is None else tools,
+            has_documents=has_documents,
+            session_began_at=session.created_at,
+        )
+
+    @cached_property
+    def project(self) -> ProjectFiles:
+        """The readable files of the session's project: all of them, or none if they need too much of the window.
+
+        Measured without the dynamic context, which would add and remove the project from turn to turn, and without the
+        tools that a project needs which is left out.
+        """
+        project = self.run.turn.session.project_id
+        return load_project(project, self._window(self.chosen)) if project else ProjectFiles()
+
+    @cached_property
+    def history_window(self) -> int:
+        """Tokens of a request that are left for the summary, the messages after it and the question."""
+        beside = _tokens(self.dynamic_context)
+        if self.project.whole and not self._stores_blocks:
+            beside += estimate_project_tokens(self.project.whole)
+        return self._window(self.tools, beside)
+
+    @property
+    def model_window(self) -> ModelWindow:
+        return ModelWindow(self.history_window, self.config.supports_vision)
+
+    def _window(self, tools: Sequence[Tool], beside: int = 0) -> int:
+        """The history window with these tools. beside: tokens of what is sent besides the prompts."""
+        return budget_of(self.config, tools).history_window(self._prompt_tokens(tools) + beside)
+
+    def _prompt_tokens(self, tools: Sequence[Tool]) -> int:
+        """Of the prompts and the reminder. Stored blocks are part of the branch, and counted there."""
+        prompts = self.system_prompts(has_documents=True, tools=tools)
+        moving = "" if self._stores_blocks else prompts.agent_prompt
+        return sum(map(_tokens, (prompts.system, moving, self.reminder)))
+
+    @cached_property
+    def _stores_blocks(self) -> bool:
+        return stores_prompt_blocks(self._agent)
+
+    @property
+    def _agent(self) -> Agent | None:
+        return self.run.turn.session.agent
+
+
+def _tokens(text: str) -> int:
+    return estimate_tokens(text, 0) + TOKENS_PER_MESSAGE if text else 0

@@ -1,0 +1,67 @@
+"""Measures how many tokens a model's server reports for one of our estimate, and stores it with the model.
+
+Rarely writes: a factor that rests on many requests and hardly moves costs a run nothing.
+"""
+
+import logging
+from dataclasses import dataclass
+
+from django.db import DatabaseError
+from msgspec.json import encode
+
+from chat.models import ModelConfig
+from chat.transcript.encodings import installed_encodings
+from chat.transcript.token_factor import Measured, is_worth_a_write, ratio_of
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.database import Database
+from llm_worker.request.message import total_tokens
+from llm_worker.request.tokens import estimate_tokens
+from llm_worker.upstream.model_request import Request
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRequest:
+    """A request that was answered, its tokens by our estimate and as the server reported them."""
+
+    estimated: int
+    reported: int | None
+
+    @classmethod
+    def of(cls, request: Request, usage: TokenUsage) -> "ReportedRequest | None":
+        """None if the count says nothing: pictures are counted by each server in its own way, prefilled text by none."""
+        messages = request.sent_messages
+        is_prefilled = messages[-1].role == "assistant"
+        if is_prefilled or any(message.images for message in messages):
+            return None
+        schemas = encode(list(request.tools)).decode() if request.tools else ""
+        return cls(total_tokens(messages) + estimate_tokens(schemas, 0), usage.prompt_tokens)
+
+
+class TokenCalibration:
+    """Of a process: collects what its runs measure until it is worth a write. On the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[int, Measured] = {}
+
+    async def take(self, config: ModelConfig, requests: list[ReportedRequest]) -> None:
+        """config: as the run that sent the requests has read it. Best effort: a failed write loses what was collected."""
+        if config.is_demo or config.tokenizer in installed_encodings():
+            return
+        current = config.measured_factor
+        found = (ratio_of(request.estimated, request.reported, current) for request in requests)
+        ratios = [ratio for ratio in found if ratio is not None]
+        if not ratios:
+            return
+        before = self._waiting.pop(config.pk, Measured(0.0, 0))
+        samples = before.samples + len(ratios)
+        measured = Measured((before.mean * before.samples + sum(ratios)) / samples, samples)
+        if not is_worth_a_write(measured, current):
+            self._waiting[config.pk] = measured
+            return
+        try:
+            await self._database.call(config.calibrate, measured)
+        except DatabaseError as error:
+            logger.warning("the token factor of %s is not stored: %s", config.name, error)

@@ -1,0 +1,100 @@
+"""Chooses the summary that a run uses, if its own window needs one. Pure.
+
+A summary is in force for windows no larger than the one it was made for. A run with more room uses it only when the
+branch does not fit otherwise. The choice is repeated for every question of the branch, oldest first, so that a later turn
+makes the same one and extends the prefix that the model server has cached, until the window is full again.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+from uuid import UUID
+
+# Windows of one model differ from turn to turn with the project and the dynamic context; so much smaller is the same.
+SAME_WINDOW_SHARE = 0.75
+
+
+class BranchSummary(NamedTuple):
+    """A summary on the branch. Depths count from the message to answer, which has 0.
+
+    tokens: in a request.  made_for: the history window it was written for; 0 if unknown.
+    """
+
+    id: UUID
+    cutoff: UUID
+    parent_depth: int
+    cutoff_depth: int
+    tokens: int
+    made_for: int
+
+
+class MessageSize(NamedTuple):
+    """tokens: of a message in a later request, with its calls, files and blocks."""
+
+    depth: int
+    is_question: bool
+    tokens: int
+
+
+def choose_summary(
+    summaries: Sequence[BranchSummary], window: int, load_sizes: Callable[[], Iterable[MessageSize]]
+) -> BranchSummary | None:
+    """The summary to use, None to send the whole branch.
+
+    summaries: those whose parents are on the branch, oldest first.  window: the run's own history window.
+    load_sizes: the messages of the branch in any order; called only if the choice depends on them.
+    """
+    replaced = [summary.cutoff_depth for summary in summaries]
+    are_all_in_force = all(_is_in_force(summary, window) for summary in summaries)
+    if are_all_in_force and replaced == sorted(replaced, reverse=True):
+        return summaries[-1] if summaries else None
+    return _Choice(summaries, window, list(load_sizes())).made()
+
+
+def _is_in_force(summary: BranchSummary, window: int) -> bool:
+    return summary.made_for >= SAME_WINDOW_SHARE * window
+
+
+class _Choice:
+    """The choice as it was, or would have been, made for each question of the branch."""
+
+    def __init__(self, summaries: Sequence[BranchSummary], window: int, sizes: Sequence[MessageSize]) -> None:
+        self.summaries, self.window = summaries, window
+        self.questions = sorted((size.depth for size in sizes if size.is_question), reverse=True)
+        tokens = {size.depth: size.tokens for size in sizes}
+        deepest = max([*tokens, *(summary.cutoff_depth for summary in summaries)], default=0)
+        # _below[depth]: tokens of the messages nearer to the end than `depth`.
+        self._below = [0, *accumulate(tokens.get(depth, 0) for depth in range(deepest + 1))]
+
+    def made(self) -> BranchSummary | None:
+        current: BranchSummary | None = None
+        waiting = list(reversed(self.summaries))
+        known: list[BranchSummary] = []
+        for question in self.questions:
+            while waiting and waiting[-1].parent_depth >= question:
+                summary = waiting.pop()
+                known.append(summary)
+                if _is_in_force(summary, self.window) and self._replaces(summary, current, question):
+                    current = summary
+            if self._history(current, question) > self.window:
+                current = self._shortest_of_largest(known, current, question)
+        return current
+
+    def _replaces(self, summary: BranchSummary, current: BranchSummary | None, question: int) -> bool:
+        """A later one replaces an earlier one, unless it was made for so much more room that it would not fit."""
+        is_shorter = current is None or summary.cutoff_depth <= current.cutoff_depth
+        return is_shorter or self._history(summary, question) <= self.window
+
+    def _shortest_of_largest(
+        self, known: Sequence[BranchSummary], current: BranchSummary | None, question: int
+    ) -> BranchSummary | None:
+        """The newest of those made for the largest window, if it makes the history shorter."""
+        best = max(known, key=lambda summary: (summary.made_for, -summary.cutoff_depth), default=None)
+        now = self._history(current, question)
+        return best if best and self._history(best, question) < now else current
+
+    def _history(self, summary: BranchSummary | None, question: int) -> int:
+        """Tokens of the history with this summary when the question at this depth was to be answered."""
+        if summary is None:
+            return self._below[-1] - self._below[question]
+        return summary.tokens + max(0, self._below[summary.cutoff_depth] - self._below[question])

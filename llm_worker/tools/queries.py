@@ -1,0 +1,58 @@
+"""The queries of search tools: those of merged calls, and the results of several as one list. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, Final
+
+from chat.transcript.entries import Document
+
+# Of merged calls, the first queries are executed; the stored arguments show which.
+MAX_QUERIES: Final = 10
+
+PARAMETERS: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "maxLength": 400, "description": "What to search for."},
+        "queries": {
+            "type": "array",
+            "items": {"type": "string", "maxLength": 400},
+            "maxItems": MAX_QUERIES,
+            "description": "Several searches at once, instead of `query`.",
+        },
+    },
+}
+
+
+def merged(arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The arguments of one call that replaces several."""
+    return {"queries": _distinct(chain.from_iterable(map(_queries, arguments)))[:MAX_QUERIES]}
+
+
+def executed(arguments: Mapping[str, Any]) -> list[str]:
+    """The queries of a call that are run."""
+    return _distinct(_queries(arguments))[:MAX_QUERIES]
+
+
+def best_first(found: Sequence[Sequence[Document]]) -> Iterator[Document]:
+    """Interleaved: the best result of each query, then the second ones; each document, or part of one, once."""
+    seen = set()
+    for document in chain.from_iterable(zip_longest(*found)):
+        if document is None:
+            continue
+        part = document.document_id, document.metadata.get("start")
+        if part not in seen:
+            seen.add(part)
+            yield document
+
+
+def _queries(arguments: Mapping[str, Any]) -> list[str]:
+    given = [arguments.get("query", ""), *arguments.get("queries", ())]
+    return [query for one in given if (query := one.strip())]
+
+
+def _distinct(queries: Iterable[str]) -> list[str]:
+    """Without repetitions (ignoring case), in order."""
+    first: dict[str, str] = {}
+    for query in queries:
+        first.setdefault(query.casefold(), query)
+    return list(first.values())

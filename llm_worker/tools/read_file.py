@@ -1,0 +1,58 @@
+"""The read_file tool: reads a part of a file that the requests of a run do not show.
+
+Offered by what a run has: something was left out of its context (llm_worker/loading/left_out.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from llm_worker.tools.tool import ToolContext, ToolResult
+
+# A longer part is cut, and says where it ends: some 10,000 tokens.
+MAX_CHARACTERS: Final = 40_000
+DEFAULT_CHARACTERS: Final = 8_000
+
+
+class ReadFile:
+    name = "read_file"
+    description = (
+        "Reads a part of a file of this chat or its project that is not shown (any more), by the file's id."
+    )
+    guidance = (
+        "Call `read_file` with the id of a file when you need what it says and it is not shown to you. Its metadata says "
+        "from which character (`start`) to which (`end`) you have read, and how many there are (`total`): go on from "
+        "`end` when you need more."
+    )
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "description": "The id of the file."},
+            "start": {"type": "integer", "minimum": 0, "description": "The first character. Left out: 0."},
+            "length": {
+                "type": "integer",
+                "minimum": 1,
+                "description": f"How many characters, at most {MAX_CHARACTERS}. Left out: {DEFAULT_CHARACTERS}.",
+            },
+        },
+        "required": ["file"],
+    }
+    searches = True
+    merges = False
+    is_idempotent = True
+    time_limit_s: float | None = None
+
+    def is_available(self) -> bool:
+        return True
+
+    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
+        return None
+
+    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
+        return 0
+
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        length = min(arguments.get("length", DEFAULT_CHARACTERS), MAX_CHARACTERS)
+        part = await work.sources.read_file(
+            arguments["file"].strip(), int(arguments.get("start", 0)), int(length)
+        )
+        return ToolResult(documents=(part,))

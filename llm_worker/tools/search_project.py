@@ -1,0 +1,45 @@
+"""The search_project tool: finds passages in the files of the session's project.
+
+Offered by what a run has: its project does not fit into the requests of its model (llm_worker/loading/project.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
+from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
+
+# Of all queries together: some 5,000 tokens.
+MAX_DOCUMENTS = 12
+
+
+class SearchProject:
+    name = "search_project"
+    description = "Searches the files of the project that this chat belongs to; returns passages."
+    guidance = (
+        "The files of this chat's project are not shown to you. Call `search_project` before you answer anything that they "
+        "may say. Use words that the files themselves would use, names and numbers as they are written; pass several "
+        "searches in `queries` when the question has several sides."
+    )
+    parameters = PARAMETERS
+    searches = True
+    merges = True
+    is_idempotent = True
+    time_limit_s: float | None = None
+
+    def is_available(self) -> bool:
+        return True
+
+    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        return merged(arguments)
+
+    def count_searches(self, arguments: Mapping[str, Any]) -> int:
+        return len(executed(arguments))
+
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        queries = executed(arguments)
+        if not queries:
+            raise ToolFailed("search_project needs a `query`.")
+        found = [await work.sources.search_project(query) for query in queries]
+        documents = tuple(best_first(found))[:MAX_DOCUMENTS]
+        return ToolResult("" if documents else "Nothing in the project's files matches.", documents)

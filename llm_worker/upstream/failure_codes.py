@@ -1,0 +1,103 @@
+"""Decides which error code a model server's failure has, from its HTTP status and what it said. Pure.
+
+Statuses alone are not enough: a conversation that is too long is a 400 here, a 413 or 500 there, and an exhausted budget
+shares its 429 with a busy server.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from llm_worker.upstream.error_report import ErrorReport
+
+# The status of an error inside a stream or a successful response, unless it names one.
+NO_STATUS: Final = None
+# Codes of failures that pass by themselves.
+TRANSIENT: Final = frozenset({"upstream_rate_limited", "upstream_unavailable", "upstream_unreachable"})
+BY_STATUS: Final = {
+    401: "upstream_auth",
+    402: "upstream_quota",
+    403: "upstream_auth",
+    404: "model_not_found",
+    408: "upstream_timeout",
+    413: "context_too_long",
+    429: "upstream_rate_limited",
+    504: "upstream_timeout",
+    524: "upstream_timeout",  # Cloudflare
+}
+# Statuses that say that the server is too busy; 529 is Anthropic's.
+OVERLOADED: Final = frozenset({503, 529})
+
+
+class _Rule(NamedTuple):
+    """Applies to these statuses if the pattern is found in what was said, in lower case."""
+
+    code: str
+    statuses: frozenset[int | None]
+    pattern: re.Pattern[str]
+
+
+def _rule(code: str, statuses: set[int | None], *patterns: str) -> _Rule:
+    return _Rule(code, frozenset(statuses), re.compile("|".join(patterns)))
+
+
+# The first one that applies.
+_RULES: Final = (
+    _rule(
+        "upstream_rate_limited", {NO_STATUS, 413},
+        "rate_limit", r"tokens per minute", r"too many requests", r"throttl",
+    ),
+    _rule("upstream_quota", {NO_STATUS, 400, 401, 403, 429}, "insufficient_quota", "billing_hard_limit"),
+    # A budget that is full again in a moment is a rate limit.
+    _rule(
+        "upstream_rate_limited", {NO_STATUS, 429},
+        r"per (?:second|minute|hour)", r"rate.?limit", r"(?:retry|try again) (?:in|after)\b",
+    ),
+    _rule("upstream_quota", {429, 403}, r"\bquota\b", r"\bbilling\b", r"\bcredits?\b"),
+    _rule(
+        "upstream_quota", {NO_STATUS, 400},
+        r"\bquota\b", r"\bbilling\b", r"\bcredit balance\b", r"(?:insufficient|not enough|out of|more) credits?\b",
+    ),
+    _rule(
+        "content_filtered", {NO_STATUS, 400, 403, 422, 451},
+        r"content_?filter", r"content_?policy", r"content (?:management )?policy", "responsibleaipolicyviolation",
+        "data_inspection_failed", r"input was flagged",
+    ),
+    _rule(
+        "context_too_long", {NO_STATUS, 400, 413, 422, 500},
+        r"context.?length", r"context.?window", r"available context size", "exceed_context_size",
+        r"too many (?:input |prompt )?tokens", r"prompt is too long", r"input is too long",
+        r"maximum (?:model|input|prompt|sequence) length", r"token count.{0,80}exceeds",
+        r"tokens.{0,60}must be <=",
+    ),
+    _rule(
+        "model_not_found", {NO_STATUS, 400, 403, 422},
+        "model_not_found", "deploymentnotfound", r"\bmodel\b.{0,200}(?:not exist|not found)",
+        r"(?:unknown|invalid|no such) model\b",
+    ),
+)  # fmt: skip
+# For errors without a status, after the rules above.
+_STATUSLESS: Final = (
+    _rule("upstream_auth", {NO_STATUS}, "invalid_api_key", "authentication_error", "permission_error"),
+    _rule("upstream_unavailable", {NO_STATUS}, "overloaded", "service unavailable"),
+    _rule("upstream_timeout", {NO_STATUS}, r"timed out", r"timeout"),
+)
+
+
+def classify_status(status: int, report: ErrorReport) -> str:
+    """The code of a response with an error status."""
+    if code := _by_rule(_RULES, status, report):
+        return code
+    return BY_STATUS.get(status, "upstream_unavailable" if status >= 500 else "upstream_rejected")
+
+
+def classify_reported(report: ErrorReport, otherwise: str) -> str:
+    """The code of an error that a successful response reports, in a stream or instead of an answer."""
+    status = report.status
+    if status is not None and (status < 500 or status in OVERLOADED | BY_STATUS.keys()):
+        return classify_status(status, report)
+    return _by_rule(_RULES + _STATUSLESS, NO_STATUS, report) or otherwise
+
+
+def _by_rule(rules: tuple[_Rule, ...], status: int | None, report: ErrorReport) -> str:
+    said = report.searched
+    return next((rule.code for rule in rules if status in rule.statuses and rule.pattern.search(said)), "")

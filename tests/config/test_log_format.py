@@ -1,0 +1,112 @@
+"""With LOG_FORMAT=json each process logs one JSON object per line, with the ids of what it works on."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from chat.infrastructure import log_context
+from config.log_format import ContextFilter, TextFormatter, logging_settings
+from tests.instance import ROOT
+
+# Nothing listens there, which every process complains about.
+NOWHERE = {
+    "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "CELERY_BROKER_URL": "redis://127.0.0.1:1/0",
+}
+WEB_PORT_LINE = "Uvicorn running on"
+PROCESSES = {
+    "llm": ["-m", "celery", "-q", "-A", "config", "worker", "-P", "threads", "-c", "1", "-Q", "llm", "-l", "warning"],
+    "compression": ["-m", "celery", "-q", "-A", "config.compression_app", "worker", "-P", "threads", "-c", "1", "-Q", "compression", "-l", "warning"],
+    "ingest": ["-m", "celery", "-q", "-A", "config.ingest_app", "worker", "-P", "prefork", "-c", "1", "-Q", "ingest", "-l", "warning"],
+    "sweeper": ["manage.py", "sweep_runs"],
+    "web": ["-m", "uvicorn", "config.asgi:application", "--port", "{port}", "--log-level", "warning"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def started(request, tmp_path, unused_tcp_port) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    arguments = [argument.format(port=unused_tcp_port) for argument in PROCESSES[request.param]]
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **NOWHERE, "DEBUG": "1", "DATA_DIR": str(tmp_path), "LOG_FORMAT": "json",
+             "DJANGO_SETTINGS_MODULE": "config.settings"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    yield process, unused_tcp_port
+    process.kill()
+    process.wait()
+    process.stderr.close()
+
+
+def knock(port: int, process: subprocess.Popen[str]) -> None:
+    """Ask web for its readiness, as soon as it listens: it reports what it cannot reach."""
+    while process.poll() is None:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready", timeout=60)
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            continue
+
+
+@pytest.mark.parametrize("started", sorted(PROCESSES), indirect=True)
+def test_each_process_writes_json_lines(started, request):
+    process, port = started
+    if "web" in request.node.name:
+        knock(port, process)
+    record = json.loads(process.stderr.readline())
+    assert {"time", "level", "logger", "message"} <= record.keys()
+    assert record["level"] in ("WARNING", "ERROR")
+
+
+@pytest.fixture
+def record() -> logging.LogRecord:
+    record = logging.LogRecord("chat.turns", logging.WARNING, "", 0, "lost %s", ("it",), None)
+    with log_context.bound(run="r1", cycle=2, request_id="q1"):
+        assert ContextFilter().filter(record)
+    return record
+
+
+def test_a_text_line_ends_with_the_ids(record):
+    text = TextFormatter("%(levelname)s %(name)s: %(message)s").format(record)
+    assert text == "WARNING chat.turns: lost it [run=r1 cycle=2 request_id=q1]"
+
+
+def test_a_json_line_has_the_ids_as_members(record):
+    configured = logging_settings("json", development=False)
+    formatter = logging.config.DictConfigurator(configured).configure_formatter(
+        dict(configured["formatters"]["console"])
+    )
+    line = json.loads(formatter.format(record))
+    assert (line["run"], line["cycle"], line["request_id"], line["message"]) == ("r1", 2, "q1", "lost it")
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_message_that_is_a_mapping_is_one_object_in_both_formats(log_format):
+    configured = logging_settings(log_format, development=False)
+    formatter = logging.config.DictConfigurator(configured).configure_formatter(
+        dict(configured["formatters"]["console"])
+    )
+    said = logging.LogRecord("x", logging.INFO, "", 0, {"event": "LLM_REQUEST", "model": "m"}, None, None)
+    line = json.loads(formatter.format(said))
+    assert (line["event"], line["model"]) == ("LLM_REQUEST", "m")
+
+
+async def test_tasks_and_threads_inherit_the_ids_and_the_end_of_the_block_takes_them_back():
+    with log_context.bound(run="r1"):
+        with log_context.bound(cycle=3):
+            inside = log_context.in_context(lambda: dict(log_context.current()))
+        assert log_context.current() == {"run": "r1"}
+    assert log_context.current() == {}
+    assert inside() == {"run": "r1", "cycle": 3}

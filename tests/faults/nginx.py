@@ -1,0 +1,77 @@
+"""Runs nginx with the configuration of docs/operations.md, at a loopback port and in front of one web process."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.instance import ROOT, free_port
+from tests.process_reaper import end_with_this_process
+
+PATIENCE_S = 30.0
+# What belongs to the machine and not to the documented part; Debian installs it where only root looks.
+MAIN = """
+daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+{documented}
+}}
+"""
+
+
+def documented_configuration() -> str:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
+    return str(block)
+
+
+def find_nginx() -> str:
+    """The program's path. Without it the test is skipped with a message, or fails if CI=true."""
+    found = shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
+    if found is None:
+        assert os.environ.get("CI") != "true", "nginx is not installed"
+        pytest.skip("nginx is not installed: the documented proxy was NOT tested")
+    return found
+
+
+@contextmanager
+def documented_proxy(folder: Path, web_port: int) -> Iterator[str]:
+    """Yield the base URL of nginx, without TLS: certificates are the machine's own."""
+    port = free_port()
+    documented = re.sub(r"\blisten [^;]*;", f"listen 127.0.0.1:{port};", documented_configuration())
+    documented = re.sub(
+        r"(upstream \w+ \{[^}]*?)(server [^;]*;\s*)+", rf"\1server 127.0.0.1:{web_port};", documented
+    )
+    path = folder / "nginx.conf"
+    path.write_text(MAIN.format(folder=folder, documented=documented), encoding="utf-8")
+    process = subprocess.Popen([find_nginx(), "-c", str(path), "-e", str(folder / "error.log")])
+    end_with_this_process(process)
+    try:
+        _wait_for(port, process, folder)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+    limit = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert process.poll() is None, (folder / "error.log").read_text()
+            assert time.monotonic() < limit, "nginx does not listen"
+            time.sleep(0.05)
+        else:
+            return

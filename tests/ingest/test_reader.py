@@ -1,0 +1,248 @@
+"""What the child process reads of each type, and how it refuses what attacks it. No database is needed."""
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from chat.protocol.file_errors import FILE_ERRORS
+from chat.transcript.tokens import count_tokens
+from ingest import child
+from ingest.reader import limits
+from ingest.reader.outcome import Outcome
+from knowledge.file_types import detect_type
+from tests.ingest import documents
+from tests.ingest.documents import TIDES, docx, zipped
+
+MEGABYTE = 1024 * 1024
+
+
+class Reading:
+    """One file, read in the real child process."""
+
+    pk = UUID(int=0)
+
+    def __init__(self, folder: Path, name: str, content: bytes) -> None:
+        self.folder = folder
+        detected = detect_type(name, content)
+        assert not detected.mismatch
+        self.content_type = detected.content_type
+        (folder / "content").write_bytes(content)
+        began = time.monotonic()
+        self.outcome: Outcome = child.read_in_child(self, folder)  # type: ignore[arg-type]
+        self.seconds = time.monotonic() - began
+
+    def extend_lease(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        assert self.outcome.error == "", self.outcome
+        return (self.folder / "text").read_bytes().decode()
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str, bytes], Reading]:
+    return lambda name, content: Reading(tmp_path, name, content)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "expected"),
+    [
+        pytest.param("a.txt", lambda: b"Zwei Fluten, jeden Tag\r\n", "Zwei Fluten, jeden Tag\r\n", id="text as it is"),
+        pytest.param("a.txt", lambda: "Fluten".encode("utf-16"), "Fluten", id="UTF-16"),
+        pytest.param("a.txt", lambda: "Ebbe für alle".encode("cp1252"), "Ebbe für alle", id="Windows-1252"),
+        pytest.param("a.md", lambda: b"# Moon\n", "# Moon\n", id="Markdown"),
+        pytest.param("a.py", lambda: b"print('%PDF-')\n", "print('%PDF-')\n", id="code"),
+        pytest.param("a.html", documents.HTML.encode, f"Tides\n\n# Moon\n\n{TIDES}", id="HTML without scripts"),
+        pytest.param("a.pdf", lambda: documents.pdf(TIDES, "Second page."), f"{TIDES}\n\nSecond page.", id="PDF"),
+        pytest.param("a.docx", docx, f"# Moon\n\n{TIDES}\n\nday | metres\nMonday | 4.2", id="Word"),
+        pytest.param("a.pptx", documents.pptx, f"Slide 1\nMoon\n{TIDES}\nSpeak slowly.", id="PowerPoint"),
+        pytest.param("a.epub", documents.epub, f"Tides\n\n# Moon\n\n{TIDES}\n\nThe second chapter.", id="EPUB in its order"),
+        pytest.param(
+            "a.eml", documents.eml,
+            f"From: Alice <alice@example.org>\nTo: bob@example.org\nSubject: Tides\nAttached: levels.bin\n\n{TIDES}",
+            id="mail",
+        ),
+        pytest.param("a.zip", lambda: zipped({"a/b.txt": TIDES, "c.bin": b"\x00"}), f"a/b.txt\nc.bin\n\na/b.txt\n\n{TIDES}", id="zip"),
+        pytest.param("a.xml", lambda: b"<!DOCTYPE x><x>1</x>", "<!DOCTYPE x><x>1</x>", id="XML"),
+    ],
+)  # fmt: skip
+def test_the_text_of_a_document(
+    read: Callable[[str, bytes], Reading], name: str, make: Callable[[], bytes], expected: str
+) -> None:
+    reading = read(name, make())
+    assert reading.text == expected
+    assert (reading.outcome.kind, reading.outcome.token_count) == ("text", count_tokens(expected))
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "title"),
+    [
+        pytest.param("a.csv", lambda: b"day,metres\n" + b"Monday,4\n" * 200, "Table: 2 columns, 200 rows, of which the first 50 follow", id="CSV"),
+        pytest.param("a.tsv", lambda: b"day\tmetres\nMonday\t4\n", "Table: 2 columns, 1 rows", id="TSV"),
+        pytest.param("a.xlsx", lambda: documents.xlsx(200), "Sheet Levels: 2 columns, 200 rows, of which the first 50 follow", id="Excel"),
+    ],
+)  # fmt: skip
+def test_tables_are_previews(
+    read: Callable[[str, bytes], Reading], name: str, make: Callable[[], bytes], title: str
+) -> None:
+    reading = read(name, make())
+    lines = reading.text.split("\n")
+    assert (reading.outcome.kind, lines[0], lines[1]) == ("tabular", title, "day | metres")
+    assert len(lines) <= 52
+
+
+@pytest.mark.parametrize("file_format", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_a_picture_has_its_size(
+    read: Callable[[str, bytes], Reading], tmp_path: Path, file_format: str
+) -> None:
+    from PIL import Image
+
+    outcome = read(f"a.{file_format.lower()}", documents.picture(file_format)).outcome
+    assert (outcome.error, outcome.kind, outcome.width_px, outcome.height_px) == ("", "image", 64, 48)
+    with Image.open(tmp_path / "picture") as picture:
+        assert (picture.size, Image.MIME[str(picture.format)]) == ((64, 48), outcome.content_type)
+
+
+def test_a_picture_is_turned_upright_and_says_nothing_of_where_it_was_taken(
+    read: Callable[[str, bytes], Reading], tmp_path: Path
+) -> None:
+    taken = documents.picture_of_a_camera()
+    assert b"SECRET" in taken
+    outcome = read("a.jpg", taken).outcome
+    assert (outcome.width_px, outcome.height_px) == (48, 64)
+    kept = (tmp_path / "picture").read_bytes()
+    assert b"SECRET" not in kept
+    assert b"Exif" not in kept
+
+
+def bomb(megabytes: int) -> bytes:
+    return zipped({"a.txt": b"\x00" * megabytes * MEGABYTE})
+
+
+BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "a zip of zeros": ("a.zip", lambda: bomb(100), "archive_limits"),
+    "a Word document of zeros": ("a.docx", lambda: documents.rezipped(docx(), word__x_dot_xml=b" " * 300 * MEGABYTE), "archive_limits"),
+    "very many entries": ("a.zip", lambda: zipped({str(n): "" for n in range(20_000)}), "archive_limits"),
+    "an archive in an archive": ("a.zip", lambda: zipped({"b.zip": zipped({"a": "b"})}), "archive_limits"),
+    "an archive in a document": ("a.docx", lambda: documents.rezipped(docx(), word__b_dot_zip=zipped({"a": "b"})), "archive_limits"),
+    "zip-slip": ("a.zip", lambda: zipped({"../../etc/cron.d/x": "x"}), "archive_unsafe"),
+    "zip-slip with backslashes": ("a.zip", lambda: zipped({"..\\..\\x": "x"}), "archive_unsafe"),
+    "an absolute name": ("a.epub", lambda: documents.epub(**{"/etc/x": "x"}), "archive_unsafe"),
+    "zip-slip in a document": ("a.docx", lambda: documents.rezipped(docx(), **{"..__x": "x"}), "archive_unsafe"),
+    "XXE in a Word document": ("a.docx", lambda: documents.rezipped(docx(), word__document_dot_xml=documents.XXE), "document_unsafe"),
+    "XXE in UTF-16": ("a.docx", lambda: documents.rezipped(docx(), word__document_dot_xml=documents.XXE.encode("utf-16")), "document_unsafe"),
+    "laughs in a Word document": ("a.docx", lambda: documents.rezipped(docx(), word__document_dot_xml=documents.LAUGHS), "document_unsafe"),
+    "laughs in a presentation": ("a.pptx", lambda: documents.rezipped(documents.pptx(), ppt__presentation_dot_xml=documents.LAUGHS), "document_unsafe"),
+    "laughs in a workbook": ("a.xlsx", lambda: documents.rezipped(documents.xlsx(), xl__workbook_dot_xml=documents.LAUGHS), "document_unsafe"),
+    "laughs in a book": ("a.epub", lambda: documents.epub(**{"OPS/book.opf": documents.LAUGHS}), "document_unsafe"),
+    "laughs in a chapter": ("a.epub", lambda: documents.epub(documents.LAUGHS), "document_unsafe"),
+    "XXE": ("a.xml", documents.XXE.encode, "document_unsafe"),
+    "laughs": ("a.svg", documents.LAUGHS.encode, "document_unsafe"),
+    "laughs in broken XML": ("a.xml", (documents.LAUGHS + "<").encode, "document_unsafe"),
+    "an encrypted PDF": ("a.pdf", documents.encrypted_pdf, "document_encrypted"),
+    "an encrypted Word document": ("a.docx", lambda: documents.OLE + "EncryptedPackage".encode("utf-16-le"), "document_encrypted"),
+    "an old Word document": ("a.docx", lambda: documents.OLE + b"\x00" * 512, "document_corrupt"),
+    "a PDF of which only the beginning is there": ("a.pdf", lambda: b"%PDF-1.7\n" + b"\xff" * 1000, "document_corrupt"),
+    "a PDF of 100,000 pages": ("a.pdf", lambda: documents.pdf(*["x"] * 100_000), "document_limits"),
+    "a truncated Word document": ("a.docx", lambda: docx()[:-200], "document_corrupt"),
+    "a zip that is no document": ("a.docx", lambda: zipped({"a.txt": "b"}), "document_corrupt"),
+    "a picture of 50,000 by 50,000": ("a.png", lambda: documents.png_that_says(50_000, 50_000), "image_limits"),
+    "a picture of 2^31 by 2": ("a.png", lambda: documents.png_that_says(2**31 - 1, 2), "image_limits"),
+    "a picture that lies": ("a.png", lambda: documents.png_that_says(5_000, 5_000), "image_corrupt"),
+    "a truncated picture": ("a.jpg", lambda: documents.picture(size=(500, 500))[:-400], "image_corrupt"),
+    "a program": ("a.exe", lambda: documents.PROGRAM, "file_type_unsupported"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_fail_with_their_code(read: Callable[[str, bytes], Reading], case: str) -> None:
+    name, make, code = BAD[case]
+    reading = read(name, make())
+    assert reading.outcome.error == code
+    assert code in FILE_ERRORS
+    assert reading.seconds < 90
+
+
+def test_a_document_with_an_embedded_workbook_is_read(read: Callable[[str, bytes], Reading]) -> None:
+    embedded = documents.rezipped(docx(), word__embeddings__a_dot_xlsx=documents.xlsx())
+    assert TIDES in read("a.docx", embedded).text
+
+
+# What replaces the reader in the child, to see the limits of any library that goes astray.
+ASTRAY = {
+    "memory": ("x = [bytearray(50 * 1024 * 1024) for _ in range(1000)]", "document_limits"),
+    "recursion": ("f = lambda: f()\nf()", "document_limits"),
+    "a crash": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "document_corrupt"),
+    "killed": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "document_limits"),
+    "an exit without an outcome": ("import os; os._exit(0)", "document_corrupt"),
+    "a full disk": ("open('/dev/full', 'w').write('x' * 10**6)", "document_corrupt"),
+}
+
+
+def go_astray(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str, before: str = "") -> None:
+    """Have the child run this code in place of the reader of text."""
+    program = folder / "astray.py"
+    body = "\n".join(f"    {line}" for line in code.split("\n"))
+    program.write_text(
+        "import sys\nfrom pathlib import Path\nsys.path.insert(0, '')\n"
+        f"from ingest.reader import __main__, limits, text\n{before}\n"
+        f"def read(path):\n{body}\n    return ''\n"
+        "text.read = read\n__main__.main(sys.argv[1], Path(sys.argv[2]))\n",
+        encoding="utf-8",
+    )
+    real = child.subprocess.Popen
+
+    def start(command: list[str], **options: Any) -> Any:
+        return real([sys.executable, str(program), *command[3:]], **options)
+
+    monkeypatch.setattr(child.subprocess, "Popen", start)
+
+
+@pytest.mark.parametrize("case", ASTRAY)
+def test_a_reader_that_goes_astray_ends_its_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    code, expected = ASTRAY[case]
+    go_astray(monkeypatch, tmp_path, code)
+    assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error=expected)
+
+
+def test_a_reader_that_computes_for_ever_is_ended_by_its_processor_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_astray(monkeypatch, tmp_path, "while True: pass", before="limits.CPU_S = (1, 2)")
+    assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error="document_limits")
+
+
+def test_a_reader_that_waits_for_ever_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "WALL_CLOCK_S", 2.0)
+    go_astray(
+        monkeypatch, tmp_path,
+        f"import os, time; open('{tmp_path}/pid', 'w').write(str(os.getpid())); time.sleep(600)",
+    )  # fmt: skip
+    with pytest.raises(TimeoutError):
+        Reading(tmp_path, "a.txt", b"x")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_reader_knows_no_secret_of_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "tell nobody")
+    go_astray(monkeypatch, tmp_path, "import os\nreturn ' '.join(sorted(os.environ))")
+    assert set(Reading(tmp_path, "a.txt", b"x").text.split()) <= {
+        "PATH", "LANG", "LC_CTYPE", "PYTHONDONTWRITEBYTECODE", "HOME", "TMPDIR",
+    }  # fmt: skip
+
+
+def test_no_reader_may_use_more_than_a_process_has() -> None:
+    assert limits.MEMORY_BYTES < 1.5e9
+    assert limits.CPU_S[1] < child.WALL_CLOCK_S < 90
+    assert resource.RLIM_INFINITY != limits.MEMORY_BYTES

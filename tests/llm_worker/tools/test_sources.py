@@ -1,0 +1,82 @@
+"""search_project and read_file, given what they search and read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from chat.transcript.entries import Document
+from llm_worker.tools import READ_FILE, SEARCH_PROJECT
+from llm_worker.tools.read_file import DEFAULT_CHARACTERS, MAX_CHARACTERS
+from llm_worker.tools.tool import NoSources, ToolFailed
+
+pytestmark = pytest.mark.pure
+
+
+def passage(file: str, start: int) -> Document:
+    return Document(
+        0, file, f"{file}.txt", f"{file} from {start}", metadata={"file": file, "start": str(start)}
+    )
+
+
+@dataclass
+class Work:
+    """What is found by each query."""
+
+    found: dict[str, list[Document]] = field(default_factory=dict)
+    read: list[tuple[str, int, int]] = field(default_factory=list)
+
+    @property
+    def sources(self) -> "Work":
+        return self
+
+    async def search_project(self, query: str) -> Sequence[Document]:
+        return self.found.get(query, [])
+
+    async def read_file(self, file: str, start: int, length: int) -> Document:
+        self.read.append((file, start, length))
+        return passage(file, start)
+
+
+async def test_each_passage_of_several_searches_is_returned_once_best_first() -> None:
+    a, b, c = passage("a", 0), passage("a", 900), passage("b", 0)
+    work = Work({"tides": [a, b], "moon": [b, c]})
+    outcome = await SEARCH_PROJECT.run({"queries": ["tides", "moon", "Tides"]}, work)  # type: ignore[arg-type]
+    assert outcome.documents == (a, b, c)
+    assert SEARCH_PROJECT.count_searches({"queries": ["tides", "moon", "Tides"]}) == 2
+
+
+def test_searches_of_one_step_become_one() -> None:
+    assert SEARCH_PROJECT.merge([{"query": "tides"}, {"queries": ["moon", "tides"]}]) == {
+        "queries": ["tides", "moon"]
+    }
+
+
+async def test_a_search_that_finds_nothing_says_so_and_one_without_words_fails() -> None:
+    outcome = await SEARCH_PROJECT.run({"query": "tides"}, Work())  # type: ignore[arg-type]
+    assert (outcome.response, outcome.documents) == ("Nothing in the project's files matches.", ())
+    with pytest.raises(ToolFailed, match="needs a `query`"):
+        await SEARCH_PROJECT.run({"query": " "}, Work())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        ({}, (0, DEFAULT_CHARACTERS)),
+        ({"start": 5, "length": 7}, (5, 7)),
+        ({"length": 10**9}, (0, MAX_CHARACTERS)),
+        ({"start": 5.0, "length": 7.0}, (5, 7)),
+    ],
+)
+async def test_a_part_of_a_file_is_read(arguments: dict[str, Any], asked: tuple[int, int]) -> None:
+    work = Work()
+    outcome = await READ_FILE.run({"file": " a "} | arguments, work)  # type: ignore[arg-type]
+    assert work.read == [("a", *asked)]
+    assert outcome.documents == (passage("a", asked[0]),)
+
+
+async def test_a_run_without_files_finds_and_reads_nothing() -> None:
+    assert await NoSources().search_project("tides") == ()
+    with pytest.raises(ToolFailed, match="no such file"):
+        await NoSources().read_file("a", 0, 1)

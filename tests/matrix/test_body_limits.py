@@ -1,0 +1,118 @@
+"""A body that is a little too long is refused with the documented code, and changes nothing."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.instance import ROOT
+from tests.matrix.belongings import Belongings, written_rows
+from tests.matrix.operations import OWN, Operation, operations
+from tests.matrix.subjects import Identity
+from web.rest.request_bodies import ANONYMOUS_BYTES, RequestBodies
+
+MEBIBYTE = 1024 * 1024
+CHUNK = b" " * 64 * 1024
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+
+
+def each_operation(*, with_body: bool) -> list[Any]:
+    """with_body: of JSON; tests/web/rest/test_uploads.py is about forms with files."""
+    chosen = [
+        one
+        for one in operations()
+        if not one.is_safe and (not with_body or (one.body_schema is not None and not one.is_form))
+    ]
+    return [pytest.param(one, id=f"{one.method} {one.path}") for one in chosen]
+
+
+def limit_of(operation: Operation) -> int:
+    """As the parser of the route has it."""
+    (parser,) = operation.view.parser_classes
+    return int(parser.max_bytes)
+
+
+class Application:
+    """Counts the bytes that reach it."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.is_cut_off = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        more = True
+        while more:
+            message = await receive()
+            self.is_cut_off = message["type"] == "http.disconnect"
+            self.received += len(message.get("body", b""))
+            more = bool(message.get("more_body")) and not self.is_cut_off
+
+
+def post(operation: Operation, length: int, *, is_named: bool, is_declared: bool) -> tuple[Application, Any]:
+    """Send a body of so many bytes through the product's middleware; the second: its response, if it answers itself."""
+    headers = [(b"authorization", b"Token x")] * is_named
+    headers.append(
+        (b"content-length", str(length).encode()) if is_declared else (b"transfer-encoding", b"chunked")
+    )
+    sizes = [len(CHUNK)] * (length // len(CHUNK)) + [length % len(CHUNK)]
+    chunks = iter([(CHUNK[:size], index < len(sizes) - 1) for index, size in enumerate(sizes)])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        body, more = next(chunks, (b"", False))
+        return {"type": "http.request", "body": body, "more_body": more}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    application = Application()
+    path = operation.path.replace("{", "").replace("}", "")
+    scope = {"type": "http", "method": operation.method.upper(), "path": path, "headers": headers}
+    asyncio.run(RequestBodies(application)(scope, receive, send))
+    return application, sent
+
+
+@pytest.mark.parametrize("is_declared", [True, False], ids=["declared", "chunked"])
+@pytest.mark.parametrize("is_named", [True, False], ids=["token", "anonymous"])
+@pytest.mark.parametrize("operation", each_operation(with_body=False))
+def test_a_body_has_the_limit_of_its_route_before_django_reads_it(
+    operation: Operation, is_named: bool, is_declared: bool
+) -> None:
+    limit = limit_of(operation) if is_named else ANONYMOUS_BYTES
+    passed, sent = post(operation, limit, is_named=is_named, is_declared=is_declared)
+    assert (passed.received, passed.is_cut_off, sent) == (limit, False, [])
+    refused, sent = post(operation, limit + 1, is_named=is_named, is_declared=is_declared)
+    assert refused.is_cut_off
+    assert sent[0]["status"] == 413
+    body = json.loads(sent[1]["body"])
+    own = ("file_too_large", settings.MAX_FILE_BYTES) if operation.is_form and is_named else None
+    assert (body["code"], body["limit"]) == (own or ("body_too_large", limit))
+
+
+@pytest.mark.parametrize("operation", each_operation(with_body=True))
+def test_the_parser_of_each_route_has_the_limits_too(
+    owned: Belongings, identities: dict[str, Identity], operation: Operation
+) -> None:
+    """Bytes, and values; for somebody who is served."""
+    (parser,) = operation.view.parser_classes
+    values = b'{"x":[' + b"0," * parser.max_values + b"0]}"
+    for body, limit in ((b" " * (parser.max_bytes + 1), parser.max_bytes), (values, parser.max_values)):
+        who = "owner, cookie" if operation.access == OWN else "superuser, cookie"
+        client, before = identities[who].client(), written_rows()
+        response = client.generic(
+            operation.method.upper(), operation.address(owned.ids), body, content_type="application/json"
+        )
+        assert response.status_code == 413
+        assert (response.json()["code"], response.json()["limit"]) == ("body_too_large", limit)
+        assert written_rows() == before
+
+
+def test_the_limits_are_documented() -> None:
+    limits = {limit_of(one.values[0]) for one in each_operation(with_body=False)}
+    row = next(line for line in SECURITY.splitlines() if "fills memory or disk" in line)
+    assert {f"{limit // MEBIBYTE} MiB" in row for limit in limits} == {True}
+    assert f"bodies {ANONYMOUS_BYTES // 1024} KiB without a session or token" in row
+    assert settings.DATA_UPLOAD_MAX_MEMORY_SIZE == 2_621_440
+    assert "forms 2.5 MB" in row

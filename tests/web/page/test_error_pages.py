@@ -1,0 +1,116 @@
+"""Error pages are our own, with the variable DEBUG as well, and reports about errors contain no secret."""
+
+import logging
+import sys
+from io import StringIO
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from django.conf import settings
+from django.http import QueryDict
+from django.test import Client, RequestFactory
+from django.views.debug import ExceptionReporter, get_exception_reporter_filter
+
+from tests.stack import Stack
+
+SECRET = "correct-horse-battery"
+# What only Django's technical pages say.
+TECHNICAL = (
+    "Traceback",
+    "INSTALLED_APPS",
+    "DATABASES",
+    "urlconf",
+    "URLconf",
+    "DEBUG = True",
+    "DisallowedHost",
+)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        pytest.param("/", {"Host": "x"}, 400, id="foreign host"),
+        pytest.param("/nowhere/", {}, 404, id="unknown path"),
+        pytest.param("/shared/../%00/", {}, 404, id="strange path"),
+        pytest.param("/login/", {"Host": "x" * 300}, 400, id="long host"),
+    ],
+)
+def test_no_technical_page_answers_an_anonymous_request_to_an_instance_in_debug(
+    stack: Stack, path: str, headers: dict[str, str], status: int
+) -> None:
+    assert stack.environment["DEBUG"] == "1"
+    answer = httpx2.get(stack.base_url + path, headers=headers, trust_env=False)
+    assert answer.status_code == status
+    passwords = {urlsplit(stack.environment[name]).password for name in ("DATABASE_URL", "REDIS_URL")}
+    assert not [word for word in {*TECHNICAL, *passwords} if word and word in answer.text]
+    assert "Turnwire" in answer.text, "a page of our own"
+
+
+def test_an_unexpected_error_of_a_page_is_our_own_page_without_details(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.page.frame.THEMES", None)  # what every template asks for
+    answer = Client(raise_request_exception=False).get("/login/")
+    assert (answer.status_code, "Something went wrong" in answer.text) == (500, True)
+    assert not [word for word in TECHNICAL if word in answer.text]
+
+
+def connect() -> None:
+    api_key = SECRET  # noqa: F841  a local variable of the frame
+    address = f"postgresql://someone:{SECRET}@db.example/x"
+    raise RuntimeError(f"cannot connect to {address}")
+
+
+@pytest.fixture
+def failure(monkeypatch: pytest.MonkeyPatch) -> tuple[type[BaseException], BaseException, object]:
+    """An exception whose message, frame and settings hold secrets."""
+    monkeypatch.setattr(settings, "SEARCH_ADDRESS", f"https://someone:{SECRET}@search.example", raising=False)
+    try:
+        connect()
+    except RuntimeError:
+        found = sys.exc_info()
+    assert found[0] is not None
+    assert found[1] is not None
+    return found[0], found[1], found[2]
+
+
+def test_reports_of_django_contain_no_secret(
+    failure: tuple[type[BaseException], BaseException, object],
+) -> None:
+    request = RequestFactory().post(
+        "/login/", {"username": "alice", "password": SECRET}, headers={"Authorization": f"Token {SECRET}"}
+    )
+    request.COOKIES["sessionid"] = SECRET
+    reporter = ExceptionReporter(request, *failure, is_email=True)  # type: ignore[arg-type]
+    safe = get_exception_reporter_filter(request)
+    assert isinstance(safe.get_post_parameters(request), QueryDict | dict)
+    shown = f"{safe.get_safe_settings()} {safe.get_safe_request_meta(request)} {safe.get_post_parameters(request)}"
+    frames = "".join(str(frame["vars"]) for frame in reporter.get_traceback_frames())
+    database = settings.DATABASES["default"]["PASSWORD"]
+    for text in (shown, frames):
+        assert SECRET not in text
+        assert database not in text
+        assert settings.SECRET_KEY not in text
+    assert "'alice'" in shown, "the rest is still reported"
+
+
+def test_no_log_record_contains_a_secret_whoever_formats_it(
+    failure: tuple[type[BaseException], BaseException, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = StringIO()
+    logger = logging.getLogger("celery.app.trace")
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    logger.addHandler(handler)
+    try:
+        logger.error(
+            "task failed with %s at %s", settings.SECRET_KEY, settings.DATABASE_URL, exc_info=failure
+        )  # type: ignore[arg-type]
+    finally:
+        logger.removeHandler(handler)
+    text = written.getvalue()
+    assert "RuntimeError: cannot connect to postgresql://" in text
+    for secret in (SECRET, settings.SECRET_KEY, urlsplit(settings.DATABASE_URL).password or "-"):
+        assert secret not in text

@@ -1,0 +1,180 @@
+"""What generated requests are about: alice's objects, whose ids and names take the place of generated ones.
+
+Generated values stay in a fourth of the valid requests, and in all invalid ones.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+from zlib import crc32
+
+from django.core.files.base import ContentFile
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from django.test import Client
+from knox.models import AuthToken
+from schemathesis.core.parameters import ParameterLocation
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.models import Agent, Run, Session
+from chat.models.outcome import RunOutcome
+from chat.protocol.states import Status
+from chat.protocol.tasks import TOOL_NAMES
+from chat.runs.completion import announce, commit_end
+from chat.transcript.finish import Finish
+from knowledge.models import File, Project
+from tests import factories
+
+MODELS: Final = ("quick", "deep", "wide", "low")
+CSRF: Final = "c" * 32
+
+
+class World:
+    """alice may do everything. Her objects, by the names that paths have for them, and `special` by operation."""
+
+    def __init__(self) -> None:
+        sync_redis().flushdb()
+        for name in MODELS:
+            factories.create_model(name, is_default=name == MODELS[0])
+        self._alice = factories.create_user("alice", password="alice", is_staff=True, is_superuser=True)
+        self._client = factories.api_client(self._alice)
+        self._log_in()
+        agent = Agent.objects.create(owner=self._alice, name="Tides", prompt="Be brief.", tools=[*TOOL_NAMES])
+        session = str(Session.objects.start(self._alice, agent=agent).pk)
+        started = factories.complete_turn(self._client, session)
+        run = started["runs"][0]
+        self.ids = {"agent": str(agent.pk), "session": session, "turn": started["turn"]}
+        self.ids |= {
+            "message": run["message"],
+            "run": run["id"],
+            "parent": run["message"],
+            "leaf": run["message"],
+        }
+        self.ids["before"] = started["user_message"]
+        self.ids["share"] = self._client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()[
+            "id"
+        ]
+        self.ids["token"] = self._client.post("/api/auth/tokens/").json()["id"]
+        link = self._client.get(f"/api/sessions/{session}/shares/").json()[0]["url"]
+        project = Project.objects.create(owner=self._alice, name="Tides")
+        files = [
+            File.objects.create(
+                owner=self._alice, name=f"{place}.txt", status="ready", text="Two.", project=place
+            )
+            for place in (project, None)
+        ]
+        self.ids |= {"link": urlsplit(link).path.strip("/").rpartition("/")[2], "project": str(project.pk)}
+        files[0].content.save("any", ContentFile(b"Two tides a day."))
+        self.ids["file"] = str(files[0].pk)
+        self._free_file = str(files[1].pk)
+        self.special = self._answers_in_progress() | {"regenerations_create": started["user_message"]}
+        self.file = b"".join(self._client.get(f"/api/sessions/{session}/export/").streaming_content)
+        self.cursor = parse_qs(urlsplit(self._client.get("/api/sessions/?limit=1").json()["next"]).query)[
+            "cursor"
+        ][0]
+
+    def _answers_in_progress(self) -> dict[str, str]:
+        """A run that waits for a worker, a question that waits for its answer, and a run that was cut."""
+        session = Session.objects.start(self._alice).pk
+        running = factories.send_turn(self._client, session).json()
+        waiting = factories.send_turn(self._client, session).json()
+        cut = factories.send_turn(self._client, Session.objects.start(self._alice).pk).json()["runs"][0]["id"]
+        run = Run.objects.claim(cut, owner=1)
+        assert commit_end(
+            cut,
+            run.attempt,
+            RunOutcome(Status.COMPLETED, last_seq=3, text="Two ti", finish=Finish("length", 2)),
+        )
+        announce(run.pk)
+        return {
+            "runs_cancel": running["runs"][0]["id"],
+            "turns_cancel": running["turn"],
+            "withdrawal_create": waiting["user_message"],
+            "runs_continue": cut,
+        }
+
+    def login(self, case: Any) -> dict[str, dict[str, str]]:
+        """The headers and cookies of alice's login. A token creates no other token."""
+        if operation_of(case) != "auth_tokens_create":
+            return self._token
+        # Cookies of a login would take the place of missing ones.
+        is_without = ParameterLocation.COOKIE in case.meta.components and case.meta.is_negative_at(
+            ParameterLocation.COOKIE
+        )
+        return {} if is_without else self._browser
+
+    def _log_in(self) -> None:
+        self._token = {"headers": {"Authorization": f"Token {AuthToken.objects.create(self._alice)[1]}"}}
+        browser = Client()
+        browser.force_login(self._alice)
+        cookies = {"sessionid": browser.cookies["sessionid"].value, "csrftoken": CSRF}
+        self._browser = {"headers": {"X-CSRFToken": CSRF}, "cookies": cookies}
+
+    def complete(self, case: Any) -> None:
+        """Put in what a schema cannot say: names of models, cursors, pages that exist, and which of two times is the earlier one."""
+        valid = valid_places(case)
+        if ParameterLocation.QUERY in valid:
+            case.query = self._query(case.query)
+        if ParameterLocation.BODY in valid and "models" in case.body:
+            case.body = {**case.body, "models": [*MODELS[: len(case.body["models"])]]}
+
+    def fill(self, case: Any) -> None:
+        """Put in objects that exist, into three fourths of the valid paths, queries and bodies."""
+        self.complete(case)
+        if crc32(repr((case.path_parameters, case.query, case.body)).encode()) % 4 == 0:
+            return
+        operation, valid = operation_of(case), valid_places(case)
+        if ParameterLocation.PATH in valid:
+            case.path_parameters = {
+                name: self.special.get(operation, self.ids[name]) for name in case.path_parameters
+            }
+        if ParameterLocation.QUERY in valid:
+            case.query = {name: self.ids.get(name, value) for name, value in case.query.items()}
+        self.fill_body(case)
+
+    def fill_body(self, case: Any) -> None:
+        if ParameterLocation.BODY in valid_places(case):
+            case.body = self._body(operation_of(case), case.body)
+
+    def _query(self, query: dict[str, Any]) -> dict[str, Any]:
+        known = {"cursor": self.cursor, "page": 1}
+        filled = {name: known.get(name, value) for name, value in query.items()}
+        if isinstance(filled.get("from"), str):
+            filled["from"], filled["to"] = sorted((filled["from"], str(filled.get("to", "8999-12-30"))))
+        return filled
+
+    def _body(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        if operation == "sessions_import":
+            return body if "title" in body else json.loads(self.file)
+        if operation == "auth_token":
+            return {"username": "alice", "password": "alice"}
+        known: dict[str, Any] = {name: self.ids[name] for name in ("agent", "parent", "leaf")}
+        known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
+        known |= {"file": self._free_file, "files": [self._free_file]}
+        return {name: known.get(name, value) for name, value in body.items()}
+
+
+def operation_of(case: Any) -> str:
+    return str(case.operation.definition.raw["operationId"])
+
+
+def valid_places(case: Any) -> set[Any]:
+    """Where what was generated is as the document says; the body only if it is an object."""
+    places = {place for place in case.meta.components if not case.meta.is_negative_at(place)}
+    return places if isinstance(case.body, dict) else places - {ParameterLocation.BODY}
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Roll back what is stored inside. As in Django's test client, a request does not close the connection."""
+    point = transaction.savepoint()
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    try:
+        yield
+    finally:
+        for signal in (request_started, request_finished):
+            signal.connect(close_old_connections)
+        transaction.savepoint_rollback(point)

@@ -1,0 +1,56 @@
+"""The login forms of the page and the admin, within the limits of login_attempt.py."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from chat.protocol.errors import ApiError
+from web.accounts.demo_account import may_log_in
+from web.accounts.known_device import remember_device
+from web.accounts.login_attempt import login_attempt
+
+
+class LimitedLogin(AuthenticationForm):
+    def clean(self) -> dict[str, Any]:
+        name = self.cleaned_data.get("username")
+        if not name or not self.cleaned_data.get("password") or self.request is None:
+            return super().clean()
+        with login_attempt(self.request, name) as attempt:
+            try:
+                return super().clean()
+            finally:
+                # Also where the form refuses someone who may not use the admin.
+                attempt.has_right_password = self.get_user() is not None
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        super().confirm_login_allowed(user)
+        if not may_log_in(user):
+            raise self.get_invalid_login_error()
+
+
+class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
+    pass
+
+
+def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Wrap a login view: a refused attempt is answered in plain text, a successful one makes the browser known."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+        except ApiError as refused:
+            headers = {"Retry-After": str(refused.retry_after_s)}
+            return HttpResponse(
+                refused.message, "text/plain; charset=utf-8", status=refused.status, headers=headers
+            )
+        if request.method == "POST" and response.status_code == 302 and request.user.is_authenticated:
+            remember_device(response, request.user.get_username())
+        return response
+
+    return answer

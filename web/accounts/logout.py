@@ -1,0 +1,17 @@
+"""The logout, which ends the sockets of the login with it."""
+
+from typing import Any
+
+from django.contrib.auth.views import LogoutView
+from django.http import HttpRequest, HttpResponse
+
+from chat.events import access
+
+
+class Logout(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        user_id = request.user.pk
+        response = super().post(request, *args, **kwargs)
+        if user_id is not None:
+            access.announce_change(user_id)
+        return response

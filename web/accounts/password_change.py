@@ -1,0 +1,47 @@
+"""The page on which users change their password. Their other logins end; their API tokens too, unless they keep them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.views import PasswordChangeView
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from knox.models import AuthToken
+
+from chat.events import access
+from web.accounts.login_attempt import login_attempt
+from web.accounts.password_hashing import hashing
+
+
+class LimitedPasswordChange(PasswordChangeForm):
+    """The current password is guessed no faster here than at the login."""
+
+    deletes_tokens = forms.BooleanField(required=False, initial=True)
+
+    def __init__(self, user: Any, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        with login_attempt(self.request, self.user.get_username()) as attempt:
+            old: str = super().clean_old_password()
+            attempt.has_right_password = True
+        return old
+
+
+class ChangePassword(PasswordChangeView):
+    form_class = LimitedPasswordChange
+    template_name = "web/password.html"
+    success_url = "/"
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        with hashing.slot(), transaction.atomic():
+            response = super().form_valid(form)
+            if form.cleaned_data["deletes_tokens"]:
+                AuthToken.objects.filter(user=form.user).delete()
+            access.announce_change(form.user.pk)
+        return response

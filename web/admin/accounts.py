@@ -1,0 +1,73 @@
+"""The admin of users and API tokens: Django's and knox's, which end sockets at once when access ends."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from knox.admin import AuthTokenAdmin
+from knox.models import AuthToken
+
+from chat.events import access
+from chat.runs.cancellation import stop_runs_of_deactivated_users
+from web.admin.daily_limits import limits_of_today
+
+admin.site.unregister(User)
+admin.site.unregister(AuthToken)
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin[User]):
+    """Deactivating a user stops the user's runs and closes sockets; shared links are closed until it is active again."""
+
+    readonly_fields = ("today",)
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        today = [(_("Daily limits"), {"fields": ("today",)})] if obj else []
+        return [*super().get_fieldsets(request, obj), *today]
+
+    @admin.display(description=_("used today (UTC)"))
+    def today(self, user: User) -> str:
+        return limits_of_today(user)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        access.announce_change(obj.pk)
+        if not obj.is_active:
+            transaction.on_commit(stop_runs_of_deactivated_users)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
+        response = super().user_change_password(request, id, form_url)
+        if request.method == "POST" and response.status_code == 302:
+            access.announce_change(int(id))
+        return response
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        access.announce_change(obj.pk)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for pk in list(queryset.values_list("pk", flat=True)):
+            access.announce_change(pk)
+        super().delete_queryset(request, queryset)
+
+
+@admin.register(AuthToken)
+class TokenAdmin(AuthTokenAdmin):  # type: ignore[misc]
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        access.announce_change(obj.user_id)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        super().delete_model(request, obj)
+        access.announce_change(obj.user_id)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        users = set(queryset.values_list("user_id", flat=True))
+        super().delete_queryset(request, queryset)
+        for user_id in users:
+            access.announce_change(user_id)

@@ -1,0 +1,22 @@
+"""Serves static files. Names with a hash of the content are cached for good, others briefly and with validators."""
+
+from wsgiref.headers import Headers
+
+from django.contrib.staticfiles.storage import staticfiles_storage
+from servestatic.middleware import ServeStaticMiddleware
+
+
+class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
+    """Compressed variants that lie beside a file are negotiated by Accept-Encoding. Nothing else is compressed.
+
+    Responses with secrets must not be: their length would tell what is in them to whoever can have text put beside it.
+    """
+
+    def add_cache_headers(self, headers: Headers, path: str, url: str) -> None:
+        super().add_cache_headers(headers, path, url)
+        name = url.removeprefix(self.static_prefix)
+        hashed_names: set[str] = getattr(staticfiles_storage, "hashed_names", set())
+        if name in hashed_names:
+            headers["Cache-Control"] = "public, max-age=31536000, immutable"
+            # Weak: the encodings share it. The library's tells when the file was written, which differs between machines.
+            headers["ETag"] = f'W/"{name.split(".")[-2]}"'

@@ -1,0 +1,154 @@
+"""Storage of the collected static files: each also under a name with a hash of its content, compressed beforehand.
+
+A name with a hash always means the same bytes, so browsers keep such a file without asking again (static_middleware.py).
+`collectstatic` writes only what is new: what is there under its name is complete.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import brotli
+from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import Storage
+
+from web.page.static_references import references, with_references
+
+# Compressed already.
+_DENSE = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
+# Above this size the highest quality takes seconds of the first start.
+_LARGE_BYTES = 150_000
+# A variant that saves less is not kept.
+_WORTHWHILE = 0.95
+_HASHED = re.compile(r"\.[0-9a-f]{12}\.")
+
+
+class HashedStaticFiles(StaticFilesStorage):
+    """hashed_files: name → name with the hash. Empty until files are collected; then URLs have the plain names.
+
+    The files of the collection before the last change are kept: pages that were loaded before still import from it.
+    """
+
+    manifest_name = "staticfiles.json"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        try:
+            manifest = json.loads(self._path(self.manifest_name).read_bytes())
+        except FileNotFoundError:
+            manifest = {"paths": {}, "earlier": []}
+        self.hashed_files: dict[str, str] = manifest["paths"]
+        self._earlier: list[str] = manifest["earlier"]
+        # The names with a hash of all files that are kept.
+        self.hashed_names = {*self.hashed_files.values(), *self._earlier}
+
+    def url(self, name: str | None) -> str:
+        return super().url(self.hashed_files.get(name or "", name))
+
+    def post_process(
+        self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **_options: Any
+    ) -> Iterator[tuple[str, str, bool]]:
+        """Called by collectstatic with all files it found: name → storage and path of the source.
+
+        Raises ImproperlyConfigured if files refer to each other in a circle.
+        """
+        if dry_run:
+            return
+        contents = _hashed(_read(paths))
+        missing = [
+            (self._path(hashed), content)
+            for hashed, content in contents.values()
+            if not self._path(hashed).exists()
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(_write_all, *zip(*missing, strict=True)) if missing else ())
+        self._record({name: hashed for name, (hashed, _content) in contents.items()})
+        self._prune()
+        yield from ((name, hashed, True) for name, hashed in self.hashed_files.items())
+
+    def _record(self, hashed_files: dict[str, str]) -> None:
+        if hashed_files != self.hashed_files:
+            self._earlier = sorted(self.hashed_files.values())
+        self.hashed_files = hashed_files
+        self.hashed_names = {*self.hashed_files.values(), *self._earlier}
+        manifest = {"paths": self.hashed_files, "earlier": self._earlier}
+        _write(self._path(self.manifest_name), json.dumps(manifest).encode())
+
+    def _prune(self) -> None:
+        """Delete what older collections have left, including what a crash left unfinished."""
+        kept = {*self.hashed_names, *self.hashed_files}
+        root = self._path("")
+        for file in root.rglob("*.*"):
+            name = file.relative_to(root).as_posix().removesuffix(".br").removesuffix(".gz")
+            if _HASHED.search(file.name) and name not in kept:
+                file.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return Path(self.path(name))
+
+
+def _read(paths: Mapping[str, tuple[Storage, str]]) -> dict[str, bytes]:
+    """Return what the sources contain. A file without a suffix, a licence, gets no name with a hash."""
+    contents = {}
+    for name, (storage, path) in paths.items():
+        if PurePosixPath(name).suffix:
+            with storage.open(path) as file:
+                contents[PurePosixPath(name).as_posix()] = file.read()
+    return contents
+
+
+def _hashed(contents: Mapping[str, bytes]) -> dict[str, tuple[str, bytes]]:
+    """Return name → name with the hash, and the content with references to such names."""
+    texts = {
+        name: content.decode(errors="surrogateescape")
+        for name, content in contents.items()
+        if PurePosixPath(name).suffix in {".js", ".css"}
+    }
+    graph = {name: set(references(name, texts.get(name, ""), contents)) for name in contents}
+    hashed: dict[str, tuple[str, bytes]] = {}
+    try:
+        # What is referred to comes first: a file's hash covers the names in it.
+        for name in TopologicalSorter(graph).static_order():
+            content = contents[name]
+            if graph[name]:
+                content = with_references(
+                    name, texts[name], lambda target: hashed[target][0] if target in hashed else None
+                ).encode(errors="surrogateescape")
+            digest = hashlib.sha256(content).hexdigest()[:12]
+            path = PurePosixPath(name)
+            hashed[name] = (path.with_name(f"{path.stem}.{digest}{path.suffix}").as_posix(), content)
+    except CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+        raise ImproperlyConfigured(f"static files refer to each other in a circle: {circle}") from error
+    return hashed
+
+
+def _write_all(path: Path, content: bytes) -> None:
+    """Write the file after its compressed variants, so that where it exists they do."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix not in _DENSE:
+        quality = 11 if len(content) <= _LARGE_BYTES else 9
+        variants = {
+            ".br": brotli.compress(content, quality=quality),
+            ".gz": gzip.compress(content, compresslevel=9, mtime=0),
+        }
+        for suffix, variant in variants.items():
+            if len(variant) <= _WORTHWHILE * len(content):
+                _write(path.with_name(path.name + suffix), variant)
+    _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace the file at once: readers see all of it or none. Everybody may read it, whatever the umask."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.chmod(0o644)
+    unfinished.replace(path)

@@ -1,0 +1,42 @@
+"""Serializers that describe files and projects in the OpenAPI document, as response_schemas.py does for the rest."""
+
+from rest_framework import serializers
+
+from knowledge.models import FileKind, FileStatus
+from web.rest.response_schemas import ResponseSchema
+
+
+class FileErrorAnswer(ResponseSchema):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class FileAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    content_type = serializers.CharField()
+    size = serializers.IntegerField(
+        help_text="Bytes of the content; of a picture once it is ready, without metadata."
+    )
+    status = serializers.ChoiceField(choices=FileStatus.values)
+    token_count = serializers.IntegerField(help_text="Of the extracted text.")
+    kind = serializers.ChoiceField(choices=FileKind.values)
+    project = serializers.UUIDField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    width = serializers.IntegerField(required=False, help_text="Of a picture that is ready, in pixels.")
+    height = serializers.IntegerField(required=False)
+    fits = serializers.DictField(
+        child=serializers.BooleanField(),
+        required=False,
+        help_text="Once it is ready: by model, whether it fits into a request.",
+    )
+    error = FileErrorAnswer(required=False)
+
+
+class ProjectAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    instructions = serializers.CharField()
+    files = FileAnswer(many=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()

@@ -1,0 +1,160 @@
+"""Views of files: upload, list, read, delete, download."""
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+from django.core.files.storage import default_storage
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import ModelConfig
+from chat.presenters.files import present_file
+from chat.protocol.errors import ApiError
+from knowledge import blobs
+from knowledge.models import File, Project
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.byte_ranges import ByteRange, parse_range
+from web.rest.file_schemas import FileAnswer
+from web.rest.multipart_form import FileFormParser, UploadedContent
+from web.rest.openapi import TEXT, documented, query, whole_number
+from web.rest.pagination import NewestFirstPagination
+from web.rest.response_schemas import ResponseSchema
+from web.rest.streaming import adapt_chunks
+from web.rest.uploads import store_upload
+
+_CHUNK_BYTES: Final = 64 * 1024
+_SAFE_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Accept-Ranges": "bytes",
+}
+
+
+class FileForm(serializers.Serializer[Any]):
+    """Describes the form; FileFormParser reads it."""
+
+    file = serializers.FileField()
+    project = serializers.UUIDField(required=False)
+
+
+class FilePage(ResponseSchema):
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = FileAnswer(many=True)
+
+
+class NewestUploadPagination(NewestFirstPagination):
+    ordering = ("-created_at", "-id")
+
+
+class FilesView(StrictAPIView):
+    parser_classes = [FileFormParser]
+
+    @documented(
+        "files_list",
+        answer=FilePage,
+        parameters=[
+            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
+            query("cursor", TEXT, "The cursor in `next`."),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """List the user's files, the newest first."""
+        page = NewestUploadPagination()
+        files = File.objects.visible_to(current_user(request)).defer("text")
+        models = list(ModelConfig.objects.offered())
+        rows = page.paginate_queryset(files, request, view=self) or []
+        return page.get_paginated_response([present_file(file, models) for file in rows])
+
+    @documented("files_create", body={"multipart/form-data": FileForm}, answer=FileAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Upload a file. Its text is extracted afterwards: the socket says when, in a frame of type `file`."""
+        form = cast("dict[str, Any]", request.data)
+        file = store_upload(current_user(request), _checked(form), _own_project(request, form))
+        return Response(_present(file), status.HTTP_201_CREATED)
+
+
+class FileView(StrictAPIView):
+    @documented("files_read", answer=FileAnswer)
+    def get(self, request: Request, file: str) -> Response:
+        """Read what is known of a file."""
+        return Response(_present(_get_own_file(request, file)))
+
+    @documented("files_delete", statuses=(204,))
+    def delete(self, request: Request, file: str) -> Response:
+        """Delete a file with its content. Messages that it came with lose it."""
+        _get_own_file(request, file).delete()
+        blobs.purge_on_commit()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class FileContentView(StrictAPIView):
+    @documented("files_download", answer={"*/*": OpenApiTypes.BINARY}, statuses=(200, 206))
+    def get(self, request: Request, file: str) -> HttpResponseBase:
+        """Download the content, or the part that `Range` names."""
+        found = _get_own_file(request, file)
+        size = _stored_size(found)
+        wanted = parse_range(request.headers.get("Range", ""), size)
+        part = wanted or ByteRange(0, size)
+        chunks = adapt_chunks(request._request, _read(found, part))  # noqa: SLF001  the server's own request
+        headers = {
+            **_SAFE_HEADERS,
+            "Content-Type": found.content_type,
+            "Content-Disposition": content_disposition_header(True, found.name),
+            "Content-Length": str(part.stop - part.start),
+        }
+        if wanted:
+            headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
+        return StreamingHttpResponse(chunks, status=206 if wanted else 200, headers=headers)
+
+
+def _checked(form: dict[str, Any]) -> UploadedContent:
+    """The file of a form with known fields. Raises ApiError."""
+    for name in form:
+        if name not in ("file", "project"):
+            raise ApiError("unknown_field", field=name[:100])
+    if "file" not in form:
+        raise ApiError("field_required", field="file")
+    if not isinstance(form["file"], UploadedContent):
+        raise ApiError("invalid_type", field="file")
+    return form["file"]
+
+
+def _own_project(request: Request, form: dict[str, Any]) -> Project | None:
+    if "project" not in form:
+        return None
+    return get_own_row(
+        Project.objects.visible_to(current_user(request)), form["project"], "project", field="project"
+    )
+
+
+def _get_own_file(request: Request, pk: str) -> File:
+    return get_own_row(File.objects.visible_to(current_user(request)).defer("text"), pk, "file")
+
+
+def _present(file: File) -> dict[str, Any]:
+    return present_file(file, ModelConfig.objects.offered())
+
+
+def _stored_size(file: File) -> int:
+    """The bytes of the content. Raises ApiError if it is not in the storage."""
+    if not file.content:
+        raise ApiError("file_not_found")
+    try:
+        return default_storage.size(str(file.content.name))
+    except FileNotFoundError:
+        raise ApiError("file_not_found") from None
+
+
+def _read(file: File, part: ByteRange) -> Iterator[bytes]:
+    with default_storage.open(str(file.content.name)) as content:
+        content.seek(part.start)
+        left = part.stop - part.start
+        while left and (data := content.read(min(_CHUNK_BYTES, left))):
+            left -= len(data)
+            yield data

@@ -1,0 +1,138 @@
+"""Views of projects: instructions and files that several of the user's sessions share."""
+
+from typing import Any, Final
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.presenters.files import present_file
+from chat.presenters.projects import present_project, present_projects
+from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from knowledge.models import File, Project
+from web.rest.agents import MAX_PROMPT_CHARACTERS
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField, VisibleCharField
+from web.rest.file_schemas import FileAnswer, ProjectAnswer
+from web.rest.openapi import ID, documented, query, whole_number
+from web.rest.pagination import page_size
+
+# Of one page; the default of MAX_PROJECTS_PER_USER.
+MAX_LISTED: Final = 200
+MAX_FILES: Final = 1000
+
+
+class ProjectBody(StrictSerializer):
+    """Omitted fields get their default when a project is created or replaced, and stay when it is updated."""
+
+    name = VisibleCharField(max_length=200)
+    instructions = StrictCharField(max_length=MAX_PROMPT_CHARACTERS, default="")
+    files = serializers.ListField(child=StrictUUIDField(), default=list, max_length=MAX_FILES)
+
+
+class ProjectFileBody(StrictSerializer):
+    file = StrictUUIDField()
+
+
+class ProjectsView(StrictAPIView):
+    @documented(
+        "projects_list",
+        answer=ProjectAnswer(many=True),
+        parameters=[
+            query("limit", whole_number(1, MAX_LISTED), "Page size."),
+            query("before", ID, "Only projects behind this one in the list."),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """List the user's projects, the latest updated first, at most 200: the next page is `before` the last one."""
+        own = Project.objects.visible_to(current_user(request))
+        limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
+        if "before" in request.query_params:
+            own = own.after(get_own_row(own, request.query_params["before"], "project", field="before"))
+        return Response(present_projects([*own[:limit]]))
+
+    @documented("projects_create", body=ProjectBody, answer=ProjectAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Create a project. `files`: ids of the user's files; one that belongs to another project moves."""
+        owner = current_user(request)
+        fields = _resolve_fields(request, self.body(ProjectBody))
+        files = fields.pop("files")
+        with quotas.PROJECTS.room_for_one(owner):
+            project = Project.objects.create(owner=owner, **fields)
+            project.change(files)
+        return Response(present_project(project), status.HTTP_201_CREATED)
+
+
+class ProjectView(StrictAPIView):
+    @documented("projects_read", answer=ProjectAnswer)
+    def get(self, request: Request, project: str) -> Response:
+        """Read a project."""
+        return Response(present_project(get_own_project(request, project)))
+
+    @documented("projects_replace", body=ProjectBody, answer=ProjectAnswer)
+    def put(self, request: Request, project: str) -> Response:
+        """Replace a project; omitted fields get their default."""
+        return self._change(request, get_own_project(request, project), self.body(ProjectBody))
+
+    @documented("projects_update", body=ProjectBody(partial=True), answer=ProjectAnswer)
+    def patch(self, request: Request, project: str) -> Response:
+        """Update a project; omitted fields stay as they are. `files` are all that belong to it from now on."""
+        return self._change(request, get_own_project(request, project), self.body(ProjectBody, partial=True))
+
+    @documented("projects_delete", statuses=(204,))
+    def delete(self, request: Request, project: str) -> Response:
+        """Delete a project. Its sessions and files continue without a project."""
+        get_own_project(request, project).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _change(self, request: Request, project: Project, body: dict[str, Any]) -> Response:
+        if not project.change(**_resolve_fields(request, body)):
+            raise ApiError("project_not_found")
+        return Response(present_project(project))
+
+
+class ProjectFilesView(StrictAPIView):
+    @documented("project_files_create", body=ProjectFileBody, answer=FileAnswer, statuses=(201, 200))
+    def post(self, request: Request, project: str) -> Response:
+        """Add one of the user's files. 200 if it belongs to the project already; one of another project moves."""
+        found = get_own_project(request, project)
+        named = str(self.body(ProjectFileBody)["file"])
+        file = get_own_row(_own_files(request), named, "file", field="file")
+        if file.project_id == found.pk:
+            return Response(present_file(file))
+        if found.files.count() >= MAX_FILES:
+            raise ApiError("invalid_value", f"A project has at most {MAX_FILES} files.", field="file")
+        if not file.join(found):
+            gone = not Project.objects.filter(pk=found.pk).exists()
+            raise ApiError("project_not_found" if gone else "file_not_found")
+        return Response(present_file(file), status.HTTP_201_CREATED)
+
+
+class ProjectFileView(StrictAPIView):
+    @documented("project_files_delete", statuses=(204,))
+    def delete(self, request: Request, project: str, file: str) -> Response:
+        """Take a file out of the project. The file itself stays."""
+        found = get_own_project(request, project)
+        held = get_own_row(_own_files(request).filter(project=found), file, "file")
+        if not held.leave(found):
+            raise ApiError("file_not_found")
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def get_own_project(request: Request, pk: str) -> Project:
+    return get_own_row(Project.objects.visible_to(current_user(request)), pk, "project")
+
+
+def _own_files(request: Request) -> Any:
+    return File.objects.visible_to(current_user(request)).defer("text")
+
+
+def _resolve_fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields to store, checked against the user's own files. Raises ApiError."""
+    if "files" in body:
+        ids = set(body["files"])
+        body["files"] = list(_own_files(request).filter(pk__in=ids).values_list("pk", flat=True))
+        if len(body["files"]) != len(ids):
+            raise ApiError("file_not_found", field="files")
+    return body

@@ -1,0 +1,158 @@
+"""ASGI middleware that limits the bytes and the time of request bodies, before Django stores them and knows who asks."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from django.conf import settings
+from django.urls import Resolver404, resolve
+
+from chat.infrastructure.log_context import accept_request_id
+from chat.protocol.errors import ApiError
+from web.rest.errors import describe
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+# What somebody without a session and without a token may send: enough for every login.
+ANONYMOUS_BYTES: Final = 64 * 1024
+# All bodies of this process that have not been answered. Django keeps them in memory and in temporary files.
+MAX_HELD_BYTES: Final = 512 * 1024 * 1024
+# A body may take REQUEST_BODY_TIMEOUT, and then as long as it arrives at this rate.
+SLOWEST_BYTES_PER_S: Final = 16 * 1024
+# A client that is still sending may receive the refusal only if what it sends is read meanwhile.
+LINGER_S: Final = 2.0
+_DISCONNECT: Final[Message] = {"type": "http.disconnect"}
+
+
+class BodyLimit(NamedTuple):
+    """max_bytes: of a body.  too_large: makes the refusal of a longer one, where a route has its own."""
+
+    max_bytes: int
+    too_large: Callable[[], ApiError] | None = None
+
+    def refusal(self) -> ApiError:
+        return self.too_large() if self.too_large else ApiError("body_too_large", limit=self.max_bytes)
+
+
+class RequestBodies:
+    """Answers 413, 408 and 503 itself. Requests without a body pass unchanged."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._held_bytes = 0
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"]) if scope["type"] == "http" else {}
+        if b"content-length" not in headers and b"transfer-encoding" not in headers:
+            await self._application(scope, receive, send)
+            return
+        body = _Body(self, receive, headers, limit_of(scope["path"], headers))
+        try:
+            await self._application(scope, body.receive, send)
+        finally:
+            self._held_bytes -= body.received_bytes
+        if body.refusal:
+            await _answer(body.refusal, headers, receive, send)
+
+    def hold(self, number: int) -> bool:
+        """Count bytes that are kept now; False if they are too many."""
+        self._held_bytes += number
+        return self._held_bytes <= MAX_HELD_BYTES
+
+
+class _Body:
+    """The body of one request. After a refusal its reader sees a client that has disconnected."""
+
+    def __init__(
+        self, bodies: RequestBodies, receive: Receive, headers: dict[bytes, bytes], limit: BodyLimit
+    ) -> None:
+        self._bodies = bodies
+        self._receive = receive
+        self._limit = limit
+        self._is_complete = False
+        self._began_at = asyncio.get_running_loop().time()
+        self.received_bytes = 0
+        length = headers.get(b"content-length", b"0")
+        is_too_long = length.isdigit() and int(length) > limit.max_bytes
+        self.refusal: ApiError | None = limit.refusal() if is_too_long else None
+
+    async def receive(self) -> Message:
+        if self.refusal:
+            return _DISCONNECT
+        if self._is_complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline()):
+                message = await self._receive()
+        except TimeoutError:
+            self.refusal = ApiError("request_timeout")
+            return _DISCONNECT
+        self._count(len(message.get("body", b"")))
+        self._is_complete = not message.get("more_body", False)
+        return _DISCONNECT if self.refusal else message
+
+    def _deadline(self) -> float:
+        """In the event loop's seconds."""
+        return self._began_at + settings.REQUEST_BODY_TIMEOUT_S + self.received_bytes / SLOWEST_BYTES_PER_S
+
+    def _count(self, number: int) -> None:
+        self.received_bytes += number
+        has_room = self._bodies.hold(number)
+        if self.received_bytes > self._limit.max_bytes:
+            self.refusal = self._limit.refusal()
+        elif not has_room:
+            self.refusal = ApiError("too_many_uploads")
+
+
+def limit_of(path: str, headers: dict[bytes, bytes]) -> BodyLimit:
+    """What the body of a request to this path may have."""
+    if b"authorization" not in headers and settings.SESSION_COOKIE_NAME.encode() not in headers.get(
+        b"cookie", b""
+    ):
+        return BodyLimit(ANONYMOUS_BYTES)
+    try:
+        view = resolve(path).func
+    except Resolver404:
+        return BodyLimit(ANONYMOUS_BYTES)
+    parsers: Iterable[Any] = getattr(getattr(view, "cls", None), "parser_classes", ())
+    # Other views are forms, which Django limits to the same size.
+    form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or ANONYMOUS_BYTES
+    limits = [
+        BodyLimit(int(getattr(parser, "max_bytes", form)), getattr(parser, "too_large", None))
+        for parser in parsers
+    ]
+    return max(limits, default=BodyLimit(form), key=lambda limit: limit.max_bytes)
+
+
+async def _answer(refusal: ApiError, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+    described = describe(refusal)
+    request_id = accept_request_id(headers.get(b"x-request-id", b"").decode("latin1"))
+    content = msgspec.json.encode(described.body(request_id))
+    answered = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(content)),
+        "Connection": "close",
+        "X-Request-ID": request_id,
+        **described.headers,
+    }
+    pairs = [(name.lower().encode(), value.encode()) for name, value in answered.items()]
+    await send({"type": "http.response.start", "status": described.status, "headers": pairs})
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+    if described.status != 408:
+        await _discard(receive)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _discard(receive: Receive) -> None:
+    """Read and forget what the client still sends, for a moment."""
+    try:
+        async with asyncio.timeout(LINGER_S):
+            more = True
+            while more:
+                more = bool((await receive()).get("more_body", False))
+    except TimeoutError:
+        pass

@@ -1,0 +1,83 @@
+"""Stores an upload: checks what it is and whether its owner has room, stores it, and has its text extracted."""
+
+import logging
+import uuid
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from chat.events import files as file_events
+from chat.models import StoredBytes
+from chat.protocol.errors import ApiError
+from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
+from chat.runs import quotas
+from chat.runs.task_queue import UNREACHABLE, send_message
+from knowledge import blobs
+from knowledge.file_names import clean_name
+from knowledge.file_types import detect_type
+from knowledge.models import File, FileKind, Project
+from web.rest.multipart_form import UploadedContent
+
+logger = logging.getLogger(__name__)
+
+
+def store_upload(user: User, upload: UploadedContent, project: Project | None) -> File:
+    """Store the content, then its row, and enqueue the extraction. Raises ApiError; then nothing is stored.
+
+    If the process dies in between, the sweeper deletes the content without a row, or enqueues the row.
+    """
+    if not upload.size:
+        raise ApiError("file_empty", field="file")
+    name = clean_name(upload.name)
+    detected = detect_type(name, upload.head())
+    if detected.mismatch:
+        raise ApiError("file_type_mismatch", field="file", content_type=detected.content_type)
+    file = File(
+        pk=uuid.uuid4(),
+        owner=user,
+        project=project,
+        name=name,
+        content_type=detected.content_type,
+        kind=FileKind.IMAGE if detected.is_image else FileKind.TEXT,
+        size_bytes=upload.size,
+    )
+    check_room(user, upload.size)  # before the storage has it; the row decides
+    file.content.name = _store_content(upload, file)
+    try:
+        _store_row(user, file)
+    except BaseException:
+        blobs.discard(file.content.name)
+        raise
+    return file
+
+
+def check_room(user: User, size: int) -> None:
+    """Raise ApiError if the user may not store a file of so many bytes."""
+    quotas.FILES.check(user)
+    quotas.check_storage(user.pk, StoredBytes.objects.sum_of(user.pk), size)
+
+
+def _store_content(upload: UploadedContent, file: File) -> str:
+    try:
+        return blobs.store(upload.content, blobs.upload_path(file.pk))
+    except OSError:
+        logger.exception("an upload of %s bytes cannot be stored", upload.size)
+        raise ApiError("file_storage_unavailable") from None
+
+
+def _store_row(user: User, file: File) -> None:
+    with transaction.atomic():
+        # One upload of a user at a time: of two that fit alone, one is refused.
+        quotas.lock_user(user)
+        check_room(user, file.size_bytes)
+        File.objects.bulk_create([file])
+        transaction.on_commit(partial(file_events.publish_stored, file))
+        transaction.on_commit(partial(_enqueue, file))
+
+
+def _enqueue(file: File) -> None:
+    try:
+        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=str(file.pk))
+    except UNREACHABLE as error:
+        logger.warning("file %s: not enqueued yet, the sweeper does it: %s", file.pk, error)

@@ -1,0 +1,34 @@
+"""Forwards what becomes of a user's files to one socket. The lines are neither stored nor numbered."""
+
+import asyncio
+
+from django.contrib.auth.models import User
+
+from chat.events import files
+from web.socket.hub import Hub
+from web.socket.outbox import Outbox
+
+
+class FileFeed:
+    """One socket's feed, which needs no command: start() once, close() at the end."""
+
+    def __init__(self, user: User, outbox: Outbox, hub: Hub) -> None:
+        self._channel = files.channel_name(user.pk)
+        self._outbox = outbox
+        self._hub = hub
+
+    def start(self) -> None:
+        """The socket does not wait for Redis."""
+        self._task = asyncio.create_task(self._hub.listen(self._channel, self))
+
+    def close(self) -> None:
+        self._task.cancel()
+        self._hub.stop_listening(self._channel, self)
+
+    # ChannelListener, called by the hub
+
+    def receive_lines(self, lines: bytes) -> None:
+        self._outbox.put(lines)
+
+    def on_gap(self) -> None:
+        """Nothing is said: a client that has waited for long reads the file."""

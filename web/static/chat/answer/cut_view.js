@@ -1,0 +1,40 @@
+/** Says that an answer is incomplete, and why, with a button to let the model go on. */
+
+import { h } from "../elements/element.js";
+import { t, tn } from "../i18n.js";
+import { icon } from "../elements/icons.js";
+
+/** @import {Cut} from "../types.js" */
+
+/**
+ * @param {Cut} cut
+ * @returns {string}
+ */
+export function cutText({ reason, tokens }) {
+  if (reason === "content_filter") return t("Cut by the provider's filter");
+  if (reason === "token_limit") return t("Stopped: one answer may use no more tokens");
+  if (reason === "character_limit") return t("Stopped: one answer may not be longer");
+  return tokens ? tn("Stopped at %(count)s token", "Stopped at %(count)s tokens", tokens) : t("Stopped at the output limit");
+}
+
+export class CutView {
+  /** @param {() => void} goOn */
+  constructor(goOn) {
+    this.text = h("p");
+    this.goOn = h("button", { type: "button", class: "small", onclick: goOn }, t("Continue"));
+    this.element = h("div", { class: "cut", hidden: true }, icon("warning"), this.text, this.goOn);
+  }
+
+  /**
+   * @param {Cut|null} cut
+   * @param {boolean} hasText
+   * @param {boolean} isOpen nothing was asked after it: it can be continued
+   */
+  show(cut, hasText, isOpen) {
+    this.element.hidden = !cut;
+    if (!cut) return;
+    this.goOn.hidden = !(isOpen && hasText && cut.reason === "length");
+    const why = cutText(cut);
+    this.text.textContent = hasText ? why : t("%(why)s, before the answer began", { why });
+  }
+}
