@@ -87,12 +87,15 @@ def _subscribed_run(run: Run) -> SubscribedRun:
 
 @dataclass(frozen=True)
 class LogReplacement:
-    """What is sent in place of a log that is lost or expired: the lines, and the cursor after them."""
+    """What is sent in place of a log that is lost or expired: the lines, and the cursor after them.
+
+    was_announced: the run has ended, and its `stop` was in the log.
+    """
 
     attempt: int
     seq: int
     lines: list[bytes]
-    has_ended: bool = False
+    was_announced: bool = False
 
 
 def load_replacement(run_id: str) -> LogReplacement | None:
@@ -108,7 +111,8 @@ def load_replacement(run_id: str) -> LogReplacement | None:
             return None
         snapshot = p.Snapshot(run_id, cursor["attempt"], cursor["seq"], shape)
         return LogReplacement(cursor["attempt"], cursor["seq"], [p.encode(snapshot)])
-    return LogReplacement(run.attempt, run.last_seq, build_ending(run), has_ended=True)
+    was_announced = run.announced_at is not None
+    return LogReplacement(run.attempt, run.last_seq, build_ending(run), was_announced)
 
 
 def find_live(session_id: str) -> list[str]:

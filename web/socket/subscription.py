@@ -203,7 +203,7 @@ class Subscription:
                 await self._send_replacement(feed)
                 return
             if decision.action is Action.DUPLICATE:
-                await self._send_end_if_ended(feed)
+                await self._send_end_if_lost(feed)
                 return
             if decision.action is not Action.FORWARD:
                 feed.position.cursor = Cursor(log_slice.attempt, log_slice.lines[0][0] - 1)
@@ -225,14 +225,22 @@ class Subscription:
         if replacement is not None and Cursor(replacement.attempt, replacement.seq) > feed.cursor:
             await self._put_replacement(feed, replacement)
 
-    async def _send_end_if_ended(self, feed: LogFeed) -> None:
-        """Send the end of a run whose log has nothing newer than the cursor.
+    async def _send_end_if_lost(self, feed: LogFeed) -> None:
+        """Send the end of a run whose log has nothing newer than the cursor, although its `stop` was in it.
 
-        A log that was lost and started again by a late producer never receives its `stop`.
+        A log that was lost and started again by a late producer never receives its `stop`. One that is about to
+        receive it, because the end is committed first, is not replaced: the `stop` is published.
         """
         replacement = await in_thread(load_replacement, feed.name)
-        is_newer = replacement is not None and Cursor(replacement.attempt, replacement.seq) > feed.cursor
-        if replacement is not None and replacement.has_ended and is_newer:
+        if replacement is None or not replacement.was_announced:
+            return
+        if Cursor(replacement.attempt, replacement.seq) <= feed.cursor:
+            return
+        # The `stop` may have been written since the log was read.
+        newer = await read(run_log(self.session, feed.name), feed.cursor, 1)
+        if newer.lines:
+            feed.has_gap = True
+        else:
             await self._put_replacement(feed, replacement)
 
     async def _put_replacement(self, feed: LogFeed, replacement: LogReplacement) -> None:

@@ -1,5 +1,7 @@
 """A conversation over the websocket: sending, streaming, resuming, stopping. The tests act as the worker."""
 
+import asyncio
+
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -8,7 +10,7 @@ from knox.models import AuthToken
 
 from chat.infrastructure.redis_client import async_redis
 from chat.log.publisher import Publisher
-from chat.log.stream import run_log
+from chat.log.stream import run_log, session_channel
 from chat.models import ModelConfig, Run, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol import wire as p
@@ -68,9 +70,15 @@ class Worker:
         await self.producer.flush()
 
     async def end(self, text: str) -> None:
+        await self.commit(text)
+        await self.announce()
+
+    async def commit(self, text: str) -> None:
         last_seq = self.producer.settle() + 1
         end = RunOutcome(Status.COMPLETED, last_seq=last_seq, text=text)
         assert await sync_to_async(commit_end)(self.run.pk, self.run.attempt, end)
+
+    async def announce(self) -> None:
         self.producer.emit(p.Placement(), p.Stop(stop_reason="finished"))
         await self.producer.flush()
         await sync_to_async(announce)(self.run.pk)
@@ -180,6 +188,27 @@ async def test_after_the_log_has_expired_one_snapshot_and_the_stop_stand_for_it(
             "said",
         )
         assert (snapshot["seq"], last["seq"]) == (last["seq"] - 1, worker.producer.settle())
+
+
+async def test_a_reader_between_the_commit_of_an_end_and_its_stop_waits_for_the_stop(
+    dial, session, publisher
+):
+    async with dial() as client:
+        run = await sent(client, session)
+    worker = await claimed(publisher, run, session)
+    await worker.say("said")
+    seen = {"attempt": 1, "seq": worker.producer.settle()}
+    await worker.commit("said")
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session, cursors={run: seen})
+        (subscription,) = current_hub().topics[session_channel(session)].subscribers
+        feeds = subscription.feeds.live
+        while run in feeds and feeds[run].is_healing:  # noqa: ASYNC110  a feed has no event for it
+            await asyncio.sleep(0.005)
+        await worker.announce()
+        await client.until(is_stop)
+        assert seqs(client) == [seen["seq"] + 1]
+        assert not [one for one in client.seen if one["type"] == "snapshot"]
 
 
 async def test_a_cursor_past_the_end_of_a_run_is_refused_and_one_at_the_end_gets_nothing(
