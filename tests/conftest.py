@@ -19,6 +19,7 @@ from django.conf import settings
 
 from tests import (
     examples,  # noqa: F401  registers the profile that make quick names
+    reruns,
 )
 from tests import services as test_services
 from tests.search_server import SearchServer
@@ -36,6 +37,10 @@ del os.environ["DJANGO_SETTINGS_MODULE"]
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 from django.db import connection  # noqa: E402  needs the settings
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reruns.mark(items)
 
 
 def pytest_collection_finish() -> None:
@@ -111,6 +116,7 @@ def stack(running_stack: Stack) -> Stack:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What tests sampled: seed, and what was left out. Said at the end, since their own output stays in their process."""
+    reruns.summarize(terminalreporter)
     reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
     lines = [value for report in reports for name, value in report.user_properties if name == "sampled"]
     if lines:

@@ -4,7 +4,7 @@ Checks I1-I6 and the tree's part of I9; slowness is a figure here and never a vi
 Pure; recorded.py has the values and loads the rows. In a test:
 
     history = History([ClientLog("tab", [SocketLog(socket.frames)])], load(url), upstream.requests)
-    report = check(history); assert not report.violations, report
+    check(history).raise_if_violated()
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+class GuaranteeViolated(AssertionError):
+    """The observed history breaks a guarantee. Such a test is never run again in CI: see tests/reruns.py."""
+
+
 @dataclass
 class Report:
     """figures: counts, and seconds as lists of every measured value, by name."""
@@ -41,6 +45,11 @@ class Report:
         shown = [f"{name}: {_short(value)}" for name, value in self.figures.items()]
         broken = [str(violation) for violation in self.violations[:20]]
         return "\n".join([f"{len(self.violations)} violations", *broken, *shown])
+
+    def raise_if_violated(self, details: str = "") -> None:
+        """details: what is printed with the violations."""
+        if self.violations:
+            raise GuaranteeViolated(f"{self}\n{details}")
 
 
 def check(history: History) -> Report:

@@ -140,7 +140,7 @@ class Scenario:
                 faults=self.faults,
             )
         )
-        assert not report.violations, f"{report}\n{self.cluster.logs()}"
+        report.raise_if_violated(self.cluster.logs() if report.violations else "")
         return report
 
     def _is_upstream_quiet(self) -> bool:

@@ -56,5 +56,5 @@ async def test_the_answer_goes_on_while_web_is_replaced_at_the_same_address(
         await watcher.stop()
     database = load(instance.stored_environment()["DATABASE_URL"], [session["id"]])
     report = check(History([watcher.log], database, upstream.requests, accepted=[turn]))
-    assert not report.violations, report
+    report.raise_if_violated()
     assert len(upstream.requests) == 1

@@ -1,0 +1,30 @@
+"""In CI, a test with real processes or a browser that fails is run once more. The summary shows the first failure.
+
+Such a test depends on two dozen processes on a machine that others may use. What it finds out about the promises is never
+excused: a violated guarantee fails at once. Without the environment variable CI nothing is run again.
+"""
+
+import os
+from typing import Any, Final
+
+import pytest
+
+from tests.faults.history import GuaranteeViolated
+
+REAL: Final = ("fault", "e2e", "browser")
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Mark the tests that get a second run."""
+    if not os.environ.get("CI"):
+        return
+    for item in items:
+        if any(item.get_closest_marker(name) for name in REAL):
+            item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=[GuaranteeViolated.__name__]))
+
+
+def summarize(terminalreporter: Any) -> None:
+    """Print why tests were run again."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"run again: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
