@@ -23,12 +23,10 @@ from web.rest.fields import (
     ToolNamesField,
     VisibleCharField,
 )
-from web.rest.openapi import ID, documented, query, whole_number
-from web.rest.pagination import page_size
+from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
+from web.rest.openapi import documented
 from web.rest.response_schemas import AgentAnswer
 
-# Of one page; the default of MAX_AGENTS_PER_USER, so that older clients, which read one page, see all.
-MAX_LISTED: Final = 200
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
 
@@ -50,18 +48,12 @@ class AgentsView(StrictAPIView):
     @documented(
         "agents_list",
         answer=AgentAnswer(many=True),
-        parameters=[
-            query("limit", whole_number(1, MAX_LISTED), "Page size."),
-            query("before", ID, "Only agents behind this one in the list."),
-        ],
+        parameters=newest_rows_parameters("agents"),
     )
     def get(self, request: Request) -> Response:
         """List the user's agents, the latest updated first, at most 200: the next page is `before` the last one."""
         own = Agent.objects.visible_to(current_user(request))
-        limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
-        if "before" in request.query_params:
-            own = own.after(get_own_row(own, request.query_params["before"], "agent", field="before"))
-        return Response([present_agent(agent) for agent in own[:limit]])
+        return Response([present_agent(agent) for agent in read_newest_rows(request, own, "agent")])
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

@@ -15,11 +15,9 @@ from web.rest.agents import MAX_PROMPT_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField, VisibleCharField
 from web.rest.file_schemas import FileAnswer, ProjectAnswer
-from web.rest.openapi import ID, documented, query, whole_number
-from web.rest.pagination import page_size
+from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
+from web.rest.openapi import documented
 
-# Of one page; the default of MAX_PROJECTS_PER_USER.
-MAX_LISTED: Final = 200
 MAX_FILES: Final = 1000
 
 
@@ -39,18 +37,12 @@ class ProjectsView(StrictAPIView):
     @documented(
         "projects_list",
         answer=ProjectAnswer(many=True),
-        parameters=[
-            query("limit", whole_number(1, MAX_LISTED), "Page size."),
-            query("before", ID, "Only projects behind this one in the list."),
-        ],
+        parameters=newest_rows_parameters("projects"),
     )
     def get(self, request: Request) -> Response:
         """List the user's projects, the latest updated first, at most 200: the next page is `before` the last one."""
         own = Project.objects.visible_to(current_user(request))
-        limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
-        if "before" in request.query_params:
-            own = own.after(get_own_row(own, request.query_params["before"], "project", field="before"))
-        return Response(present_projects([*own[:limit]]))
+        return Response(present_projects(read_newest_rows(request, own, "project")))
 
     @documented("projects_create", body=ProjectBody, answer=ProjectAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

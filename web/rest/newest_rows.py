@@ -1,0 +1,28 @@
+"""Lists of rows of which a user keeps few: the latest updated first, in pages that begin behind a row of the page before."""
+
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from web.rest.api_view import get_own_row
+from web.rest.openapi import ID, query, whole_number
+from web.rest.pagination import page_size
+
+# Of one page; the default of the quotas of agents and projects, so that older clients, which read one page, see all.
+MAX_LISTED: Final = 200
+
+
+def newest_rows_parameters(plural: str) -> list[OpenApiParameter]:
+    return [
+        query("limit", whole_number(1, MAX_LISTED), "Page size."),
+        query("before", ID, f"Only {plural} behind this one in the list."),
+    ]
+
+
+def read_newest_rows(request: Request, own: Any, noun: str) -> list[Any]:
+    """The page of `own`, the user's rows, that the request asks for. `own` has after(row): those behind one. Raises ApiError."""
+    limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
+    if "before" in request.query_params:
+        own = own.after(get_own_row(own, request.query_params["before"], noun, field="before"))
+    return list(own[:limit])
