@@ -10,6 +10,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from knowledge.models.referenced_row import ReferencedRow
+
 
 class ContextLayout(models.TextChoices):
     """Where the agent's prompt, project documents and dynamic context stand."""
@@ -29,7 +31,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return self.filter(older | Q(updated_at=agent.updated_at, pk__lt=agent.pk))
 
 
-class Agent(models.Model):
+class Agent(ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agents")
     name = models.CharField(max_length=200)

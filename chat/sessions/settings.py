@@ -10,13 +10,15 @@ from chat.protocol.errors import ApiError
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent, project, tools, reminder or models. Raises ApiError if it is gone.
+    """Set title, while_answering, agent, project, tools, reminder or models. Raises ApiError if it is gone, or
+    its new agent or project.
 
     Another agent brings its own models, unless others are named with it. Without fields nothing is recorded.
     """
     if not fields:
         return
     with transaction.atomic():
+        hold_references(fields)
         try:
             locked = Session.objects.lock(session.pk)
         except Session.DoesNotExist:
@@ -25,3 +27,11 @@ def edit_session(session: Session, fields: dict[str, Any]) -> None:
             fields = {"models": [], **fields}
         locked.change(**fields)
         record_session_changed(locked)
+
+
+def hold_references(fields: dict[str, Any]) -> None:
+    """Keep the agent and the project that a session is to have from being deleted until the transaction ends. Raises ApiError."""
+    for noun in ("agent", "project"):
+        row = fields.get(noun)
+        if row is not None and not row.hold():
+            raise ApiError(f"{noun}_not_found", field=noun)

@@ -12,6 +12,8 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from knowledge.models.referenced_row import ReferencedRow
+
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: Any) -> Self:
@@ -24,7 +26,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.filter(older | Q(updated_at=project.updated_at, pk__lt=project.pk))
 
 
-class Project(models.Model):
+class Project(ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="projects")
     name = models.CharField(max_length=200)

@@ -71,6 +71,8 @@ def _store_row(user: User, file: File) -> None:
         # One upload of a user at a time: of two that fit alone, one is refused.
         quotas.lock_user(user)
         check_room(user, file.size_bytes)
+        if file.project and not file.project.hold():
+            raise ApiError("project_not_found", field="project")
         File.objects.bulk_create([file])
         transaction.on_commit(partial(file_events.publish_stored, file))
         transaction.on_commit(partial(_enqueue, file))
