@@ -17,4 +17,9 @@ from web.page.modules import modules
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """Render the page without data: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
-    return render(request, "web/page.html", {"is_named_later": settings.TITLES, "modules": modules()})
+    context = {
+        "is_named_later": settings.TITLES,
+        "max_file_bytes": settings.MAX_FILE_BYTES,
+        "modules": modules(),
+    }
+    return render(request, "web/page.html", context)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat.protocol.errors import REFUSALS
+from chat.protocol.file_errors import FILE_ERRORS
 from chat.protocol.wire import RUN_ERRORS
 from tests.instance import ROOT
 from tests.web.page.test_reducer import node
@@ -40,4 +41,10 @@ def test_every_refusal_has_words() -> None:
 def test_every_way_a_run_can_fail_has_words_that_say_what_to_do() -> None:
     words = texts_of("answer/run_error_texts.js", "RUN_ERRORS")
     assert set(words) == set(RUN_ERRORS)
+    assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []
+
+
+def test_every_way_a_file_can_fail_has_words_that_say_what_to_do() -> None:
+    words = texts_of("files/file_error_texts.js", "FILE_ERRORS")
+    assert set(words) == set(FILE_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []

@@ -23,7 +23,7 @@
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
  * @property {number} [reasoning_ms]
  * @property {{is_positive: boolean|null, text: string}} [feedback]
- * @property {{id: string, name: string, kind: string, token_count: number}[]} [files]
+ * @property {AttachedFile[]} [files]
  * @property {string} [additional_context]  what a client sent beside this question
  * @property {any[]} [tool_calls]
  * @property {Source[]} [citations]
@@ -31,6 +31,23 @@
  * @property {number} [column]  of an answer: the model_index of its run
  * @property {string[]} [attempts]  ids of the answers in its column, itself included, oldest first
  * @property {Message[]} [alongside]  the newest answers in the other columns of its turn; only of a message of the branch
+ *
+ * @typedef {"text"|"image"|"tabular"} FileKind
+ * @typedef {{id: string, name: string, kind: FileKind, token_count: number}} AttachedFile  as a message has it
+ *
+ * @typedef {object} FileInfo  a file as the server describes it
+ * @property {string} id
+ * @property {string} name
+ * @property {string} content_type
+ * @property {number} size  bytes
+ * @property {"processing"|"ready"|"failed"} status
+ * @property {number} token_count
+ * @property {FileKind} kind
+ * @property {string|null} project
+ * @property {number} [width]  of a picture that is ready, in pixels
+ * @property {number} [height]
+ * @property {Record<string, boolean>} [fits]  by model, once it is ready
+ * @property {{code: string, message: string}} [error]
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
  * @property {string} [run]

@@ -91,11 +91,16 @@ export async function call(method, path, body) {
   if (response.ok && answer !== null) return answer;
   // A successful response that ended early.
   if (response.ok) throw new ApiError(0, "unreachable", "");
-  throw new ApiError(response.status, answer?.code ?? "unreadable", answer?.message ?? response.statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max, resetsAt: answer?.resets_at });
+  throw refusal(response, answer, requestId);
+}
+
+/** @param {{status: number, statusText: string}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
+export function refusal({ status, statusText }, answer, requestId) {
+  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max, resetsAt: answer?.resets_at });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
-function newRequestId() {
+export function newRequestId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -121,6 +126,6 @@ function belowApi(address) {
   return (pathname + search).replace(/^\/api\//, "");
 }
 
-function csrfToken() {
+export function csrfToken() {
   return document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1] ?? "";
 }
