@@ -38,7 +38,7 @@ def publish_created(session: Session) -> None:
 
 def publish_deleted(session: Session) -> None:
     """Publish a session that is deleted and committed."""
-    _publish(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
+    publish(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
 
 
 def mark_seen(session: Session, n: int | None) -> None:
@@ -49,11 +49,11 @@ def mark_seen(session: Session, n: int | None) -> None:
 
 
 def _publish_on_commit(session: Session) -> None:
-    transaction.on_commit(partial(_publish, session.owner_id, encode_changed(session)))
+    transaction.on_commit(partial(publish, session.owner_id, encode_changed(session)))
 
 
-def _publish(user_id: int, line: bytes) -> None:
-    """Without Redis the message is lost, and logged: the change itself is committed."""
+def publish(user_id: int, line: bytes) -> None:
+    """Send a line to all sockets of the user that watch the list. Without Redis the message is lost, and logged: the change itself is committed."""
     try:
         sync_redis().publish(channel_name(user_id), line)
     except RedisError as error:

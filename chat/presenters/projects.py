@@ -1,27 +1,33 @@
 """Projects as clients see them, with their files."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 from uuid import UUID
 
 from chat.models import ModelConfig
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_utc
-from knowledge.models import File, Project
+from chat.transcript.tokens import PROJECT_SHARE
+from knowledge.models import File, FileKind, FileStatus, Project
+
+# Of the instructions; a rough estimate, because counting long ones takes a list of projects too long.
+_CHARACTERS_PER_TOKEN: Final = 4
 
 
 def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
     """files: in the order in which they were uploaded. One query for all of them, and one for the models."""
     models = list(ModelConfig.objects.offered())
-    files: defaultdict[UUID | None, list[JSONObject]] = defaultdict(list)
+    files: defaultdict[UUID | None, list[File]] = defaultdict(list)
     for file in File.objects.filter(project__in=projects).defer("text").order_by("created_at", "pk"):
-        files[file.project_id].append(present_file(file, models))
+        files[file.project_id].append(file)
     return [
         {
             "id": str(project.pk),
             "name": project.name,
             "instructions": project.instructions,
-            "files": files[project.pk],
+            "files": [present_file(file, models) for file in files[project.pk]],
+            **_measured(project, files[project.pk], models),
             "created_at": isoformat_utc(project.created_at),
             "updated_at": isoformat_utc(project.updated_at),
         }
@@ -32,3 +38,12 @@ def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
 def present_project(project: Project) -> JSONObject:
     [presented] = present_projects([project])
     return presented
+
+
+def _measured(project: Project, files: Iterable[File], models: Iterable[ModelConfig]) -> JSONObject:
+    """fits: as a run decides it (llm_worker/loading/project.py), without what only the run knows: prompts and tools."""
+    readable = (file for file in files if file.status == FileStatus.READY and file.kind != FileKind.IMAGE)
+    tokens = sum(file.token_count for file in readable)
+    beside = len(project.instructions) // _CHARACTERS_PER_TOKEN
+    fits = {model.name: tokens < PROJECT_SHARE * (model.request_tokens - beside) for model in models}
+    return {"token_count": tokens, "fits": fits}

@@ -1,5 +1,8 @@
 """Counts tokens, in the default encoding unless a model's own is named."""
 
+from fractions import Fraction
+from typing import Final
+
 from chat.transcript.encodings import DEFAULT, load_encoding
 
 # Kept for an answer whose model has no limit of its own; at most a quarter of the window.
@@ -11,6 +14,8 @@ def answer_reserve(context_window: int, max_output_tokens: int | None) -> int:
     return max_output_tokens or min(ANSWER_TOKENS, context_window // 4)
 
 
+# Share of the history window without the project: a project whose files need less is included as a whole.
+PROJECT_SHARE: Final = Fraction(6, 10)
 # Share of the window that requests use: the rest absorbs the error of estimated token counts.
 USED_SHARE = 0.95
 

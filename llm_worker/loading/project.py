@@ -6,20 +6,16 @@ otherwise they move with the latest message. Reads and writes the database.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from chat.loaders.attachments import load_project_files, measure_project_files
 from chat.models import PromptBlock, Run
 from chat.transcript.entries import Block, Document, TextFile
-from chat.transcript.tokens import count_tokens
+from chat.transcript.tokens import PROJECT_SHARE, count_tokens
 from llm_worker.loading.branch import Branch
 from llm_worker.request.documents import render_provided
 from llm_worker.request.message import TOKENS_PER_MESSAGE
-
-# Share of the history window without the project: a project whose files need less is included as a whole.
-PROJECT_SHARE: Final = Fraction(6, 10)
 
 
 class ProjectFiles(NamedTuple):

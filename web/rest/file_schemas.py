@@ -38,5 +38,11 @@ class ProjectAnswer(ResponseSchema):
     name = serializers.CharField()
     instructions = serializers.CharField()
     files = FileAnswer(many=True)
+    token_count = serializers.IntegerField(help_text="Of all texts that can be read.")
+    fits = serializers.DictField(
+        child=serializers.BooleanField(),
+        help_text="By model: whether its requests contain all these texts, in a chat without agent and tools. Otherwise it "
+        "searches them, if it has tools. Each run decides again, by what else its request contains.",
+    )
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()

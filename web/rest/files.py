@@ -12,6 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.events import projects as project_events
 from chat.models import ModelConfig
 from chat.presenters.files import present_file
 from chat.protocol.errors import ApiError
@@ -88,8 +89,12 @@ class FileView(StrictAPIView):
     @documented("files_delete", statuses=(204,))
     def delete(self, request: Request, file: str) -> Response:
         """Delete a file with its content. Messages that it came with lose it."""
-        _get_own_file(request, file).delete()
+        found = _get_own_file(request, file)
+        project = found.project
+        found.delete()
         blobs.purge_on_commit()
+        if project:
+            project_events.publish_changed(project)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

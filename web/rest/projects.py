@@ -6,6 +6,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.events import projects as project_events
 from chat.presenters.files import present_file
 from chat.presenters.projects import present_project, present_projects
 from chat.protocol.errors import ApiError
@@ -53,6 +54,7 @@ class ProjectsView(StrictAPIView):
         with quotas.PROJECTS.room_for_one(owner):
             project = Project.objects.create(owner=owner, **fields)
             project.change(files)
+        project_events.publish_changed(project)
         return Response(present_project(project), status.HTTP_201_CREATED)
 
 
@@ -75,12 +77,16 @@ class ProjectView(StrictAPIView):
     @documented("projects_delete", statuses=(204,))
     def delete(self, request: Request, project: str) -> Response:
         """Delete a project. Its sessions and files continue without a project."""
-        get_own_project(request, project).delete()
+        found = get_own_project(request, project)
+        owner_id, pk = found.owner_id, found.pk
+        found.delete()
+        project_events.publish_deleted(owner_id, pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _change(self, request: Request, project: Project, body: dict[str, Any]) -> Response:
         if not project.change(**_resolve_fields(request, body)):
             raise ApiError("project_not_found")
+        project_events.publish_changed(project)
         return Response(present_project(project))
 
 
@@ -98,6 +104,7 @@ class ProjectFilesView(StrictAPIView):
         if not file.join(found):
             gone = not Project.objects.filter(pk=found.pk).exists()
             raise ApiError("project_not_found" if gone else "file_not_found")
+        project_events.publish_changed(found)
         return Response(present_file(file), status.HTTP_201_CREATED)
 
 
@@ -109,6 +116,7 @@ class ProjectFileView(StrictAPIView):
         held = get_own_row(_own_files(request).filter(project=found), file, "file")
         if not held.leave(found):
             raise ApiError("file_not_found")
+        project_events.publish_changed(found)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -1,5 +1,6 @@
 """Projects: keeping them, their files, and the sessions that belong to them."""
 
+import math
 import uuid
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import Session
+from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.models import File, Project
 from tests import factories
 from tests.concurrency import run_concurrently
@@ -110,6 +112,36 @@ class TestKeepingProjects:
         page = client.get(PROJECTS, {"limit": 2}).json()
         rest = client.get(PROJECTS, {"limit": 2, "before": page[-1]["id"]}).json()
         assert [one["id"] for one in page + rest] == [first, third, second]
+
+    def test_it_says_how_large_its_texts_are_and_for_which_models_they_fit(
+        self, client: APIClient, alice: Any
+    ) -> None:
+        tiny = factories.create_model("tiny", context_window=8_000, max_output_tokens=1_000)
+        least_too_large = math.ceil(PROJECT_SHARE * tiny.request_tokens)
+        half = file_of(alice, token_count=least_too_large - 1)
+        unread = [
+            file_of(alice, "sea.png", kind="image", width_px=30, height_px=30, token_count=900),
+            file_of(alice, "sea.pdf", status="processing", text="", token_count=0),
+        ]
+        project = create(client, instructions="", files=[half, *unread])
+        body = client.get(f"{PROJECTS}{project}/").json()
+        assert body["token_count"] == least_too_large - 1
+        assert body["fits"] == {"quick": True, "deep": True, "tiny": True}
+        client.post(f"{PROJECTS}{project}/files/", {"file": file_of(alice, token_count=1)}, format="json")
+        body = client.get(f"{PROJECTS}{project}/").json()
+        assert (body["token_count"], body["fits"]["quick"], body["fits"]["tiny"]) == (
+            least_too_large,
+            True,
+            False,
+        )
+
+    def test_instructions_leave_less_room_for_texts(self, client: APIClient, alice: Any) -> None:
+        tiny = factories.create_model("tiny", context_window=8_000, max_output_tokens=1_000)
+        file = file_of(alice, token_count=int(PROJECT_SHARE * tiny.request_tokens) - 1)
+        project = create(client, instructions="", files=[file])
+        assert client.get(f"{PROJECTS}{project}/").json()["fits"]["tiny"]
+        client.patch(f"{PROJECTS}{project}/", {"instructions": "Name the Moon. " * 100}, format="json")
+        assert not client.get(f"{PROJECTS}{project}/").json()["fits"]["tiny"]
 
     def test_nobody_keeps_more_than_allowed(self, client: APIClient, settings: Any) -> None:
         settings.MAX_PROJECTS_PER_USER = 1

@@ -27,7 +27,8 @@ MESSAGES = ASYNC["components"]["messages"]
 FRAMES = {
     "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "run_continued", "overall_stop",
     "compression", "session", "resync", "queued", "heartbeat", "packet", "reset", "snapshot",
-    "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "file",
+    "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "project_changed", "project_deleted",
+    "file",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import pytest_asyncio
@@ -15,6 +16,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig, Session
 from chat.runs import titles
 from chat.sessions.settings import edit_session
+from knowledge.models import File
 from tests import factories, sockets
 from web.socket import session_list
 
@@ -76,6 +78,35 @@ async def test_every_tab_receives_what_the_list_would_show(address, alice):
         await do(api.delete)(f"/api/sessions/{session}/")
         assert await one.next() == {"type": "session_deleted", "session": session}
         assert [await other.next() for _ in range(6)] == one.seen[1:]
+
+
+async def test_every_tab_is_told_which_project_has_changed(address, alice):
+    api = await sync_to_async(factories.api_client)(alice)
+    file = await sync_to_async(File.objects.create)(
+        owner=alice, name="tides.txt", status="ready", text="Two.", token_count=1, size_bytes=4
+    )
+    do = partial(sync_to_async(_ask), api)
+    async with tab(address, alice) as one, tab(address, alice) as other:
+        project = (await do("post", "projects/", {"name": "Tides"}))["id"]
+        session = (await do("post", "sessions/", {}))["id"]
+        await do("patch", f"sessions/{session}/", {"project": project})
+        await do("patch", f"projects/{project}/", {"instructions": "Name the Moon."})
+        await do("post", f"projects/{project}/files/", {"file": str(file.pk)})
+        await do("delete", f"projects/{project}/files/{file.pk}/")
+        await do("patch", f"projects/{project}/", {"files": [str(file.pk)]})
+        await do("delete", f"files/{file.pk}/")
+        await do("delete", f"projects/{project}/")
+        lines = [await one.next() for _ in range(9)]
+        changed = {"type": "project_changed", "project": project}
+        assert [line.get("project") for line in lines[1:3]] == [None, project]
+        assert [lines[0], *lines[3:]] == [*[changed] * 6, {"type": "project_deleted", "project": project}]
+        assert [await other.next() for _ in range(9)] == lines
+
+
+def _ask(api, method: str, path: str, body: object = None) -> dict:
+    response = getattr(api, method)(f"/api/{path}", body, format="json")
+    assert response.status_code < 300, response.content
+    return response.json() if response.content else {}
 
 
 async def test_other_users_receive_nothing(address, alice):
