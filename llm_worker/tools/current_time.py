@@ -1,13 +1,13 @@
 """The current_time tool: date and time in a time zone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 
-class CurrentTime:
+class CurrentTime(Tool):
     name = "current_time"
     description = "Tells the current date and time."
     guidance = (
@@ -23,19 +23,6 @@ class CurrentTime:
             }
         },
     }
-    searches = False
-    merges = False
-    is_idempotent = True
-    time_limit_s: float | None = None
-
-    def is_available(self) -> bool:
-        return True
-
-    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None
-
-    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
-        return 0
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         name = str(arguments.get("timezone") or "UTC").strip()

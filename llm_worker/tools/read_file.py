@@ -3,17 +3,17 @@
 Offered by what a run has: something was left out of its context (llm_worker/loading/left_out.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from llm_worker.tools.tool import ToolContext, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 # A longer part is cut, and says where it ends: some 10,000 tokens.
 MAX_CHARACTERS: Final = 40_000
 DEFAULT_CHARACTERS: Final = 8_000
 
 
-class ReadFile:
+class ReadFile(Tool):
     name = "read_file"
     description = (
         "Reads a part of a file of this chat or its project that is not shown (any more), by the file's id."
@@ -37,18 +37,6 @@ class ReadFile:
         "required": ["file"],
     }
     searches = True
-    merges = False
-    is_idempotent = True
-    time_limit_s: float | None = None
-
-    def is_available(self) -> bool:
-        return True
-
-    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None
-
-    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
-        return 0
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         length = min(arguments.get("length", DEFAULT_CHARACTERS), MAX_CHARACTERS)

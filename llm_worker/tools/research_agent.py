@@ -17,7 +17,7 @@ CYCLES = 4
 TIME_LIMIT_S = 600.0
 
 
-class ResearchAgent:
+class ResearchAgent(Tool):
     name = "research_agent"
     description = "Researches a question in several steps and returns a report with citations."
     guidance = (
@@ -37,8 +37,7 @@ class ResearchAgent:
         },
         "required": ["question"],
     }
-    time_limit_s: float | None = TIME_LIMIT_S
-    merges = False
+    time_limit_s = TIME_LIMIT_S
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         """tools: those that the inner loop may use if they are available."""
@@ -54,12 +53,6 @@ class ResearchAgent:
 
     def is_available(self) -> bool:
         return bool(self.tools())
-
-    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None  # each question is researched separately
-
-    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
-        return 0  # those of its loop are counted as they are made
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         tools = self.tools()

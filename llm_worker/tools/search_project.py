@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
-from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Of all queries together: some 5,000 tokens.
 MAX_DOCUMENTS = 12
 
 
-class SearchProject:
+class SearchProject(Tool):
     name = "search_project"
     description = "Searches the files of the project that this chat belongs to; returns passages."
     guidance = (
@@ -24,11 +24,6 @@ class SearchProject:
     parameters = PARAMETERS
     searches = True
     merges = True
-    is_idempotent = True
-    time_limit_s: float | None = None
-
-    def is_available(self) -> bool:
-        return True
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return merged(arguments)

@@ -62,7 +62,7 @@ class ToolContext(Protocol):
 
 
 class Tool(Protocol):
-    """One tool. Adding one takes a file in this folder and a line in its registry."""
+    """One tool, and the defaults of its subclasses. Adding one takes a file in this folder and a line in its registry."""
 
     @property
     def name(self) -> str: ...
@@ -84,34 +84,34 @@ class Tool(Protocol):
     @property
     def searches(self) -> bool:
         """Whether it finds documents to cite."""
-        ...
+        return False
 
     @property
     def merges(self) -> bool:
         """Whether several calls in one step are merged into one (`merge`)."""
-        ...
+        return False
 
     @property
     def is_idempotent(self) -> bool:
         """Whether a call whose result was lost may be executed again."""
-        ...
+        return True
 
     @property
     def time_limit_s(self) -> float | None:
         """None: TOOL_TIMEOUT."""
-        ...
+        return None
 
     def is_available(self) -> bool:
         """Whether the deployment provides what the tool needs."""
-        ...
+        return True
 
-    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:  # noqa: ARG002
         """The arguments of one call that replaces several; None: they stay separate. Called only if `merges`."""
-        ...
+        return None
 
-    def count_searches(self, arguments: Mapping[str, Any]) -> int:
+    def count_searches(self, arguments: Mapping[str, Any]) -> int:  # noqa: ARG002
         """How many searches a call with these arguments makes itself, for the limit on those of a run."""
-        ...
+        return 0
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         """Execute a call. Raises ToolFailed. The numbers of the returned documents are ignored."""

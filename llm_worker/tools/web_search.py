@@ -10,13 +10,13 @@ from django.conf import settings
 from chat.transcript.entries import Document
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
 from llm_worker.tools.searxng import search
-from llm_worker.tools.tool import ToolContext, ToolFailed, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Of all queries together: 20 snippets are some 3,000 tokens.
 MAX_DOCUMENTS = 20
 
 
-class WebSearch:
+class WebSearch(Tool):
     name = "web_search"
     description = "Searches the web; returns titles, addresses and snippets of pages."
     guidance = (
@@ -27,8 +27,6 @@ class WebSearch:
     parameters = PARAMETERS
     searches = True
     merges = True
-    is_idempotent = True
-    time_limit_s: float | None = None
 
     def is_available(self) -> bool:
         return bool(settings.WEB_SEARCH_URL)

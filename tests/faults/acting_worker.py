@@ -3,7 +3,7 @@
 python -m tests.faults.acting_worker -A config worker …
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -11,27 +11,15 @@ from celery.__main__ import main
 from celery.signals import worker_init
 from django.conf import settings
 
-from llm_worker.tools.tool import ToolContext, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 
-class Act:
+class Act(Tool):
     name = "act"
     description = "Does something that must not be done twice."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
-    searches = False
-    merges = False
     is_idempotent = False
-    time_limit_s: float | None = None
-
-    def is_available(self) -> bool:
-        return True
-
-    def merge(self, _arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None
-
-    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
-        return 0
 
     async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         asked = {"q": f"act {arguments.get('what', '')}", "format": "json"}

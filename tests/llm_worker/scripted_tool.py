@@ -2,42 +2,32 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from llm_worker.tools.tool import ToolContext, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 
-class ScriptedTool:
+class ScriptedTool(Tool):
     """hangs: how many of its calls, the first ones, never return; the others say what `says` makes of the arguments.
 
     ran: the arguments of every call. A call whose arguments hold "wait" returns when `released` is set.
     """
 
+    name = ""
     description = "Does what a test scripts."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
-    searches = False
-    merges = False
+    is_idempotent = True
+    time_limit_s: float | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.is_idempotent = True
-        self.time_limit_s: float | None = None
         self.hangs = 0
         self.says: Callable[[Mapping[str, Any]], str] = lambda arguments: f"did {arguments.get('what')}"
         self.ran: list[Mapping[str, Any]] = []
         self.left = 0
         self.released = threading.Event()
-
-    def is_available(self) -> bool:
-        return True
-
-    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> None:
-        return None
-
-    def count_searches(self, _arguments: Mapping[str, Any]) -> int:
-        return 0
 
     async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         self.ran.append(arguments)
