@@ -17,7 +17,7 @@ from llm_worker.loading.project import ProjectFiles, estimate_project_tokens, lo
 from llm_worker.request.message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import AgentPrompt, SystemPrompts, build_system_prompts
 from llm_worker.request.tokens import estimate_tokens
-from llm_worker.tools import READ_FILE, SEARCH_PROJECT, select_tools
+from llm_worker.tools import add_project_tools, select_tools
 from llm_worker.tools.tool import Tool
 
 
@@ -52,10 +52,8 @@ class Surroundings:
 
         Whether files of messages are left out is known only with the branch (left_out.py).
         """
-        needed = (
-            [READ_FILE, SEARCH_PROJECT] if self.project.are_searched and self.config.supports_tools else []
-        )
-        return sorted([*self.chosen, *needed], key=lambda tool: tool.name)
+        searches = self.project.are_searched and self.config.supports_tools
+        return sorted(add_project_tools(self.chosen) if searches else self.chosen, key=lambda tool: tool.name)
 
     @property
     def reminder(self) -> str:

@@ -18,6 +18,8 @@ TIME_LIMIT_S = 600.0
 
 
 class ResearchAgent(Tool):
+    """What its loop uses (searches, tokens) is counted there, as of any loop of the run."""
+
     name = "research_agent"
     description = "Researches a question in several steps and returns a report with citations."
     guidance = (
@@ -42,6 +44,12 @@ class ResearchAgent(Tool):
     def __init__(self, tools: Sequence[Tool]) -> None:
         """tools: those that the inner loop may use if they are available."""
         self._all_tools = tools
+
+    def searching(self, tools: Sequence[Tool]) -> "ResearchAgent":
+        """This tool where the files of a project are searched. tools: those that do it."""
+        agent = ResearchAgent((*self._all_tools, *tools))
+        agent.guidance = f"{self.guidance} It can search the files of this chat's project as well."
+        return agent
 
     @property
     def searches(self) -> bool:

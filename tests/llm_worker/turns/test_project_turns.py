@@ -174,6 +174,65 @@ class TestTheFitOfAProject:
         assert (seen(upstream.requests[-1])[1:], tools_of(upstream.requests[-1])) == (["One"], [])
 
 
+class TestTheResearchAgentInAProject:
+    ASKED = "Where does low water stand?"
+
+    def research(self, upstream: Any) -> None:
+        upstream.reply(call("research_agent", question=self.ASKED), times=1, after_tools=0, contains="One")
+        upstream.reply(call("search_project", query="low water"), times=1, after_tools=0, contains=self.ASKED)
+        upstream.reply({"text": "At two metres [1]."}, times=1, after_tools=1, contains=self.ASKED)
+        upstream.reply({"text": "It stands at two metres [1]."}, times=1, after_tools=1, contains="One")
+
+    def test_it_searches_a_project_that_is_left_out_and_its_passages_are_cited(
+        self, client: Any, alice: Any, talk: Any, upstream: Any
+    ) -> None:
+        session, _ = session_in(client, alice, ("sand.txt", "Sand. " * 40, 4_500), LEVELS)
+        client.patch(f"/api/sessions/{session}/", {"tools": ["research_agent"]}, format="json")
+        self.research(upstream)
+        [run] = talk(session, "One", models=["small"])
+        ended(run, "completed", text="It stands at two metres [1].")
+        outer, inner, reporting, last = upstream.requests
+        assert tools_of(outer) == ["read_file", "research_agent", "search_project"]
+        assert "It can search the files of this chat's project as well." in seen(outer)[0]
+        assert [text.partition("\n")[0] for text in seen(inner)][1:] == [self.ASKED]
+        assert tools_of(inner) == ["current_time", "read_file", "search_project"]
+        assert "## search_project" in seen(inner)[0]
+        [document] = found(reporting)
+        assert (document["document"], document["title"]) == (1, "levels.txt")
+        assert response(last) == "At two metres [1]."
+        cited = client.get(f"/api/sessions/{session}/messages/").json()[1]["citations"]
+        assert [(one["number"], one["title"]) for one in cited] == [(1, "levels.txt")]
+
+    def test_a_passage_keeps_its_number_in_the_report_and_in_the_answer(
+        self, client: Any, alice: Any, talk: Any, upstream: Any
+    ) -> None:
+        session, _ = session_in(client, alice, ("boats.txt", "Boats lie at low water mark.", 4_500), LEVELS)
+        client.patch(f"/api/sessions/{session}/", {"tools": ["research_agent"]}, format="json")
+        upstream.reply(call("search_project", query="boats"), times=1, after_tools=0, contains="One")
+        upstream.reply(call("research_agent", question=self.ASKED), times=1, after_tools=1, contains="One")
+        upstream.reply(
+            call("search_project", query="stands two metres"), times=1, after_tools=0, contains=self.ASKED
+        )
+        upstream.reply({"text": "At two metres [2]."}, times=1, after_tools=1, contains=self.ASKED)
+        upstream.reply({"text": "Boats [1] at two metres [2]."}, times=1, after_tools=2, contains="One")
+        [run] = talk(session, "One", models=["small"])
+        ended(run, "completed", text="Boats [1] at two metres [2].")
+        cited = client.get(f"/api/sessions/{session}/messages/").json()[1]["citations"]
+        assert [(one["number"], one["title"]) for one in cited] == [(1, "boats.txt"), (2, "levels.txt")]
+
+    def test_where_the_project_is_shown_it_searches_nothing(
+        self, client: Any, alice: Any, talk: Any, upstream: Any
+    ) -> None:
+        session, _ = session_in(client, alice, LEVELS)
+        client.patch(f"/api/sessions/{session}/", {"tools": ["research_agent"]}, format="json")
+        upstream.reply(call("research_agent", question=self.ASKED), times=1, after_tools=0, contains="One")
+        upstream.reply({"text": "I do not know."}, times=1, after_tools=0, contains=self.ASKED)
+        [run] = talk(session, "One", models=["large"])
+        ended(run, "completed")
+        assert tools_of(upstream.requests[0]) == ["research_agent"]
+        assert tools_of(upstream.requests[1]) == ["current_time"]
+
+
 class TestFilesThatAreLeftOut:
     def long_file(self, alice: Any) -> str:
         text = "".join(f"Line {number} of the tide table.\n" for number in range(400))
