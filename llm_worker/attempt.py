@@ -82,7 +82,7 @@ class Attempt:
         self._emitter = Emitter(
             self._producer, self._state, blocks, self._loop.time, settings.MAX_RUN_CHARACTERS
         )
-        self.checkpoint = CheckpointTracker(run, self._state, self._producer, leased_at)
+        self.checkpoint = CheckpointTracker(run, self._state, self._producer, leased_at, self._emitter.cited)
         self._completion = AttemptCompletion(
             run,
             services.database,

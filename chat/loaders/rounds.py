@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 from uuid import UUID
 
-from chat.models import CitedDocument, ToolCall
+from chat.models import CitedDocument, Run, ToolCall
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document
 from chat.transcript.packets import snippet
@@ -23,13 +23,21 @@ def load_rounds(run_id: UUID) -> tuple[ShownRound, ...]:
     return _rounds(inside, None)
 
 
-def cited_in(text: str, rounds: Iterable[ShownRound]) -> list[Document]:
-    """The documents found by these rounds, inside agent tools too, that the text links to."""
-    return linked_documents(text, documents_of(rounds))
+def cited_in(text: str, rounds: Iterable[ShownRound], saved: Iterable[Document] = ()) -> list[Document]:
+    """The documents that the text links to: of those found by these rounds, inside agent tools too, and of `saved`."""
+    return linked_documents(text, chain(documents_of(rounds), saved))
+
+
+def load_cited(run: Run) -> list[Document]:
+    """The documents that the saved text of an unfinished run links to.
+
+    Those that the run was given, of its project and of files, are known from its checkpoints alone.
+    """
+    return cited_in(run.message.text, load_rounds(run.pk), load_citations(run.message_id))
 
 
 def load_citations(message_id: UUID) -> tuple[Document, ...]:
-    """The documents that a finished message cites, by number."""
+    """The documents that a message cites as far as it is saved, by number."""
     cited = CitedDocument.objects.filter(message=message_id).order_by("number")
     return tuple(Document(one.number, one.document_id, one.title, url=one.url) for one in cited)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from redis.exceptions import RedisError
 
-from chat.loaders.rounds import cited_in, load_citations, load_rounds
+from chat.loaders.rounds import load_cited
 from chat.log.cursor import Cursor
 from chat.log.stream import LogSlice, read_now, run_log
 from chat.models import ChatMessage, Run
@@ -116,9 +116,7 @@ def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
 
 def _read_checkpoint(run: Run) -> packets.Shown:
     message = run.message
-    kept = load_citations(message.pk) if run.continuations else ()
-    documents = {one.number: one for one in (*cited_in(message.text, load_rounds(run.pk)), *kept)}
-    cited = [citation_record(document) for document in documents.values()]
+    cited = [citation_record(document) for document in load_cited(run)]
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 

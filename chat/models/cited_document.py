@@ -15,7 +15,11 @@ MAX_ID_CHARACTERS = 500
 
 class CitedDocumentQuerySet(models.QuerySet["CitedDocument"]):
     def keep(self, message_id: Any, documents: Iterable[Document]) -> None:
-        """What the message links to. May be repeated."""
+        """What the message links to, and nothing else. May be repeated.
+
+        Called with every checkpoint of an answer that cites more than the one before, and at its end. An attempt that starts
+        over may cite other documents under the same numbers.
+        """
         rows = [
             self.model(
                 message_id=message_id,
@@ -26,7 +30,13 @@ class CitedDocumentQuerySet(models.QuerySet["CitedDocument"]):
             )
             for document in documents
         ]
-        self.bulk_create(rows, ignore_conflicts=True)
+        self.filter(message=message_id).exclude(number__in=[row.number for row in rows]).delete()
+        self.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["message", "number"],
+            update_fields=["document_id", "title", "url"],
+        )
 
 
 class CitedDocument(models.Model):

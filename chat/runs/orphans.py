@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
-from chat.loaders.rounds import cited_in, load_rounds
+from chat.loaders.rounds import load_cited
 from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, delete_logs, run_log
 from chat.metrics import counters
@@ -41,7 +41,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
         cycles=run.cycles,
         usage=run.usage,
         finish=WHOLE if status == Status.STOPPED else run.finish,
-        citations=cited_in(run.message.text, load_rounds(run.pk)),
+        citations=load_cited(run),
     )
     with transaction.atomic():
         same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from chat.loaders.rounds import cited_in, load_rounds
+from chat.loaders.rounds import load_cited, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import Agent, Run
 from chat.models.sql.model_configs import EditedPrompt
@@ -126,7 +126,7 @@ def load_saved_answer(run: Run) -> Snapshot:
 
 def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document], EarlierCounts]:
     """The saved answer, the documents that its text links to, and what it took."""
-    return load_saved_answer(run), cited_in(run.message.text, load_rounds(run.pk)), load_counts(run)
+    return load_saved_answer(run), load_cited(run), load_counts(run)
 
 
 def load_counts(run: Run) -> EarlierCounts:

@@ -1,8 +1,11 @@
 """Tracks how much of one attempt has been saved and when the next checkpoint is due. On the event loop."""
 
+from collections.abc import Mapping
+
 from chat.log.producer import PacketProducer
 from chat.models import Run
 from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.entries import Document
 from llm_worker.persistence.fenced_writes import Checkpoint
 from llm_worker.state import RunState
 
@@ -11,10 +14,21 @@ INTERVAL_S = 1.5
 
 
 class CheckpointTracker:
-    def __init__(self, run: Run, state: RunState, producer: PacketProducer, now: float) -> None:
+    """cited: what the answer cites, by number; grows with it."""
+
+    def __init__(
+        self,
+        run: Run,
+        state: RunState,
+        producer: PacketProducer,
+        now: float,
+        cited: Mapping[int, Document] | None = None,
+    ) -> None:
         self._run = run
         self._state = state
         self._producer = producer
+        self._cited = {} if cited is None else cited
+        self._saved_citations = 0
         self._pieces = 0  # how many deltas the latest checkpoint held
         self._saved_at = now
         self._is_closed = False
@@ -34,12 +48,14 @@ class CheckpointTracker:
             state.reasoning,
             state.pieces,
             self.setup,
+            tuple(self._cited.values()) if len(self._cited) > self._saved_citations else (),
         )
 
     def saved(self, checkpoint: Checkpoint, asked_at: float) -> None:
         self._pieces = checkpoint.pieces
         self._saved_at = asked_at
         self.setup = None
+        self._saved_citations = max(self._saved_citations, len(checkpoint.cited))
 
     def close(self) -> None:
         """No more checkpoints: the end of the run is saved instead."""

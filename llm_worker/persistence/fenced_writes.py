@@ -4,6 +4,7 @@ All functions run in a database thread and are idempotent: callers retry while P
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.db import transaction
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
 from chat.infrastructure.fault_points import reach
-from chat.models import Run
+from chat.models import CitedDocument, Run
 from chat.models.outcome import RunOutcome
 from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
@@ -22,6 +23,7 @@ from chat.protocol.states import TERMINAL, Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
 from chat.transcript.answer_setup import AnswerSetup
+from chat.transcript.entries import Document
 
 
 class SavedRun(NamedTuple):
@@ -57,7 +59,7 @@ SAVE_WAITING = Statement(_SAVE.format(locked=""), SavedRun)
 class Checkpoint:
     """The text and reasoning of an attempt up to its packet `seq`. pieces: the number of deltas they consist of.
 
-    setup: what it is written with; None if it is stored already.
+    setup: what it is written with; None if it is stored already.  cited: all documents that the text links to; empty if they are stored already.
     """
 
     run: Run
@@ -66,6 +68,7 @@ class Checkpoint:
     reasoning: str
     pieces: int
     setup: AnswerSetup | None = None
+    cited: Sequence[Document] = ()
 
 
 def save_checkpoints(owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
@@ -130,6 +133,18 @@ def release_run(checkpoint: Checkpoint) -> bool:
 
 def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
+    citing = [one for one in checkpoints if one.cited]
+    # Without citations, which are rows of their own, one statement is a transaction.
+    with transaction.atomic() if citing else nullcontext():
+        saved = _save_texts(statement, owner, checkpoints)
+        for one in citing:
+            if one.run.pk in saved:
+                CitedDocument.objects.keep(one.run.message_id, one.cited)
+    reach("after_checkpoint")
+    return saved
+
+
+def _save_texts(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
     setups = [SetupParameters.of(one.setup) for one in checkpoints]
     saved = statement.all(
         owner=owner,
@@ -140,5 +155,4 @@ def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Chec
         reasoning=[one.reasoning for one in checkpoints],
         **{name: [getattr(one, name) for one in setups] for name in SetupParameters._fields},
     )
-    reach("after_checkpoint")
     return {run.id for run in saved}
