@@ -17,7 +17,13 @@ for (const [ms, words] of [[40, "40 ms"], [400, "0.4 s"], [9_960, "10.0 s"], [12
 
 const search = (more) => call("web_search", { given: { query: "tides" }, ...more });
 
+const reading = (more) => call("read_file", { given: { file: "5e551011-0000-4000-8000-000000000000", start: 0 }, ...more });
+
 for (const [line, rounds] of [
+  ["Searching the project: low water · sand", [round(call("search_project", { given: { query: "low water", queries: ["sand"] }, status: "running" }))]],
+  ["Searched the project · 1 source", [round(call("search_project", { given: { query: "sand" }, documents: [source(1)] }))]],
+  ["Reading a file…", [round(reading({ status: "running" }))]],
+  ["Read a file · 1 source", [round(reading({ documents: [source(1)] }))]],
   ["Searching the web: tides", [round(search({ status: "running" }))]],
   ["Using clock…", [round(call("clock", { status: "running" }))]],
   ["Using 2 tools…", [round(search({ status: "running" }), call("clock", { status: "running" }))]],
@@ -33,6 +39,8 @@ for (const [line, rounds] of [
 
 test("a call says what it is about, in one short line", () => {
   assert.equal(about(call("web_search", { given: { queries: ["a", "b"] } })), "a · b");
+  assert.equal(about(reading({ status: "running" })), "");
+  assert.equal(about(reading({ documents: [{ ...source(1), title: "tides.txt" }] })), "tides.txt");
   assert.equal(about(call("other", { given: { deep: { x: 1 }, text: "long\n".repeat(100) } })).length, 121);
 });
 

@@ -4,7 +4,7 @@ import { duration } from "../elements/durations.js";
 import { t, tn } from "../i18n.js";
 
 /** @import {IconName} from "../elements/icons.js" */
-/** @import {Round, ToolCall} from "../types.js" */
+/** @import {Round, Source, ToolCall} from "../types.js" */
 
 const LONGEST_ABOUT = 120;
 
@@ -13,8 +13,11 @@ const LONGEST_ABOUT = 120;
  * @property {IconName} icon
  * @property {() => string} doing
  * @property {() => string} done
- * @property {(given: Record<string, any>) => string} about  its most informative arguments
+ * @property {(given: Record<string, any>, documents: Source[]) => string} about  its most informative arguments, or what it found
  */
+
+/** @param {Record<string, any>} given */
+const queriesOf = ({ query, queries = [] }) => [query, ...[queries].flat()].filter(Boolean).join(" · ");
 
 /** @type {Record<string, ToolWords>} */
 const TOOLS = {
@@ -22,7 +25,20 @@ const TOOLS = {
     icon: "globe",
     doing: () => t("Searching the web"),
     done: () => t("Searched the web"),
-    about: ({ query, queries = [] }) => [query, ...[queries].flat()].filter(Boolean).join(" · "),
+    about: queriesOf,
+  },
+  search_project: {
+    icon: "search",
+    doing: () => t("Searching the project"),
+    done: () => t("Searched the project"),
+    about: queriesOf,
+  },
+  read_file: {
+    icon: "file",
+    doing: () => t("Reading a file"),
+    done: () => t("Read a file"),
+    // Its argument is an id.
+    about: (_given, documents) => documents[0]?.title ?? "",
   },
   research_agent: {
     icon: "agent",
@@ -47,9 +63,9 @@ export function wordsOf(name) {
 /** @param {ToolCall} call */
 export const title = (call) => (call.status === "running" ? wordsOf(call.name).doing() : wordsOf(call.name).done());
 
-/** The most informative arguments of a call, shortened. @param {ToolCall} call */
-export function about({ name, given }) {
-  const text = wordsOf(name).about(given).replace(/\s+/g, " ").trim();
+/** The most informative arguments of a call, or what it found, shortened. @param {ToolCall} call */
+export function about({ name, given, documents }) {
+  const text = wordsOf(name).about(given, documents).replace(/\s+/g, " ").trim();
   return text.length > LONGEST_ABOUT ? `${text.slice(0, LONGEST_ABOUT)}…` : text;
 }
 
@@ -106,7 +122,7 @@ function durationText(rounds) {
   return Number.isNaN(ms) ? [] : [duration(ms)];
 }
 
-/** All documents that these calls and the calls inside them have found. @param {ToolCall[]} calls @returns {import("../types.js").Source[]} */
+/** All documents that these calls and the calls inside them have found. @param {ToolCall[]} calls @returns {Source[]} */
 export function documentsOf(calls) {
   return calls.flatMap((call) => [...call.documents, ...documentsOf(call.inside)]);
 }
