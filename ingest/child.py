@@ -1,6 +1,6 @@
 """Runs the reader of one file in a child process: a fresh interpreter without secrets, limited in time and memory.
 
-The child gets a folder with `content`, and leaves `outcome.json` there, with `text` or `picture`. Whatever it does
+The child gets a folder with `content`, and leaves `outcome.json` there, with `text`, or `picture` and `thumbnail`. Whatever it does
 otherwise (crash, hang, be killed) is an outcome as well.
 """
 
@@ -16,7 +16,14 @@ from typing import Final
 import msgspec
 from django.conf import settings
 
-from ingest.reader.outcome import MAX_PICTURE_BYTES, MAX_TEXT_BYTES, Outcome, crash_code, limits_code
+from ingest.reader.outcome import (
+    MAX_PICTURE_BYTES,
+    MAX_TEXT_BYTES,
+    MAX_THUMBNAIL_BYTES,
+    Outcome,
+    crash_code,
+    limits_code,
+)
 from knowledge.models import File
 from knowledge.models.file import BEAT_S
 
@@ -24,9 +31,15 @@ logger = logging.getLogger(__name__)
 
 # From its start to its end; its processor time is limited in ingest/reader/limits.py.
 WALL_CLOCK_S: Final = 75.0
-_MAX_OUTCOME_BYTES: Final = 64 * 1024
 # How a process ends that has used up its processor time or all memory of the machine.
 _LIMIT_SIGNALS: Final = {signal.SIGXCPU, signal.SIGKILL}
+# Of what the child leaves.
+_MAX_BYTES: Final = {
+    "outcome.json": 64 * 1024,
+    "text": MAX_TEXT_BYTES,
+    "picture": MAX_PICTURE_BYTES,
+    "thumbnail": MAX_THUMBNAIL_BYTES,
+}
 _decode: Final = msgspec.json.Decoder(Outcome).decode
 
 
@@ -87,8 +100,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _outcome(file: File, folder: Path) -> Outcome:
     """What the child has left, if it is well-formed: the child has read hostile bytes."""
-    limits = {"outcome.json": _MAX_OUTCOME_BYTES, "text": MAX_TEXT_BYTES, "picture": MAX_PICTURE_BYTES}
-    for name, most in limits.items():
+    for name, most in _MAX_BYTES.items():
         path = folder / name
         if path.is_symlink() or (path.exists() and path.stat().st_size > most):
             return Outcome(error=limits_code(file.content_type))

@@ -70,8 +70,6 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
     if outcome.error:
         return file.end_failed(outcome.error)
     text = (folder / "text").read_bytes().decode() if outcome.has_text else ""
-    content, size = _store_picture(file, folder) if outcome.has_picture else ("", 0)
-    reach("after_picture_stored")
     found = Extraction(
         FileKind(outcome.kind),
         outcome.content_type or file.content_type,
@@ -79,22 +77,32 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         outcome.token_count,
         outcome.width_px,
         outcome.height_px,
-        content,
-        size,
     )
+    stored: list[str] = []
     is_stored = False
     try:
+        if outcome.has_picture:
+            found = _store_picture(file, folder, found, stored)
+        reach("after_picture_stored")
         is_stored = file.end_ready(found)
     finally:
-        if content and not is_stored:
-            blobs.discard(content)
+        if not is_stored:
+            for path in stored:
+                blobs.discard(path)
     blobs.purge_on_commit()
     return is_stored
 
 
-def _store_picture(file: File, folder: Path) -> tuple[str, int]:
-    """The path of the picture without metadata, which replaces the upload, and its size in bytes."""
-    picture = folder / "picture"
-    with picture.open("rb") as content:
-        path = blobs.store(content, f"{blobs.upload_path(file.pk)}-{file.attempt}")
-    return path, picture.stat().st_size
+def _store_picture(file: File, folder: Path, found: Extraction, stored: list[str]) -> Extraction:
+    """Store the picture without metadata, which replaces the upload, and its thumbnail. stored: gets their paths."""
+    path = f"{blobs.upload_path(file.pk)}-{file.attempt}"
+    stored.append(_store(folder / "picture", path))
+    reach("before_thumbnail_stored")
+    stored.append(_store(folder / "thumbnail", f"{path}-thumbnail"))
+    size = (folder / "picture").stat().st_size
+    return found._replace(content=stored[0], size_bytes=size, thumbnail=stored[1])
+
+
+def _store(source: Path, path: str) -> str:
+    with source.open("rb") as content:
+        return blobs.store(content, path)

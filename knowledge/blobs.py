@@ -3,12 +3,14 @@
 import logging
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from typing import IO, Any, Final, NamedTuple
 from uuid import UUID
 
 from django.core.files.base import File as DjangoFile
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import Q
 
 from knowledge.models import DeletedBlob, File
 
@@ -63,8 +65,8 @@ class Comparison(NamedTuple):
 def compare_with_rows(older_than: datetime) -> Comparison:
     """Compare the storage with the table. Younger blobs belong to uploads that have no row yet."""
     stored = set(_stored_paths())
-    rows = File.objects.exclude(content="").values_list("content", flat=True)
-    referred = set(rows.iterator(chunk_size=_CHUNK))
+    rows = File.objects.values_list("content", "thumbnail").iterator(chunk_size=_CHUNK)
+    referred = set(chain.from_iterable(rows)) - {""}
     unreferenced = [path for path in sorted(stored - referred) if _is_older(path, older_than)]
     # Asked for again: what was stored since the listing is not missing.
     missing = [path for path in sorted(referred - stored) if not default_storage.exists(path)]
@@ -85,7 +87,7 @@ def _is_older(path: str, moment: datetime) -> bool:
     try:
         return (
             default_storage.get_modified_time(path) < moment
-            and not File.objects.filter(content=path).exists()
+            and not File.objects.filter(Q(content=path) | Q(thumbnail=path)).exists()
         )
     except FileNotFoundError:
         return False

@@ -3,10 +3,12 @@
 By convention alice owns the data, bob is another user or staff, and mallory must see nothing.
 """
 
+import uuid
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.core.files.base import ContentFile
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -17,6 +19,8 @@ from chat.models import ChatMessage, Compression, ModelConfig, Run, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
+from knowledge import blobs
+from knowledge.models import File
 
 
 def create_user(name: str, password: str | None = None, **fields: Any) -> Any:
@@ -97,3 +101,15 @@ def create_summary(
         ended_at=timezone.now(), history_window=made_for, reserved_tokens=0, summary=summary,
     )  # fmt: skip
     return summary
+
+
+def create_picture(owner: Any, name: str) -> File:
+    """One that is ready; the bytes of its content and thumbnail are none of a picture."""
+    pk = uuid.uuid4()
+    paths = [
+        blobs.store(ContentFile(text), f"files/{pk}{end}") for text, end in ((b"big", ""), (b"small", "-s"))
+    ]
+    return File.objects.create(
+        pk=pk, owner=owner, name=name, kind="image", content_type="image/png", status="ready", size_bytes=3,
+        content=paths[0], thumbnail=paths[1], width_px=8, height_px=8,
+    )  # fmt: skip

@@ -30,7 +30,8 @@ Point = Literal[
     "after_summary_stored",  # it is stored, the task is not acknowledged
     "after_file_claim",  # the file is claimed, nothing is read
     "before_file_end",  # it is read, nothing is stored
-    "after_picture_stored",  # what replaces the upload is in the storage, the row is not
+    "before_thumbnail_stored",  # what replaces the upload is in the storage
+    "after_picture_stored",  # both are, the row does not point to them
     "after_file_end",  # the end is committed, nobody was told
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}

@@ -23,9 +23,17 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
     }
     if file.kind == FileKind.IMAGE and file.width_px:
         shape |= {"width": file.width_px, "height": file.height_px}
+    shape |= present_thumbnail(file)
     if file.status == FileStatus.READY:
         offered = ModelConfig.objects.offered() if models is None else models
         shape["fits"] = {model.name: file.token_count <= model.request_tokens for model in offered}
     if file.status == FileStatus.FAILED:
         shape["error"] = {"code": file.error_code, "message": file_error_message(file.error_code)}
     return shape
+
+
+def present_thumbnail(file: File) -> JSONObject:
+    """Of a picture, whether it has a thumbnail; nothing of other files."""
+    if file.kind != FileKind.IMAGE:
+        return {}
+    return {"has_thumbnail": file.status == FileStatus.READY and bool(file.thumbnail)}

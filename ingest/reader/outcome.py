@@ -8,10 +8,12 @@ from msgspec import Struct
 MAX_TEXT_CHARACTERS: Final = 25 * 1024 * 1024
 MAX_TEXT_BYTES: Final = 4 * MAX_TEXT_CHARACTERS
 MAX_PICTURE_BYTES: Final = 50 * 1024 * 1024
+MAX_THUMBNAIL_BYTES: Final = 1024 * 1024
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name.
+    """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name,
+    beside a picture its `thumbnail`.
 
     content_type: empty if it is that of the upload.
     """

@@ -1,4 +1,4 @@
-"""Reads pictures: their size, and the picture itself encoded anew, without what cameras and programs write beside it."""
+"""Reads pictures: their size, the picture encoded anew, without what cameras and programs write beside it, and a thumbnail."""
 
 from pathlib import Path
 from typing import Final
@@ -13,10 +13,15 @@ MAX_SIDE_PX: Final = 20_000
 _KEPT: Final = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 _READ: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF")
 _QUALITY: Final = 90
+# Of the longer side of a thumbnail; smaller pictures keep their size.
+THUMBNAIL_PX: Final = 256
+_THUMBNAIL_QUALITY: Final = 80
+# Larger profiles, such as those of printers, would outweigh the thumbnail.
+_MAX_THUMBNAIL_PROFILE: Final = 8 * 1024
 
 
-def read_picture(path: Path, target: Path) -> Outcome:
-    """Write the picture to `target`. Of several frames, the first."""
+def read_picture(path: Path, target: Path, thumbnail: Path) -> Outcome:
+    """Write the picture to `target`, and a small one to `thumbnail`. Of several frames, the first."""
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(path, formats=_READ) as opened:
@@ -25,6 +30,7 @@ def read_picture(path: Path, target: Path) -> Outcome:
             picture = ImageOps.exif_transpose(opened)
             profile = opened.info.get("icc_profile")
             _save(picture, target, str(file_format), profile)
+            _save_thumbnail(picture, thumbnail, profile)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise Unreadable("image_limits") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
@@ -47,12 +53,35 @@ def _check_size(width: int, height: int) -> None:
 
 def _save(picture: Image.Image, target: Path, file_format: str, profile: bytes | None) -> None:
     """Nothing of the original's metadata but the colour profile, without which colours change."""
-    has_alpha = "A" in picture.getbands() or "transparency" in picture.info
     if picture.mode == "CMYK" or (file_format == "JPEG" and picture.mode not in ("RGB", "L")):
         picture, profile = picture.convert("RGB"), None
     elif picture.mode not in ("RGB", "RGBA", "L", "LA", "1", "I;16"):
-        picture = picture.convert("RGBA" if has_alpha else "RGB")
+        picture = picture.convert(_full_mode(picture))
     picture = picture.copy()
     picture.info = {}
     options = {"quality": _QUALITY} if file_format in ("JPEG", "WEBP") else {}
     picture.save(target, file_format, icc_profile=profile, **options)
+
+
+def _save_thumbnail(picture: Image.Image, target: Path, profile: bytes | None) -> None:
+    longer = max(picture.size)
+    if longer > THUMBNAIL_PX:
+        width, height = (max(1, round(side * THUMBNAIL_PX / longer)) for side in picture.size)
+        # Those of few colours have none between two of theirs.
+        full = picture.convert(_full_mode(picture)) if picture.mode in ("1", "P", "PA") else picture
+        picture = full.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    if picture.mode == "I;16":
+        picture = picture.point(lambda level: level * (1 / 256)).convert("L")
+    if picture.mode == "CMYK" or len(profile or b"") > _MAX_THUMBNAIL_PROFILE:
+        profile = None
+    small = picture.convert(_full_mode(picture))
+    small.info = {}
+    small.save(target, "WEBP", quality=_THUMBNAIL_QUALITY, icc_profile=profile)
+
+
+def _full_mode(picture: Image.Image) -> str:
+    return "RGBA" if _has_alpha(picture) else "RGB"
+
+
+def _has_alpha(picture: Image.Image) -> bool:
+    return "A" in picture.getbands() or "transparency" in picture.info

@@ -51,7 +51,7 @@ def _outcome(content_type: str, folder: Path) -> Outcome:
         if content_type.startswith("image/") and content_type not in _READERS:
             from ingest.reader.pictures import read_picture
 
-            return read_picture(folder / "content", folder / "picture")
+            return read_picture(folder / "content", folder / "picture", folder / "thumbnail")
         return _read_text(content_type, folder)
     except Unreadable as failure:
         return Outcome(error=failure.code)

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 
 class DeletedBlob(models.Model):
-    """Written by a trigger of the table of files, in the transaction that deletes or replaces a file's content:
+    """Written by a trigger of the table of files, in the transaction that deletes or replaces a file's content or thumbnail:
     whichever way a row goes (with its owner, by SQL), and whatever dies afterwards."""
 
     path = models.CharField(max_length=200)

@@ -38,7 +38,10 @@ class FileStatus(models.TextChoices):
 
 
 class Extraction(NamedTuple):
-    """What is known of a file once it has been read. content: the path of what replaces the upload, or empty."""
+    """What is known of a file once it has been read.
+
+    content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
+    """
 
     kind: FileKind
     content_type: str
@@ -48,6 +51,7 @@ class Extraction(NamedTuple):
     height_px: int | None = None
     content: str = ""
     size_bytes: int = 0
+    thumbnail: str = ""
 
 
 class FileQuerySet(models.QuerySet["File"]):
@@ -110,6 +114,8 @@ class File(models.Model):
     kind = models.CharField(max_length=7, choices=FileKind.choices, default=FileKind.TEXT)
     size_bytes = models.BigIntegerField(default=0)
     content = models.FileField(upload_to=stored_as, blank=True, max_length=200)
+    # The path in the storage of a small copy of a picture that is ready.
+    thumbnail = models.CharField(max_length=200, blank=True, default="", db_default="")
     status = models.CharField(max_length=10, choices=FileStatus.choices, default=FileStatus.PROCESSING)
     error_code = models.CharField(max_length=40, blank=True, default="")
     # The text that models read and its tokens in the default encoding; for images width_px and height_px instead.
@@ -170,6 +176,9 @@ class File(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(attempt__gte=0, failures__gte=0), name="file_attempts_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(thumbnail="") | Q(kind=FileKind.IMAGE), name="only_pictures_have_thumbnails"
             ),
         ]
 

@@ -19,7 +19,13 @@ from tests.ingest.hostile import hostile_files
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
 
 TEXT = documents.TIDES.encode()
-POINTS: tuple[Point, ...] = ("after_file_claim", "before_file_end", "after_picture_stored", "after_file_end")
+POINTS: tuple[Point, ...] = (
+    "after_file_claim",
+    "before_file_end",
+    "before_thumbnail_stored",
+    "after_picture_stored",
+    "after_file_end",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +45,8 @@ def blobs(cluster: Cluster) -> set[str]:
 
 
 def paths(cluster: Cluster) -> set[str]:
-    return {path.removeprefix("files/") for (path,) in cluster.rows("SELECT content FROM knowledge_file")}
+    rows = cluster.rows("SELECT content, thumbnail FROM knowledge_file")
+    return {path.removeprefix("files/") for row in rows for path in row if path}
 
 
 def pool_of(cluster: Cluster, name: str = "ingest") -> list[psutil.Process]:
@@ -63,6 +70,9 @@ async def test_each_file_ends_once_on_every_socket(cluster: Cluster, uploader: U
     content = (await uploader.ask("GET", f"files/{picture}/content/")).content
     assert len(content) == shape["size"]
     assert b"SECRET" not in content
+    assert shape["has_thumbnail"]
+    small = await uploader.ask("GET", f"files/{picture}/thumbnail/")
+    assert (small.status_code, small.headers["content-type"]) == (200, "image/webp")
     assert (await uploader.ended(broken))["error"]["code"] == "document_corrupt"
     for pk in (text, picture, broken):
         assert [len(ends) for ends in uploader.ends(pk)] == [1, 1]

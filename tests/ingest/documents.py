@@ -130,7 +130,7 @@ def picture(file_format: str = "JPEG", size: tuple[int, int] = (64, 48), **optio
     return saved(lambda target: Image.new("RGB", size, "navy").save(target, file_format, **options))
 
 
-def picture_of_a_camera() -> bytes:
+def picture_of_a_camera(file_format: str = "JPEG", size: tuple[int, int] = (64, 48)) -> bytes:
     """With a place, a comment and an orientation by which it is to be turned."""
     from PIL import Image
 
@@ -138,7 +138,7 @@ def picture_of_a_camera() -> bytes:
     exif[0x0112] = 6
     exif[0x010E] = "SECRET-PLACE"
     exif.get_ifd(0x8825)[2] = (52.0, 31.0, 12.0)
-    return picture(exif=exif, comment=b"SECRET-COMMENT")
+    return picture(file_format, size, exif=exif, comment=b"SECRET-COMMENT", xmp=b"<x>SECRET-XMP</x>")
 
 
 def png_that_says(width: int, height: int) -> bytes:

@@ -111,16 +111,66 @@ def test_a_picture_has_its_size(
         assert (picture.size, Image.MIME[str(picture.format)]) == ((64, 48), outcome.content_type)
 
 
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
 def test_a_picture_is_turned_upright_and_says_nothing_of_where_it_was_taken(
-    read: Callable[[str, bytes], Reading], tmp_path: Path
+    read: Callable[[str, bytes], Reading], tmp_path: Path, file_format: str
 ) -> None:
-    taken = documents.picture_of_a_camera()
-    assert b"SECRET" in taken
-    outcome = read("a.jpg", taken).outcome
+    from PIL import Image
+
+    taken = documents.picture_of_a_camera(file_format)
+    assert b"SECRET-PLACE" in taken
+    outcome = read(f"a.{file_format.lower()}", taken).outcome
     assert (outcome.width_px, outcome.height_px) == (48, 64)
-    kept = (tmp_path / "picture").read_bytes()
-    assert b"SECRET" not in kept
-    assert b"Exif" not in kept
+    for name in ("picture", "thumbnail"):
+        kept = (tmp_path / name).read_bytes()
+        assert b"SECRET" not in kept
+        assert b"Exif" not in kept
+        with Image.open(tmp_path / name) as picture:
+            assert picture.size == (48, 64)
+            assert dict(picture.getexif()) == dict(picture.getexif().get_ifd(0x8825)) == {}
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "small"),
+    [
+        pytest.param("RGB", (1000, 500), (256, 128), id="broad"),
+        pytest.param("RGB", (500, 1000), (128, 256), id="high"),
+        pytest.param("RGB", (5000, 3), (256, 1), id="a line"),
+        pytest.param("RGB", (256, 256), (256, 256), id="just small enough"),
+        pytest.param("RGB", (20, 10), (20, 10), id="small"),
+        *[
+            pytest.param(mode, (600, 300), (256, 128), id=mode)
+            for mode in ("L", "LA", "1", "P", "RGBA", "I;16")
+        ],
+    ],
+)
+def test_a_picture_has_a_small_copy(
+    read: Callable[[str, bytes], Reading],
+    tmp_path: Path,
+    mode: str,
+    size: tuple[int, int],
+    small: tuple[int, int],
+) -> None:
+    from PIL import Image
+
+    white = {"P": 255, "I;16": 65_535, "LA": (255, 128), "RGBA": (255, 255, 255, 128)}.get(mode, "white")
+    grey = Image.linear_gradient("L").convert("P").getpalette() if mode == "P" else None
+    source = Image.new(mode, size, white)
+    if grey:
+        source.putpalette(grey)
+    assert read("a.png", documents.saved(lambda target: source.save(target, "PNG"))).outcome.error == ""
+    with Image.open(tmp_path / "thumbnail") as copy:
+        assert (copy.format, copy.size) == ("WEBP", small)
+        assert copy.mode == ("RGBA" if "A" in mode else "RGB")
+        pixel = copy.getpixel((0, 0))
+        assert isinstance(pixel, tuple)
+        assert all(level > 250 for level in pixel[:3])
+
+
+def test_the_largest_picture_has_a_small_copy(read: Callable[[str, bytes], Reading]) -> None:
+    most = documents.picture("PNG", (10_000, 5_000))
+    outcome = read("a.png", most).outcome
+    assert (outcome.error, outcome.width_px) == ("", 10_000)
 
 
 def bomb(megabytes: int) -> bytes:

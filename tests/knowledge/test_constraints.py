@@ -39,6 +39,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "leased_file_is_processing": file(status="ready", attempt=1, lease_until=timezone.now()),
     "processing_file_has_no_end": file(ended_at=timezone.now()),
     "file_attempts_not_negative": file(attempt=-1),
+    "only_pictures_have_thumbnails": file(thumbnail="files/x"),
 }
 
 

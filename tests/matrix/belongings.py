@@ -66,7 +66,8 @@ def create_belongings(name: str) -> Belongings:
         owner=owned.user, name=f"{MARK}.txt", status="ready", text=MARK, token_count=1, project=project,
         content=ContentFile(MARK.encode(), name="any"),
     )  # fmt: skip
-    owned.ids |= {"project": str(project.pk), "file": str(file.pk)}
+    picture = factories.create_picture(owned.user, f"{MARK}.png")
+    owned.ids |= {"project": str(project.pk), "file": str(file.pk), "picture": str(picture.pk)}
     _add_answered_session(owned, client)
     _add_live_session(owned, client)
     _add_cut_session(owned, client)

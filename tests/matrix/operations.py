@@ -32,6 +32,7 @@ NAMED = {
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
     "withdrawal_create": {"message": "waiting_question"},
+    "files_thumbnail": {"file": "picture"},
     "runs_continue": {"run": "cut_run"},
     "runs_cancel": {"run": "live_run"},
     "turns_cancel": {"turn": "live_turn"},

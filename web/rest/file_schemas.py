@@ -25,6 +25,7 @@ class FileAnswer(ResponseSchema):
     created_at = serializers.DateTimeField()
     width = serializers.IntegerField(required=False, help_text="Of a picture that is ready, in pixels.")
     height = serializers.IntegerField(required=False)
+    has_thumbnail = serializers.BooleanField(required=False, help_text="Of a picture.")
     fits = serializers.DictField(
         child=serializers.BooleanField(),
         required=False,

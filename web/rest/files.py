@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from django.core.files.storage import default_storage
-from django.http import StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.http import content_disposition_header
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import content_disposition_header, quote_etag
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -32,8 +33,9 @@ _CHUNK_BYTES: Final = 64 * 1024
 _SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Accept-Ranges": "bytes",
 }
+# One path in the storage is one picture for ever; whose it is does not change either.
+_THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"
 
 
 class FileForm(serializers.Serializer[Any]):
@@ -109,6 +111,7 @@ class FileContentView(StrictAPIView):
         chunks = adapt_chunks(request._request, _read(found, part))  # noqa: SLF001  the server's own request
         headers = {
             **_SAFE_HEADERS,
+            "Accept-Ranges": "bytes",
             "Content-Type": found.content_type,
             "Content-Disposition": content_disposition_header(True, found.name),
             "Content-Length": str(part.stop - part.start),
@@ -116,6 +119,32 @@ class FileContentView(StrictAPIView):
         if wanted:
             headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
         return StreamingHttpResponse(chunks, status=206 if wanted else 200, headers=headers)
+
+
+class FileThumbnailView(StrictAPIView):
+    @documented("files_thumbnail", answer={"image/webp": OpenApiTypes.BINARY})
+    def get(self, request: Request, file: str) -> HttpResponseBase:
+        """Read the small copy of a picture: upright, at most 256 pixels on its longer side. Browsers may keep it."""
+        found = _get_own_file(request, file)
+        if not found.thumbnail:
+            raise ApiError("file_not_found")
+        etag = quote_etag(found.thumbnail.removeprefix(f"{blobs.FOLDER}/"))
+        own = request._request  # noqa: SLF001  the server's own request
+        response = get_conditional_response(own, etag=etag) or _thumbnail(found)
+        response.headers["ETag"] = etag
+        response.headers["Cache-Control"] = _THUMBNAIL_CACHING
+        # Browsers forget it with the login.
+        patch_vary_headers(response, ["Cookie", "Authorization"])
+        return response
+
+
+def _thumbnail(file: File) -> HttpResponse:
+    headers = {**_SAFE_HEADERS, "Content-Type": "image/webp", "Content-Disposition": "inline"}
+    try:
+        with default_storage.open(file.thumbnail) as content:
+            return HttpResponse(content.read(), headers=headers)
+    except FileNotFoundError:
+        raise ApiError("file_not_found") from None
 
 
 def _checked(form: dict[str, Any]) -> UploadedContent:

@@ -121,6 +121,7 @@ class MessageFileAnswer(ResponseSchema):
     name = serializers.CharField()
     kind = serializers.CharField()
     token_count = serializers.IntegerField()
+    has_thumbnail = serializers.BooleanField(required=False, help_text="Of a picture.")
 
 
 class CitationAnswer(ResponseSchema):

@@ -157,6 +157,19 @@ def test_a_replaced_content_leaves_no_blob(file: File, media: Any) -> None:
     assert not DeletedBlob.objects.exists()
 
 
+def test_thumbnails_are_compared_in_both_directions(file: File, media: Any, caplog: Any) -> None:
+    kept, lost, broken_off = (f"files/{name}-1-thumbnail" for name in (file.pk, "lost", "broken-off"))
+    other = File.objects.create(owner=file.owner, name="x.png", kind="image", thumbnail=lost)
+    File.objects.filter(pk=file.pk).update(kind="image", thumbnail=kept)
+    for path in (kept, broken_off):
+        age(media / blobs.store(ContentFile(b"small"), path), 3700)
+    assert swept_files.compare_storage() == 1
+    assert {path.name for path in (media / "files").iterdir()} == {str(file.pk), f"{file.pk}-1-thumbnail"}
+    assert f"among them ['{lost}']" in caplog.text
+    other.delete()
+    assert blobs.purge_deleted() == 1
+
+
 def test_a_storage_that_fails_is_asked_again(file: File, media: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     file.delete()
     with monkeypatch.context() as failing:

@@ -69,7 +69,10 @@ class World:
         files[0].content.save("any", ContentFile(b"Two tides a day."))
         self.ids["file"] = str(files[0].pk)
         self._free_file = str(files[1].pk)
-        self.special = self._answers_in_progress() | {"regenerations_create": started["user_message"]}
+        self.special = self._answers_in_progress() | {
+            "regenerations_create": started["user_message"],
+            "files_thumbnail": str(factories.create_picture(self._alice, "moon.png").pk),
+        }
         self.file = b"".join(self._client.get(f"/api/sessions/{session}/export/").streaming_content)
         self.cursor = parse_qs(urlsplit(self._client.get("/api/sessions/?limit=1").json()["next"]).query)[
             "cursor"

@@ -36,7 +36,13 @@ class TestFilesOfATurn:
         question, answer = client.get(f"/api/sessions/{session}/messages/").json()
         assert question["files"] == [
             {"id": str(table.pk), "name": "levels.csv", "kind": "tabular", "token_count": 5},
-            {"id": str(moon.pk), "name": "moon.png", "kind": "image", "token_count": 0},
+            {
+                "id": str(moon.pk),
+                "name": "moon.png",
+                "kind": "image",
+                "token_count": 0,
+                "has_thumbnail": False,
+            },
             {"id": str(text.pk), "name": "tides.txt", "kind": "text", "token_count": 5},
         ]
         assert answer["files"] == []

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT
@@ -46,6 +47,15 @@ def end(pk: str, **found: Any) -> None:
     file = File.objects.claim(pk)
     assert file is not None
     assert file.end_ready(Extraction(FileKind.TEXT, "text/plain", **found))
+
+
+def end_picture(pk: str) -> None:
+    """As a worker does."""
+    file = File.objects.claim(pk)
+    assert file is not None
+    content = blobs.store(ContentFile(b"clean"), f"files/{pk}-1")
+    thumbnail = blobs.store(ContentFile(b"RIFF-WEBP"), f"files/{pk}-1-thumbnail")
+    assert file.end_ready(Extraction(FileKind.IMAGE, "image/png", "", 0, 8, 8, content, 5, thumbnail))
 
 
 class TestUpload:
@@ -290,6 +300,60 @@ class TestReading:
         assert client.get(f"{FILES}{pk}/content/").json()["code"] == "file_not_found"
 
 
+class TestThumbnail:
+    """Of a picture as a worker stores it; tests/ingest and tests/faults have real ones."""
+
+    WEBP = b"RIFF-WEBP"
+
+    @pytest.fixture
+    def pk(self, client: APIClient) -> str:
+        pk = str(upload(client, "moon.png", b"\x89PNG\r\n\x1a\n").json()["id"])
+        assert client.get(f"{FILES}{pk}/").json()["has_thumbnail"] is False
+        end_picture(pk)
+        return pk
+
+    def read(self, client: APIClient, pk: str, **headers: str) -> Any:
+        return client.get(f"{FILES}{pk}/thumbnail/", headers=headers)
+
+    def test_it_is_shown_by_the_browser_and_runs_nothing(self, client: APIClient, pk: str) -> None:
+        assert client.get(f"{FILES}{pk}/").json()["has_thumbnail"] is True
+        response = self.read(client, pk)
+        assert (response.status_code, response.content) == (200, self.WEBP)
+        assert {name: response[name] for name in ("Content-Type", "Content-Disposition")} == {
+            "Content-Type": "image/webp",
+            "Content-Disposition": "inline",
+        }
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert response["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+    def test_only_the_browser_of_its_owner_keeps_it(self, client: APIClient, pk: str) -> None:
+        first = self.read(client, pk)
+        assert first["Cache-Control"] == "private, max-age=86400, immutable"
+        assert {"Cookie", "Authorization"} <= set(first["Vary"].split(", "))
+        again = self.read(client, pk, **{"If-None-Match": first["ETag"]})
+        assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+        assert again["Cache-Control"] == first["Cache-Control"]
+        mallory = factories.api_client(factories.create_user("mallory"))
+        refused = self.read(mallory, pk, **{"If-None-Match": first["ETag"]})
+        assert (refused.status_code, refused.json()["code"]) == (404, "file_not_found")
+        assert refused["Cache-Control"] == "no-store"
+
+    def test_what_is_no_picture_has_none(self, client: APIClient) -> None:
+        pk = upload(client).json()["id"]
+        assert "has_thumbnail" not in client.get(f"{FILES}{pk}/").json()
+        assert self.read(client, pk).json()["code"] == "file_not_found"
+
+    def test_one_that_is_gone_is_not_found(self, client: APIClient, pk: str, media: Any) -> None:
+        (media / "files" / f"{pk}-1-thumbnail").unlink()
+        assert self.read(client, pk).json()["code"] == "file_not_found"
+
+    def test_messages_say_so_too(self, client: APIClient, session: str, pk: str) -> None:
+        ModelConfig.objects.update(supports_vision=True)
+        factories.complete_turn(client, session, files=[pk])
+        question = client.get(f"/api/sessions/{session}/messages/").json()[0]
+        assert question["files"][0]["has_thumbnail"] is True
+
+
 @pytest.mark.django_db(transaction=True)
 class TestDeletion:
     @pytest.fixture
@@ -302,6 +366,15 @@ class TestDeletion:
         pk = upload(client).json()["id"]
         assert client.delete(f"{FILES}{pk}/").status_code == 204
         assert client.get(f"{FILES}{pk}/").status_code == 404
+        assert stored(media) == []
+
+    def test_a_deleted_picture_leaves_no_thumbnail(self, owner: Any, media: Any) -> None:
+        client = factories.api_client(owner)
+        pk = upload(client, "moon.png", b"\x89PNG\r\n\x1a\n").json()["id"]
+        end_picture(pk)
+        blobs.purge_deleted()
+        assert stored(media) == [f"files/{pk}-1", f"files/{pk}-1-thumbnail"]
+        assert client.delete(f"{FILES}{pk}/").status_code == 204
         assert stored(media) == []
 
     def test_a_deleted_user_leaves_no_blob(self, owner: Any, media: Any) -> None:
