@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from babel.messages import Catalog
+from babel.messages import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
@@ -122,7 +122,13 @@ def refresh(domain: str) -> int:
     with path.open("wb") as file:
         write_po(file, catalog, sort_output=True, omit_header=False, include_lineno=False, width=110)
     path.with_suffix(".mo").write_bytes(compiled(kept(domain)))
-    return sum(1 for message in catalog if message.id and not message.string)
+    return sum(1 for message in catalog if message.id and not _is_translated(message))
+
+
+def _is_translated(message: Message) -> bool:
+    """In all its plural forms."""
+    forms = (message.string,) if isinstance(message.string, str) else message.string
+    return all(forms)
 
 
 if __name__ == "__main__":
