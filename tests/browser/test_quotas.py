@@ -50,6 +50,7 @@ def test_a_window_too_many_says_so_and_connects_once_another_is_closed(
         # Without waiting for the next try: as after coming back to this window.
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         expect(page.locator("#connection")).to_have_text("Connected again")
+        expect(page.get_by_role("alert")).to_be_hidden()
         reader.send("Hello")
         expect(reader.answers).to_have_count(1)
 

@@ -141,7 +141,8 @@ class Page {
     followOtherTabs();
     addEventListener("hashchange", () => this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
-    part("skip").addEventListener("click", (/** @type {Event} */ event) => this.#skip(event));
+    // The fragment names the session, so the skip link cannot work by its own.
+    part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
     attachAccountMenu(part("account"), { logout: part("logout"), failed: (error) => this.#failed(error) });
     attachMenu(part("session-menu"), () => this.#sessionMenu());
@@ -169,12 +170,6 @@ class Page {
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
     return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
-  }
-
-  /** The fragment names the session, so the skip link cannot work by its own fragment. @param {Event} event */
-  #skip(event) {
-    event.preventDefault();
-    this.composer.focus();
   }
 
   #messageActions() {
@@ -275,6 +270,7 @@ class Page {
   /** @param {"connected"|"connecting"|"refused"|"signed_out"} state */
   #connectionChanged(state) {
     if (state === "signed_out") redirectToLogin();
+    if (state === "connected") this.notice.settle("too_many_sockets");
     if (state === "refused") this.connection.refused();
     else this.connection.changed(state === "connected");
   }

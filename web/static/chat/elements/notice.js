@@ -10,6 +10,8 @@ export class Notice {
   constructor(element) {
     this.element = element;
     this.text = h("span");
+    /** @type {string|undefined} of the error shown */
+    this.code = undefined;
     const label = t("Dismiss");
     const dismiss = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.hide() }, icon("close"));
     element.replaceChildren(icon("warning"), this.text, dismiss);
@@ -18,7 +20,13 @@ export class Notice {
   /** @param {{code?: string, message?: string}} error */
   show(error) {
     this.text.textContent = apiErrorText(error);
+    this.code = error.code;
     this.element.hidden = false;
+  }
+
+  /** Hide this error, if it is the one shown. @param {string} code */
+  settle(code) {
+    if (this.code === code) this.hide();
   }
 
   hide() {
