@@ -13,9 +13,10 @@ NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
-# The pure tests: no services, no other process, few examples of each property. Only their files are collected.
+# The pure tests but the slow ones: no services, no other process, few examples of each property. Only their files are
+# collected.
 quick: setup
-	@$(PYTEST) -q -m pure --hypothesis-profile=quick $$(grep -rl --include='test_*.py' 'mark\.pure' tests)
+	@$(PYTEST) -q -m "pure and not slow" --hypothesis-profile=quick $$(grep -rl --include='test_*.py' 'mark\.pure' tests)
 
 # Two pytest processes, each with its own services. Files run in folder order: the browser tests, the slowest, come first.
 test: setup

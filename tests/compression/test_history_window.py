@@ -95,6 +95,7 @@ class Conversation:
         self.entries.append(replace(entry, role=role, rounds=rounds))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tools", [(), THREE_TOOLS], ids=["no tools", "three tools"])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_no_message_is_omitted_before_a_summary_stands_for_it(window: int, tools: tuple[Tool, ...]) -> None:

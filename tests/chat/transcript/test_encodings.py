@@ -25,6 +25,7 @@ def test_two_encodings_are_installed():
     assert installed_encodings() == (DEFAULT, "o200k_base")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", installed_encodings())
 def test_an_encoding_is_loaded_without_a_network(name, monkeypatch):
     def refuse(*_args, **_fields):

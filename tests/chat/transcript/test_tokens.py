@@ -8,6 +8,7 @@ from chat.transcript.tokens import LONG_CHARACTERS, count_tokens
 pytestmark = pytest.mark.pure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -89,6 +89,7 @@ def grown(windows: Sequence[int], turns: int) -> list[Written]:
     return written
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(600, 60_000), min_size=1, max_size=3), st.integers(600, 120_000))
 @settings(max_examples=examples(30), deadline=None)
 def test_the_choice_changes_only_when_the_window_is_full_or_its_own_summary_is_written(
