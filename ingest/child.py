@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 from django.conf import settings
 
+from ingest import drain
 from ingest.reader.outcome import (
     MAX_PICTURE_BYTES,
     MAX_TEXT_BYTES,
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 # From its start to its end; its processor time is limited in ingest/reader/limits.py.
 WALL_CLOCK_S: Final = 75.0
+# How soon the end of this process is noticed.
+TICK_S: Final = 0.5
 # How a process ends that has used up its processor time or all memory of the machine.
 _LIMIT_SIGNALS: Final = {signal.SIGXCPU, signal.SIGKILL}
 # Of what the child leaves.
@@ -47,8 +50,12 @@ class LostLease(Exception):
     """The file was deleted, or belongs to another attempt; what was read is dropped."""
 
 
+class Draining(Exception):
+    """This process is about to end; another one reads the file."""
+
+
 def read_in_child(file: File, folder: Path) -> Outcome:
-    """Read `folder`/content as a file of this name and type. Raises TimeoutError, LostLease.
+    """Read `folder`/content as a file of this name and type. Raises TimeoutError, LostLease, Draining.
 
     The lease is extended meanwhile.
     """
@@ -64,6 +71,8 @@ def read_in_child(file: File, folder: Path) -> Outcome:
         if child.poll() is None:
             child.kill()
             child.wait()
+    if status == -signal.SIGTERM and drain.has_begun(TICK_S):  # sent to all processes, before it ignored it
+        raise Draining
     if status == 0:
         outcome = _outcome(file, folder)
         if outcome.error:
@@ -75,16 +84,21 @@ def read_in_child(file: File, folder: Path) -> Outcome:
 
 
 def _wait(child: "subprocess.Popen[bytes]", file: File) -> int:
+    beat_at = time.monotonic() + BEAT_S
     limit = time.monotonic() + WALL_CLOCK_S
     while True:
-        left = limit - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
         try:
-            return child.wait(min(BEAT_S, left))
+            return child.wait(TICK_S)
         except subprocess.TimeoutExpired:
+            now = time.monotonic()
+        if drain.has_begun():
+            raise Draining
+        if now >= limit:
+            raise TimeoutError
+        if now >= beat_at:
+            beat_at = now + BEAT_S
             if not file.extend_lease():
-                raise LostLease from None
+                raise LostLease
 
 
 def _environment(folder: Path) -> dict[str, str]:

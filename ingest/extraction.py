@@ -13,7 +13,10 @@ from django.core.files.storage import default_storage
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
-from ingest.child import LostLease, read_in_child
+from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
+from chat.runs.task_queue import UNREACHABLE, send_message
+from ingest import drain
+from ingest.child import Draining, LostLease, read_in_child
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
 from knowledge.models import Extraction, File, FileKind
@@ -22,7 +25,15 @@ logger = logging.getLogger(__name__)
 
 
 def extract(file_id: str) -> None:
-    """Return when the file has ended, or could not be claimed."""
+    """Return when the file has ended, could not be claimed, or is left to another process because this one shuts down."""
+    with drain.terminated_afterwards():
+        if drain.has_begun():
+            _enqueue(file_id)
+        else:
+            _extract(file_id)
+
+
+def _extract(file_id: str) -> None:
     file = File.objects.claim(file_id)
     if file is None:
         logger.debug("file %s: not claimed", file_id)
@@ -35,6 +46,11 @@ def extract(file_id: str) -> None:
         except LostLease:
             logger.warning("file %s: deleted, or given to another worker", file.pk)
             return
+        except Draining:
+            if file.release():
+                logger.info("file %s: returned to the queue", file.pk)
+                _enqueue(file_id)
+            return
         reach("before_file_end")
         if _end(file, outcome, folder):
             reach("after_file_end")
@@ -42,7 +58,7 @@ def extract(file_id: str) -> None:
 
 
 def _read(file: File, folder: Path) -> Outcome:
-    """Raises LostLease."""
+    """Raises LostLease, Draining."""
     try:
         _copy_content(file, folder / "content")
     except FileNotFoundError:
@@ -58,6 +74,13 @@ def _read(file: File, folder: Path) -> Outcome:
     if outcome.error and outcome.error not in FILE_ERRORS:
         return Outcome(error="file_unreadable")
     return outcome
+
+
+def _enqueue(file_id: str) -> None:
+    try:
+        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=file_id)
+    except UNREACHABLE as error:
+        logger.warning("file %s: not enqueued yet: %s", file_id, error)
 
 
 def _copy_content(file: File, target: Path) -> None:

@@ -1,5 +1,6 @@
 """The child process: limits itself, reads the file, and leaves the outcome in the folder."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -7,6 +8,8 @@ from ingest.reader.limits import limit_this_process
 
 
 def main(content_type: str, folder: Path) -> None:
+    # Its parent ends it, and puts the file back before: a service manager may tell all processes to end.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     limit_this_process()
     # After the limits: what is imported counts as well.
     from ingest.reader.reading import read

@@ -15,6 +15,7 @@ from tests.faults.cluster import Cluster
 from tests.faults.uploader import Uploader
 from tests.ingest import documents
 from tests.ingest.hostile import hostile_files
+from tests.instance import ROOT
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
 
@@ -54,9 +55,13 @@ def pool_of(cluster: Cluster, name: str = "ingest") -> list[psutil.Process]:
 
 
 def readers() -> list[psutil.Process]:
-    """The child processes that read files."""
-    running = psutil.process_iter(["cmdline"])
-    return [process for process in running if "ingest.reader" in (process.info["cmdline"] or [])]
+    """The child processes that read files, of this checkout."""
+    running = psutil.process_iter(["cmdline", "cwd"])
+    return [
+        process
+        for process in running
+        if "ingest.reader" in (process.info["cmdline"] or []) and process.info["cwd"] == str(ROOT)
+    ]
 
 
 async def test_each_file_ends_once_on_every_socket(cluster: Cluster, uploader: Uploader) -> None:
@@ -148,6 +153,34 @@ async def test_a_killed_worker_takes_its_readers_with_it_and_another_reads_the_f
     cluster.kill("ingest.killed")
     cluster.stack.start("ingest")
     assert (await uploader.ended(slow))["status"] == "ready"
+    assert [len(ends) for ends in uploader.ends(slow)] == [1, 1]
+
+
+@pytest.mark.parametrize("told", ["the main process", "every process"])
+async def test_a_worker_that_is_told_to_end_returns_its_file_at_once(
+    cluster: Cluster, uploader: Uploader, told: str
+) -> None:
+    """As another loss would not: without waiting for the lease, and without a failure that counts against the file."""
+    cluster.stack.start("ingest", "ingest.ended")
+    cluster.kill("sweeper")
+    slow = await uploader.upload("slow.txt", b"Two tides a day, and one moon. " * 600_000)
+    [reader] = await until(readers)
+    pool = pool_of(cluster, "ingest.ended")
+    cluster.stack.signal("ingest.ended", signal.SIGTERM)
+    for process in [*pool, reader] if told == "every process" else []:
+        process.send_signal(signal.SIGTERM)
+    status = await asyncio.to_thread(cluster.wait_for_exit, "ingest.ended")
+    assert status == 0, cluster.stack.log("ingest.ended")
+    assert not reader.is_running()
+    [left] = cluster.rows(
+        "SELECT status, error_code, lease_until, attempt, failures FROM knowledge_file WHERE id = %s", slow
+    )
+    assert left == ("processing", "", None, 1, 0)
+    # Nothing but the message in the queue makes another worker read it: the sweeper is gone.
+    cluster.stack.start("ingest")
+    assert (await uploader.ended(slow))["status"] == "ready"
+    [(attempt, failures)] = cluster.rows("SELECT attempt, failures FROM knowledge_file WHERE id = %s", slow)
+    assert (attempt, failures) == (2, 0)
     assert [len(ends) for ends in uploader.ends(slow)] == [1, 1]
 
 

@@ -1,0 +1,60 @@
+"""Drains an ingest process that shuts down: files that are being read return to the queue at once.
+
+Celery's warm shutdown waits for the processes of its pool without telling them. Here they see the end of a pipe, which the
+main process closes when it is told to end. A SIGTERM that reaches a process of the pool itself (service managers send it to all of
+them) begins its drain too, and ends the process when its file is back in the queue.
+"""
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from celery.signals import worker_init, worker_process_init, worker_shutting_down
+
+# The ends of the pipe: every process of the pool reads, the main process alone holds the one to write.
+_read_end: int | None = None
+_write_end: int | None = None
+_is_terminated = threading.Event()
+
+
+def has_begun(wait_s: float = 0.0) -> bool:
+    """Whether no more files are to be read. Waits up to `wait_s` for that."""
+    if _is_terminated.is_set():
+        return True
+    return _read_end is not None and bool(select.select([_read_end], [], [], wait_s)[0])
+
+
+@contextmanager
+def terminated_afterwards() -> Iterator[None]:
+    """While in it, SIGTERM begins the drain; it ends this process afterwards."""
+    if threading.current_thread() is not threading.main_thread():  # no process of the pool
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: _is_terminated.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if _is_terminated.is_set():
+            _is_terminated.clear()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@worker_init.connect
+def open_pipe(**_: Any) -> None:
+    global _read_end, _write_end
+    _read_end, _write_end = os.pipe()
+
+
+@worker_shutting_down.connect
+@worker_process_init.connect
+def close_pipe(**_: Any) -> None:
+    """In the main process: begin the drain. In a process of the pool: leave the end of the pipe to the main process."""
+    global _write_end
+    if _write_end is not None:
+        os.close(_write_end)
+        _write_end = None
