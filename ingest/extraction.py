@@ -13,8 +13,7 @@ from django.core.files.storage import default_storage
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
-from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
-from chat.runs.task_queue import UNREACHABLE, send_message
+from chat.runs.task_queue import enqueue_file
 from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.reader.outcome import Outcome, limits_code
@@ -28,7 +27,7 @@ def extract(file_id: str) -> None:
     """Return when the file has ended, could not be claimed, or is left to another process because this one shuts down."""
     with drain.terminated_afterwards():
         if drain.has_begun():
-            _enqueue(file_id)
+            enqueue_file(file_id)
         else:
             _extract(file_id)
 
@@ -49,7 +48,7 @@ def _extract(file_id: str) -> None:
         except Draining:
             if file.release():
                 logger.info("file %s: returned to the queue", file.pk)
-                _enqueue(file_id)
+                enqueue_file(file_id)
             return
         reach("before_file_end")
         if _end(file, outcome, folder):
@@ -74,13 +73,6 @@ def _read(file: File, folder: Path) -> Outcome:
     if outcome.error and outcome.error not in FILE_ERRORS:
         return Outcome(error="file_unreadable")
     return outcome
-
-
-def _enqueue(file_id: str) -> None:
-    try:
-        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=file_id)
-    except UNREACHABLE as error:
-        logger.warning("file %s: not enqueued yet: %s", file_id, error)
 
 
 def _copy_content(file: File, target: Path) -> None:

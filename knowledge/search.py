@@ -76,14 +76,15 @@ def search_project(project: UUID, owner: int, query: str, limit: int) -> list[Fo
 def _store_missing_passages(project: UUID, owner: int) -> None:
     """Of files that have none. Each file in one transaction: it is found as a whole or not yet."""
     texts = File.objects.filter(project=project, owner=owner, status=FileStatus.READY)
-    missing = texts.exclude(kind=FileKind.IMAGE).filter(passages__isnull=True).values_list("pk", flat=True)
-    for pk in list(missing):
-        text = File.objects.filter(pk=pk).values_list("text", flat=True).first() or ""
+    missing = texts.exclude(kind=FileKind.IMAGE).filter(passages__isnull=True).values_list("pk", "attempt")
+    for pk, attempt in list(missing):
+        same = File.objects.filter(pk=pk, attempt=attempt, status=FileStatus.READY)
+        text = same.values_list("text", flat=True).first() or ""
         passages = [
             FilePassage(file_id=pk, position=position, start=start, text=part)
             for position, (start, part) in enumerate(split_passages(text))
         ]
         with transaction.atomic():
-            # The file may be deleted meanwhile, and another search may store the same.
-            if File.objects.filter(pk=pk).select_for_update(no_key=True).values_list("pk").first():
+            # The file may be deleted or read again meanwhile, and another search may store the same.
+            if same.select_for_update(no_key=True).values_list("pk").first():
                 FilePassage.objects.bulk_create(passages, BATCH, ignore_conflicts=True)

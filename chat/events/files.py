@@ -33,21 +33,22 @@ def encode_file(file: File) -> bytes:
     return encode({"type": "file", **present_file(file, ModelConfig.objects.offered())})
 
 
-def publish_stored(file: File) -> None:
-    """Publish a new file, for other tabs. At most once."""
+def publish_processing(file: File) -> None:
+    """Publish that the text of a file is going to be extracted: of a new one, for other tabs, or again. At most once."""
     try:
         sync_redis().publish(channel_name(file.owner_id), encode_file(file))
     except RedisError as error:
-        logger.warning("file %s: its upload is not published: %s", file.pk, error)
+        logger.warning("file %s: that it is processed is not published: %s", file.pk, error)
 
 
 def announce_end(file: File) -> bool:
     """Publish the committed end of a file, once. False without Redis: the sweeper does it later."""
     stored = File.objects.filter(pk=file.pk).defer("text").first()
-    if stored is None or stored.announced_at is not None:
-        return False
+    if stored is None or stored.ended_at is None or stored.announced_at is not None:
+        return False  # as well if it is read again meanwhile: that will end
     try:
-        key = f"turnwire:file:{stored.pk}:announced"
+        # Of this attempt: a file that is read again ends again.
+        key = f"turnwire:file:{stored.pk}:{stored.attempt}:announced"
         line = encode_file(stored)
         sync_redis().eval(_PUBLISH_ONCE, 1, key, REMEMBERED_S, channel_name(stored.owner_id), line)
     except RedisError as error:

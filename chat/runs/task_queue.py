@@ -3,6 +3,7 @@
 A lost message only delays a run: Postgres holds that it must happen, and the sweeper sends the message again.
 """
 
+import logging
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, Final
@@ -20,7 +21,9 @@ from redis.retry import Retry
 
 from chat.models import Run
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import RUN_TURN
+from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE, RUN_TURN
+
+logger = logging.getLogger(__name__)
 
 # A send is refused within a second while Redis is unreachable: connecting and the reply get 0.4 s each.
 REACHABLE_TIMEOUT_S: Final = 0.4
@@ -97,6 +100,14 @@ def send_message(task: str, queue: str, **ids: str) -> None:
             retry=True,
             retry_policy=PUBLISH_RETRY,
         )
+
+
+def enqueue_file(file_id: str) -> None:
+    """Wake a process that extracts texts. Without Redis, the sweeper does it later."""
+    try:
+        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=file_id)
+    except UNREACHABLE as error:
+        logger.warning("file %s: not enqueued yet, the sweeper does it: %s", file_id, error)
 
 
 def queue_length(queue: str) -> int:

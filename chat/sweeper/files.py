@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chat.events import files as file_events
 from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
-from chat.runs.task_queue import UNREACHABLE, queue_length, send_message
+from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper.repairs import attempt_repair
 from knowledge import blobs
 from knowledge.models import File
@@ -86,12 +86,5 @@ def _take_over(dead: File) -> bool:
     if not dead.take_from_dead_worker():
         return False
     logger.warning("file %s: taken from a dead worker", dead.pk)
-    _enqueue(dead)
+    enqueue_file(str(dead.pk))
     return True
-
-
-def _enqueue(file: File) -> None:
-    try:
-        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=str(file.pk))
-    except UNREACHABLE as error:
-        logger.warning("file %s: not enqueued yet: %s", file.pk, error)

@@ -187,6 +187,32 @@ class File(models.Model):
 
     # Mutators: False if this attempt no longer holds the row
 
+    def start_again(self) -> bool:
+        """Return an ended file to the queue, as if no worker had failed with it. False: it has not ended, or has no content.
+
+        What was extracted stays until its end replaces it; passages for searches are stored anew after that.
+        """
+        with transaction.atomic():
+            ended = (
+                type(self)
+                .objects.filter(pk=self.pk)
+                .exclude(status=FileStatus.PROCESSING)
+                .exclude(content="")
+            )
+            is_started = bool(
+                ended.update(
+                    status=FileStatus.PROCESSING,
+                    error_code="",
+                    failures=0,
+                    queued_at=Now(),
+                    ended_at=None,
+                    announced_at=None,
+                )
+            )
+            if is_started:
+                self._delete_passages()
+        return is_started
+
     def extend_lease(self) -> bool:
         return bool(self._as_held().update(lease_until=Now() + LEASE))
 
@@ -200,16 +226,17 @@ class File(models.Model):
         return bool(held.update(lease_until=None, queued_at=Now(), failures=F("failures") + 1))
 
     def end_ready(self, found: Extraction) -> bool:
-        stored = {name: value for name, value in found._asdict().items() if value or name == "token_count"}
+        stored = found._asdict()
         if not found.content:
-            stored.pop("size_bytes", None)
+            del stored["content"], stored["size_bytes"]
         return self._end(status=FileStatus.READY, **stored)
 
     def end_failed(self, code: str) -> bool:
         return self._end(status=FileStatus.FAILED, error_code=code)
 
     def record_announced(self) -> None:
-        type(self).objects.filter(pk=self.pk, announced_at__isnull=True).update(announced_at=Now())
+        ended = type(self).objects.filter(pk=self.pk, attempt=self.attempt, ended_at__isnull=False)
+        ended.filter(announced_at__isnull=True).update(announced_at=Now())
 
     # Properties
 
@@ -219,7 +246,16 @@ class File(models.Model):
         return self.failures + 1 < MAX_FAILURES
 
     def _end(self, **fields: Any) -> bool:
-        return bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
+        with transaction.atomic():
+            ended = bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
+            if ended and self.attempt > 1:
+                self._delete_passages()
+        return ended
+
+    def _delete_passages(self) -> None:
+        """The row is locked by the caller's update: a search that stores passages of the old text has done it, or does not."""
+        passages: Any = self.passages
+        passages.all().delete()
 
     def _as_held(self) -> FileQuerySet:
         held = type(self).objects.filter(pk=self.pk, attempt=self.attempt, status=FileStatus.PROCESSING)

@@ -10,9 +10,8 @@ from django.db import transaction
 from chat.events import files as file_events
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
 from chat.runs import quotas
-from chat.runs.task_queue import UNREACHABLE, send_message
+from chat.runs.task_queue import enqueue_file
 from knowledge import blobs
 from knowledge.file_names import clean_name
 from knowledge.file_types import detect_type
@@ -74,12 +73,5 @@ def _store_row(user: User, file: File) -> None:
         if file.project and not file.project.hold():
             raise ApiError("project_not_found", field="project")
         File.objects.bulk_create([file])
-        transaction.on_commit(partial(file_events.publish_stored, file))
-        transaction.on_commit(partial(_enqueue, file))
-
-
-def _enqueue(file: File) -> None:
-    try:
-        send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=str(file.pk))
-    except UNREACHABLE as error:
-        logger.warning("file %s: not enqueued yet, the sweeper does it: %s", file.pk, error)
+        transaction.on_commit(partial(file_events.publish_processing, file))
+        transaction.on_commit(partial(enqueue_file, str(file.pk)))
