@@ -1,4 +1,4 @@
-/** Connects the parts of the page. The URL's fragment names the open session. */
+/** Connects the parts of the page. The URL's fragment names the open session or project. */
 
 import * as api from "./server/api.js";
 import { attachAccountMenu } from "./frame/account_menu.js";
@@ -10,21 +10,24 @@ import { Connection } from "./frame/connection.js";
 import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/decorate.js";
 import { Drafts } from "./composer/drafts.js";
+import { Failures } from "./frame/failures.js";
 import { FileInput } from "./composer/file_input.js";
 import { t } from "./i18n.js";
 import { LimitStatus } from "./composer/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
+import { readAddress } from "./projects/address.js";
 import { Notice } from "./elements/notice.js";
+import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
 import { followOtherTabs } from "./settings/tab_sync.js";
 import { SessionActions } from "./sessions/session_actions.js";
-import { titleOf } from "./sessions/session_list.js";
 import { isLive } from "./state/session_state.js";
 import { Sidebar } from "./frame/sidebar.js";
 import { Socket } from "./server/socket.js";
 import { RunStopper } from "./composer/run_stopper.js";
+import { TitleBar } from "./frame/title_bar.js";
 import { TreeToggle } from "./tree/tree_toggle.js";
 import { TurnActions } from "./conversation/turn_actions.js";
 
@@ -35,20 +38,22 @@ class Page {
   constructor() {
     /** @type {LiveSession|null} */
     this.live = null;
-    /** @param {any} error */
-    const failed = (error) => this.#failed(error);
     this.notice = new Notice(part("notice"));
+    const { failed, attempt } = (this.failures = new Failures(this.notice));
     this.connection = new Connection(part("connection"));
     this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
+    this.title = new TitleBar({ title: part("title"), project: part("project-link"), menu: part("session-menu"), field: part("composer-text") });
+    this.projects = this.#createProjects();
     this.actions = this.#sessionActions();
     this.sessions = this.#createSessions();
     this.answerSettings = this.#createAnswerSettings();
+    this.answerSettings.ready.then(() => this.projects.redraw());
     this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, failed });
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
     this.composer = this.#createComposer();
-    this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt: (action) => this.#attempt(action), failed });
+    this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
@@ -66,13 +71,29 @@ class Page {
       {
         state: () => this.live?.state ?? null,
         actions: this.actions,
-        attempt: (action) => this.#attempt(action),
         changed: () => {
           this.#drawFrame();
           this.#draw();
         },
         gone: (id) => this.#onDeleted(id),
-        failed: (error) => this.#failed(error),
+        ...this.failures,
+      },
+    );
+  }
+
+  /** @returns {Projects} */
+  #createProjects() {
+    return new Projects(
+      { nav: part("projects"), view: part("project"), conversation: part("scroller") },
+      {
+        chats: () => this.sessions.rowActions,
+        models: () => this.answerSettings.picker.models,
+        open: (id) => this.#goTo(`project/${id}`),
+        gone: () => this.#goTo(""),
+        moved: (session, project) => this.sessions.store.assume(session, { project }),
+        changed: () => this.#drawFrame(),
+        announce: (text) => (part("announcer").textContent = text),
+        ...this.failures,
       },
     );
   }
@@ -84,10 +105,9 @@ class Page {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
-        attempt: (action) => this.#attempt(action),
         offered: (models) => (part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo)),
-        manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents((error) => this.#failed(error))),
-        failed: (error) => this.#failed(error),
+        manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
+        ...this.failures,
       },
     );
   }
@@ -97,6 +117,7 @@ class Page {
       live: () => this.live,
       answering: this.answerSettings,
       turn: this.turn,
+      project: () => this.projects.open,
       isNamedLater: "namedLater" in part("title").dataset,
       created: (session, beginning) => {
         this.sessions.store.add(session, beginning);
@@ -104,7 +125,7 @@ class Page {
         this.#goTo(session.id);
       },
       giveBack: (session, text) => this.composer.giveBack(session, { text, pasted: [] }),
-      attempt: (action) => this.#attempt(action),
+      attempt: this.failures.attempt,
       changed: () => this.#draw(),
     });
   }
@@ -130,6 +151,7 @@ class Page {
       opened: () => {
         this.live?.subscribe();
         this.sessions.watch(this.socket);
+        this.projects.reconnected();
       },
       received: (object) => this.#onFrame(object),
       changed: (state) => this.#connectionChanged(state),
@@ -144,14 +166,15 @@ class Page {
     // The fragment names the session, so the skip link cannot work by its own.
     part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
-    attachAccountMenu(part("account"), { logout: part("logout"), failed: (error) => this.#failed(error) });
-    attachMenu(part("session-menu"), () => this.#sessionMenu());
+    attachAccountMenu(part("account"), { logout: part("logout"), failed: this.failures.failed });
+    attachMenu(part("session-menu"), () => this.#menu());
   }
 
   #sessionActions() {
     return new SessionActions({
-      attempt: (action) => this.#attempt(action),
+      attempt: this.failures.attempt,
       changed: () => this.sessions.store.refresh(),
+      projectItems: (session) => this.projects.actions.itemsOf(session),
       removed: (id) => {
         this.sessions.store.remove(id);
         this.#onDeleted(id);
@@ -165,8 +188,9 @@ class Page {
     if (this.live?.state.session === id) this.#goTo("");
   }
 
-  /** The menu of the open session. */
-  #sessionMenu() {
+  /** The menu of the open session or project. */
+  #menu() {
+    if (!this.live) return this.projects.actions.items(this.projects.current);
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
     return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
@@ -195,28 +219,22 @@ class Page {
   // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
-    const id = location.hash.match(/^#([0-9a-f-]{36})$/)?.[1] ?? null;
+    const { session: id, project } = readAddress(location.hash);
     if (this.live?.state.session !== id) {
       this.live?.close();
       this.conversation.clear();
       this.stopper.forget();
-      this.live = id && new LiveSession(id, this.socket, this.#sessionListener());
+      // The socket pushes changes of all sessions.
+      this.live = id && new LiveSession(id, this.socket, { changed: () => this.#draw(), sessionsChanged: () => {}, failed: this.failures.failed });
     }
+    this.projects.show(project);
     this.composer.open(id);
     this.sessions.opened();
     this.#draw();
     this.composer.focus();
   }
 
-  #sessionListener() {
-    return {
-      changed: () => this.#draw(),
-      sessionsChanged: () => {}, // the socket pushes changes of all sessions
-      failed: (/** @type {any} */ error) => this.#failed(error),
-    };
-  }
-
-  /** @param {string} id empty: a new chat */
+  /** @param {string} id of a session, or `project/` and that of a project; empty: a new chat */
   #goTo(id) {
     this.sidebar.closeDrawer();
     location.hash = id;
@@ -229,9 +247,10 @@ class Page {
     if (object.type === "error") {
       // Background commands are retried; a rejected stop must be shown.
       this.stopper.forget();
-      this.#failed(object);
+      this.failures.failed(object);
     }
     this.sessions.receive(object);
+    this.projects.receive(object);
     this.limits.receive(object);
     this.live?.receive(object);
   }
@@ -258,13 +277,10 @@ class Page {
 
   /** Draws the title and the parts around the conversation. */
   #drawFrame() {
-    const id = this.live?.state.session ?? null;
-    const session = this.sessions.open;
+    const session = this.sessions?.open;
     this.answerSettings?.show();
-    part("title").textContent = id ? (session ? titleOf(session) : t("Chat")) : t("New chat");
-    document.title = `${part("title").textContent} · Turnwire`;
-    part("session-menu").hidden = id === null;
-    this.tree.follow();
+    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current);
+    this.tree?.follow();
   }
 
   /** @param {"connected"|"connecting"|"refused"|"signed_out"} state */
@@ -273,23 +289,6 @@ class Page {
     if (state === "connected") this.notice.settle("too_many_sockets");
     if (state === "refused") this.connection.refused();
     else this.connection.changed(state === "connected");
-  }
-
-  /** @param {() => Promise<any>} action */
-  async #attempt(action) {
-    try {
-      await action();
-      return true;
-    } catch (error) {
-      this.#failed(error);
-      return false;
-    }
-  }
-
-  /** @param {{status?: number, code?: string, message?: string}} error */
-  #failed(error) {
-    if (error.status === 401) redirectToLogin();
-    else this.notice.show(error);
   }
 }
 

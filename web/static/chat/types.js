@@ -145,6 +145,7 @@
  * @property {string} title
  * @property {string} updated_at
  * @property {string|null} [agent]
+ * @property {string|null} [project]
  * @property {WhileAnswering} [while_answering]
  * @property {string[]} [models]  chosen or named last; empty: none yet
  * @property {number} [n]  its newest event
@@ -152,8 +153,17 @@
  * @property {boolean} [is_unread]
  * @property {string|null} [match]  where a search found it in a message
  *
+ * @typedef {object} Project
+ * @property {string} id
+ * @property {string} name
+ * @property {string} instructions
+ * @property {FileInfo[]} files  in the order in which they were uploaded
+ * @property {number} token_count  of all its texts
+ * @property {Record<string, boolean>} fits  by model, whether its requests contain all of them
+ * @property {string} updated_at
+ *
  * @typedef {{id: string, name: string, models: string[], tools: string[]}} Agent
- * @typedef {{name: string, is_default: boolean, is_demo?: boolean}} Model
+ * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean}} Model
  */
 
 export {};

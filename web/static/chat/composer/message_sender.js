@@ -13,6 +13,7 @@ export class MessageSender {
    * @param {() => import("../server/live_session.js").LiveSession|null} page.live
    * @param {import("./answer_settings.js").AnswerSettings} page.answering
    * @param {import("../conversation/turn_actions.js").TurnActions} page.turn
+   * @param {() => string|null} page.project  that a new chat belongs to
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
    * @param {(session: Session, beginning: string) => void} page.created
    * @param {(session: string|null, text: string) => void} page.giveBack
@@ -68,10 +69,11 @@ export class MessageSender {
   async #ensureSession(text) {
     if (this.page.live()) return true;
     const { forNew, models } = this.page.answering;
+    const project = this.page.project();
     return this.page.attempt(async () => {
       const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
       const title = this.page.isNamedLater ? "" : beginning;
-      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}) });
+      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}) });
       this.pending.session = session.id;
       this.page.created(session, beginning);
     });

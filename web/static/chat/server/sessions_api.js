@@ -8,21 +8,21 @@ import { call, readSessions } from "./api.js";
 export const LARGEST_PAGE = 200;
 
 /**
- * @param {{limit: number, search?: string}} wanted
+ * @param {{limit: number, search?: string, project?: string}} wanted  project: only its sessions
  * @returns {Promise<{results: Session[], next: string|null}>} the newest
  */
-export function readNewest({ limit, search = "" }) {
-  const query = new URLSearchParams({ limit: String(limit), ...(search ? { search } : {}) });
+export function readNewest({ limit, search = "", project = "" }) {
+  const query = new URLSearchParams({ limit: String(limit), ...(search ? { search } : {}), ...(project ? { project } : {}) });
   return call("GET", `sessions/?${query}`);
 }
 
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 
-/** @param {{title?: string, agent?: string|null, models?: string[]}} fields @returns {Promise<Session>} */
+/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[]}} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, while_answering?: WhileAnswering, models?: string[]}} fields @returns {Promise<Session>} */
+/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[]}} fields @returns {Promise<Session>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */
@@ -32,10 +32,13 @@ export const markSeen = (id, n) => call("PUT", `sessions/${id}/seen/`, { n });
 export const withdraw = (question) => call("POST", `messages/${question}/withdrawal/`);
 
 /** @returns {Promise<(Agent & import("../settings/agent_form.js").AgentFields)[]>} all, the latest changed first */
-export async function readAgents() {
-  const agents = await call("GET", `agents/?limit=${LARGEST_PAGE}`);
-  for (let page = agents; page.length === LARGEST_PAGE; agents.push(...page)) {
-    page = await call("GET", `agents/?limit=${LARGEST_PAGE}&before=${page[page.length - 1].id}`);
+export const readAgents = () => readAllPages("agents/");
+
+/** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */
+export async function readAllPages(path) {
+  const rows = await call("GET", `${path}?limit=${LARGEST_PAGE}`);
+  for (let page = rows; page.length === LARGEST_PAGE; rows.push(...page)) {
+    page = await call("GET", `${path}?limit=${LARGEST_PAGE}&before=${page[page.length - 1].id}`);
   }
-  return agents;
+  return rows;
 }

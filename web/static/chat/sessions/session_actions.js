@@ -16,6 +16,7 @@ export class SessionActions {
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
    * @param {() => void} page.changed
    * @param {(id: string) => void} page.removed
+   * @param {(session: Session) => MenuItem[]} page.projectItems
    */
   constructor(page) {
     this.page = page;
@@ -26,6 +27,7 @@ export class SessionActions {
     return [
       { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
       { label: t("Share"), icon: "share", action: () => this.share(session) },
+      ...this.page.projectItems(session),
       { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
       { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },

@@ -27,8 +27,9 @@ export class SessionList {
    * @param {HTMLElement} nav what scrolls
    * @param {import("./session_store.js").SessionStore} store
    * @param {ListActions} actions
+   * @param {HTMLElement} [scroller] if another element scrolls
    */
-  constructor(nav, store, actions) {
+  constructor(nav, store, actions, scroller = nav) {
     this.store = store;
     this.actions = actions;
     /** @type {Map<string, SessionRow>} */
@@ -44,7 +45,7 @@ export class SessionList {
     onListKeys(this.list, { rename: (id) => this.rename(id), remove: (id) => this.#remove(id) });
     this.list.addEventListener("focusin", (event) => this.#moveTabStop(event));
     this.list.addEventListener("dblclick", (event) => this.rename(idOf(event.target)));
-    this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), { root: nav, rootMargin: AHEAD });
+    this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), { root: scroller, rootMargin: AHEAD });
   }
 
   /** @param {string|null} open the id of the open session */

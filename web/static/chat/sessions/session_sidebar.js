@@ -22,11 +22,13 @@ export class SessionSidebar {
   constructor(parts, page) {
     this.page = page;
     this.store = new SessionStore({ changed: () => this.#changed(), failed: page.failed });
-    this.list = new SessionList(parts.nav, this.store, {
-      items: (session) => page.actions.items(session),
-      rename: (session, title) => this.#rename(session, title),
-      remove: (session) => page.actions.remove(session),
-    });
+    /** Of every list of sessions. */
+    this.rowActions = {
+      items: (/** @type {Session} */ session) => page.actions.items(session),
+      rename: (/** @type {Session} */ session, /** @type {string} */ title) => this.#rename(session, title),
+      remove: (/** @type {Session} */ session) => page.actions.remove(session),
+    };
+    this.list = new SessionList(parts.nav, this.store, this.rowActions);
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
     this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
@@ -51,7 +53,7 @@ export class SessionSidebar {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, models: frame.models });
+    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models });
     this.store.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
   }

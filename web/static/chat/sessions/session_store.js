@@ -13,9 +13,10 @@ import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
 const PAGE = 50;
 
 export class SessionStore {
-  /** @param {{changed: () => void, failed: (error: Error) => void}} listener */
-  constructor(listener) {
+  /** @param {{changed: () => void, failed: (error: Error) => void}} listener @param {string} [project] keeps its sessions alone */
+  constructor(listener, project = "") {
     this.listener = listener;
+    this.project = project;
     /** @type {Pages} */
     this.pages = NOTHING;
     /** What a search found; null: nothing is searched. @type {Pages|null} */
@@ -92,6 +93,7 @@ export class SessionStore {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
+    if (frame.type === "project_deleted") this.#forgetProject(frame.project);
     if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
     if (this.isReading) this.updatesWhileReading.push(frame);
     this.#fold(frame);
@@ -123,7 +125,7 @@ export class SessionStore {
   async #read() {
     this.updatesWhileReading = [];
     const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
-    const page = await this.#attempt(() => readNewest({ limit }));
+    const page = await this.#attempt(() => readNewest({ limit, project: this.project }));
     if (!page) return;
     this.pages = { sessions: page.results, next: page.next };
     this.updatesWhileReading.forEach((frame) => this.#fold(frame));
@@ -134,7 +136,15 @@ export class SessionStore {
   #fold(frame) {
     if (frame.type === "session_deleted") return this.remove(frame.session);
     const { type: _type, session: id, ...fields } = frame;
-    this.#put({ ...fields, id });
+    if (this.project && fields.project !== this.project) this.remove(id);
+    else this.#put({ ...fields, id });
+  }
+
+  /** Its sessions go on without it; no event tells it of each. @param {string} project */
+  #forgetProject(project) {
+    const known = [...this.pages.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
+    for (const session of known) if (session.project === project) this.#put({ ...session, project: null });
+    this.listener.changed();
   }
 
   /** @param {Session} session */

@@ -8,7 +8,7 @@
 /** @typedef {{theme?: Theme, language?: string}} Choice */
 
 const CHANNEL = "turnwire.settings";
-const UNSAVED_FORMS = "dialog[open], article textarea";
+const UNSAVED_FORMS = "dialog[open], article textarea, form[data-unsaved]";
 const RETRY_MS = 1000;
 
 /** @type {BroadcastChannel|null} opened on first use */

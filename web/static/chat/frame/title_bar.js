@@ -1,0 +1,39 @@
+/** The bar above a chat or a project: the title, the link to the chat's project, and the menu's name. */
+
+import { t } from "../i18n.js";
+import { projectAddress } from "../projects/address.js";
+import { titleOf } from "../sessions/session_row.js";
+
+/** @import {Project, Session} from "../types.js" */
+
+export class TitleBar {
+  /** @param {{title: HTMLElement, project: HTMLAnchorElement, menu: HTMLElement, field: HTMLTextAreaElement}} parts field: of the next message */
+  constructor(parts) {
+    this.parts = parts;
+    this.name = parts.project.querySelector(".name");
+    this.placeholder = parts.field.placeholder;
+  }
+
+  /**
+   * @param {{session: Session|undefined}|null} chat null: none is open; its session may not be known yet
+   * @param {Project|undefined} project the open one, or that of the chat
+   */
+  show(chat, project) {
+    const { title, project: link, menu, field } = this.parts;
+    const isProject = !chat && project !== undefined;
+    if (chat) title.textContent = chat.session ? titleOf(chat.session) : t("Chat");
+    else title.textContent = project?.name ?? t("New chat");
+    title.title = title.textContent;
+    document.title = `${title.textContent} · Turnwire`;
+    link.hidden = !chat || !project;
+    if (project) {
+      link.href = projectAddress(project.id);
+      this.name.textContent = project.name;
+      link.title = t("Project: %(name)s", { name: project.name });
+      link.setAttribute("aria-label", link.title);
+    }
+    menu.hidden = !chat && !project;
+    menu.setAttribute("aria-label", isProject ? t("Actions for this project") : t("Actions for this chat"));
+    field.placeholder = isProject ? t("New chat in this project") : this.placeholder;
+  }
+}

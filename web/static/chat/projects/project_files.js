@@ -1,0 +1,160 @@
+/** The files of a project: uploads, what becomes of them, how large all are, and which models read them whole. */
+
+import { ask } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { FileCards } from "../files/file_card.js";
+import { entryOfInfo } from "../files/file_entry.js";
+import { announcement, tokenText } from "../files/file_texts.js";
+import { FileUploads } from "../files/file_uploads.js";
+import { t, tn } from "../i18n.js";
+import { deleteFile } from "../server/files_api.js";
+import { fitText } from "./fit_text.js";
+import { unlessGone } from "./project_actions.js";
+
+/** @import {FileEntry} from "../files/file_entry.js" */
+/** @import {Model, Project} from "../types.js" */
+
+export class ProjectFiles {
+  /**
+   * @param {object} page
+   * @param {() => Model[]} page.models
+   * @param {(text: string) => void} page.announce
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {(error: any) => void} page.failed
+   */
+  constructor(page) {
+    this.page = page;
+    /** @type {Project|null} */
+    this.project = null;
+    /** By project: uploads go on while another page is shown. @type {Map<string, HeldFiles>} */
+    this.held = new Map();
+    this.list = h("ul", { class: "file-cards", "aria-label": t("Files of this project") });
+    this.size = h("p", { class: "hint", role: "status" });
+    this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
+    this.button = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
+    const head = h("div", { class: "head" }, h("h2", {}, t("Files")), this.button, this.input);
+    this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size);
+    this.#takeDrops();
+  }
+
+  /** @param {Project} project */
+  show(project) {
+    const isOther = project.id !== this.project?.id;
+    this.project = project;
+    if (isOther) this.#newCards();
+    this.#heldOf(project.id).follow(project);
+    this.#draw();
+  }
+
+  /** @param {any} frame of the socket */
+  receive(frame) {
+    if (frame.type === "file") for (const { uploads } of this.held.values()) uploads.receive(frame);
+  }
+
+  reconnected() {
+    for (const { uploads } of this.held.values()) uploads.reconnected();
+  }
+
+  /** Cards are kept by file, and each project has its own. */
+  #newCards() {
+    const actions = { retry: (/** @type {string} */ key) => this.#open.uploads.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
+    this.list.replaceChildren();
+    this.cards = new FileCards(this.list, actions, () => this.button.focus());
+  }
+
+  /** @returns {HeldFiles} */
+  get #open() {
+    return this.#heldOf(this.project.id);
+  }
+
+  /** @param {string} id @returns {HeldFiles} */
+  #heldOf(id) {
+    let held = this.held.get(id);
+    if (!held) {
+      const changed = (/** @type {FileEntry|undefined} */ entry) => this.#onChange(id, entry);
+      this.held.set(id, (held = new HeldFiles(new FileUploads({ changed, failed: this.page.failed, project: id }))));
+    }
+    return held;
+  }
+
+  /** @param {string} id @param {FileEntry} [entry] */
+  #onChange(id, entry) {
+    if (entry && announcement(entry)) this.page.announce(announcement(entry));
+    if (id === this.project?.id && this.held.has(id)) this.#draw();
+  }
+
+  #draw() {
+    const { entries } = this.#open.uploads;
+    this.cards.show(entries, (entry) => (entry.kind === "image" && entry.state === "ready" ? t("Models do not see pictures of projects.") : ""));
+    this.size.textContent = this.#sizeText(entries);
+  }
+
+  /** @param {FileEntry[]} entries */
+  #sizeText(entries) {
+    const { token_count: tokens, fits } = this.project;
+    if (entries.length === 0) return t("Models know the files of a project in all of its chats.");
+    const counts = tn("%(count)s file", "%(count)s files", entries.length);
+    if (tokens === 0) return counts;
+    return [counts, tokenText(tokens), fitText(fits, this.page.models())].filter(Boolean).join(" · ");
+  }
+
+  #picked() {
+    this.#open.uploads.add([...this.input.files]);
+    this.input.value = ""; // the same file may be picked again
+  }
+
+  /** @param {string} key */
+  async #remove(key) {
+    const { uploads, removed } = this.#open;
+    const entry = uploads.entryOf(key);
+    if (!entry?.id) return uploads.remove(key);
+    const what = h("p", {}, t("“%(name)s” is deleted for good. The chats of this project go on without it.", { name: entry.name }));
+    if (!(await ask(t("Delete this file?"), { yes: t("Delete") }, what))) return;
+    const isGone = await this.page.attempt(() => deleteFile(entry.id).catch(unlessGone));
+    if (!isGone) return;
+    removed.add(entry.id);
+    uploads.take(key);
+  }
+
+  #takeDrops() {
+    const over = (/** @type {DragEvent} */ event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.stopPropagation(); // the composer takes those beside it
+      this.element.classList.toggle("over", event.type === "dragover");
+      if (event.type === "drop") this.#open.uploads.add([...event.dataTransfer.files]);
+    };
+    for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) this.element.addEventListener(type, over);
+  }
+}
+
+/** The uploads of one project, and what its list of files adds and takes away. */
+class HeldFiles {
+  /** @param {FileUploads} uploads */
+  constructor(uploads) {
+    this.uploads = uploads;
+    /** Ids of the files that the project had last. @type {Set<string>} */
+    this.known = new Set();
+    /** Ids of those deleted here: the project was read before. @type {Set<string>} */
+    this.removed = new Set();
+  }
+
+  /** @param {Project} project */
+  follow({ files }) {
+    const { uploads } = this;
+    const ids = new Set(files.map(({ id }) => id));
+    for (const { key, id } of uploads.entries) if (this.known.has(id) && !ids.has(id)) uploads.take(key);
+    this.known = ids;
+    for (const file of files) {
+      const entry = uploads.entries.find(({ id }) => id === file.id);
+      // A file that this page uploads has an entry of its own until its id is known; what the socket said may be newer.
+      const isNews = entry ? entry.state === "processing" && file.status !== "processing" : !this.#isUploading && !this.removed.has(file.id);
+      if (isNews) uploads.put(entryOfInfo(file, entry));
+    }
+  }
+
+  get #isUploading() {
+    return this.uploads.entries.some(({ id, state }) => !id && (state === "waiting" || state === "uploading"));
+  }
+}

@@ -1,0 +1,47 @@
+/** The page of one project: its instructions, its files and its chats. The composer below begins a chat in it. */
+
+import { InstructionsForm } from "./instructions_form.js";
+import { ProjectChats } from "./project_chats.js";
+import { ProjectFiles } from "./project_files.js";
+
+/** @import {ListActions} from "../sessions/session_list.js" */
+/** @import {Model, Project} from "../types.js" */
+
+export class ProjectView {
+  /**
+   * @param {HTMLElement} element scrolls
+   * @param {object} page
+   * @param {ListActions} page.chats
+   * @param {(project: string, instructions: string) => Promise<boolean>} page.save
+   * @param {() => Model[]} page.models
+   * @param {(text: string) => void} page.announce
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {(error: any) => void} page.failed
+   */
+  constructor(element, page) {
+    this.element = element;
+    this.instructions = new InstructionsForm(page.save);
+    this.files = new ProjectFiles(page);
+    this.chats = new ProjectChats(element, page.chats, page.failed);
+    element.append(this.chats.element, this.instructions.element, this.files.element);
+  }
+
+  /** @param {Project} project */
+  show(project) {
+    if (this.element.hidden) this.element.scrollTop = 0;
+    this.element.hidden = false;
+    this.instructions.show(project);
+    this.files.show(project);
+    this.chats.open(project.id);
+  }
+
+  hide() {
+    this.element.hidden = true;
+  }
+
+  /** @param {any} frame of the socket */
+  receive(frame) {
+    this.files.receive(frame);
+    this.chats.receive(frame);
+  }
+}

@@ -1,0 +1,83 @@
+/** Connects the parts of projects: the store, the list in the sidebar, the page of one, and what is done with them. */
+
+import { ProjectActions } from "./project_actions.js";
+import { ProjectList } from "./project_list.js";
+import { ProjectStore } from "./project_store.js";
+import { ProjectView } from "./project_view.js";
+import { changeProject } from "../server/projects_api.js";
+
+/** @import {ListActions} from "../sessions/session_list.js" */
+/** @import {Model} from "../types.js" */
+
+export class Projects {
+  /**
+   * @param {{nav: HTMLElement, view: HTMLElement, conversation: HTMLElement}} parts
+   * @param {object} page
+   * @param {() => ListActions} page.chats
+   * @param {() => Model[]} page.models
+   * @param {(project: string) => void} page.open
+   * @param {() => void} page.gone  the open project was deleted, here or elsewhere
+   * @param {(session: string, project: string|null) => void} page.moved
+   * @param {() => void} page.changed
+   * @param {(text: string) => void} page.announce
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {(error: any) => void} page.failed
+   */
+  constructor(parts, page) {
+    this.parts = parts;
+    this.page = page;
+    /** The id of the one whose page is shown. @type {string|null} */
+    this.open = null;
+    this.store = new ProjectStore({ changed: () => this.#changed(), failed: page.failed });
+    this.actions = new ProjectActions(this.store, { ...page, removed: () => {} });
+    this.list = new ProjectList(parts.nav, this.actions);
+    this.list.show([], null);
+    /** Made when the first page is shown. @type {ProjectView|null} */
+    this.view = null;
+  }
+
+  /** The open one, once it is known. */
+  get current() {
+    return this.store.get(this.open);
+  }
+
+  /** @param {string|null} id null: a chat is shown */
+  show(id) {
+    this.open = id;
+    this.#changed();
+  }
+
+  /** Draws again with the models that are offered now. */
+  redraw() {
+    this.#changed();
+  }
+
+  /** One object from the socket. @param {any} frame */
+  receive(frame) {
+    this.store.receive(frame);
+    this.view?.receive(frame);
+  }
+
+  reconnected() {
+    this.view?.files.reconnected();
+  }
+
+  #changed() {
+    const { projects } = this.store;
+    this.list.show(projects ?? [], this.open);
+    const isGone = this.open !== null && projects !== null && !this.current;
+    if (isGone) return this.page.gone();
+    this.parts.view.hidden = this.parts.view.hidden || !this.current;
+    this.parts.conversation.hidden = this.open !== null;
+    if (this.current) (this.view ??= this.#createView()).show(this.current);
+    else this.view?.hide();
+    this.page.changed();
+  }
+
+  #createView() {
+    const { page } = this;
+    const save = (/** @type {string} */ id, /** @type {string} */ instructions) =>
+      page.attempt(async () => this.store.put(await changeProject(id, { instructions })));
+    return new ProjectView(this.parts.view, { ...page, chats: page.chats(), save });
+  }
+}
