@@ -18,14 +18,6 @@ PASTE = """(field, text) => {
     data.setData("text/plain", text);
     field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 }"""
-DROP = """(form) => {
-    const files = new DataTransfer();
-    files.items.add(new File(["a"], "a.txt", {type: "text/plain"}));
-    form.addEventListener("files", (event) => (document.title = `got ${event.detail[0].name}`));
-    const drop = new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true});
-    form.dispatchEvent(drop);
-    return drop.defaultPrevented;
-}"""
 
 
 def field_of(page: Page) -> str:
@@ -173,17 +165,6 @@ def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack
     expect(reader.answers).to_have_attribute("aria-busy", "false")
     expect(chip).to_have_count(0)
     assert stack.upstream.requests[0].messages[-1]["content"].startswith(f"Sum it up:\n\n{LONG[:50]}")
-
-
-def test_files_come_in_by_one_door_that_opens_when_the_page_says_so(reader: Reader) -> None:
-    form = reader.page.locator("#composer")
-    expect(form.get_by_role("button", name="Attach files")).to_be_hidden()
-    assert form.evaluate(DROP), "the browser would leave the page for the file"
-    assert "got" not in reader.page.title()
-    form.evaluate("form => (form.dataset.takesFiles = '')")
-    expect(form.get_by_role("button", name="Attach files")).to_be_visible()
-    assert form.evaluate(DROP)
-    expect(reader.page).to_have_title("got a.txt")
 
 
 def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: Reader, stack: Stack) -> None:

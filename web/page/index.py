@@ -1,5 +1,6 @@
 """The view of the chat page. The URL's fragment names the open session, so the server needs no route for it."""
 
+from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,8 @@ from web.page.modules import modules
 
 
 @require_safe
+# The viewer of files shows a PDF in a frame; a blob inherits the policy.
+@csp_update({"frame-src": ["blob:"]})
 @never_cache
 @login_required
 @ensure_csrf_cookie

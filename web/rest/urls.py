@@ -6,6 +6,7 @@ from web.rest.agents import AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.compression import CompressionView
 from web.rest.feedback import FeedbackView
+from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
 from web.rest.limits import LimitsView
 from web.rest.messages import MessagesView, SelectionView, TreeView
@@ -36,6 +37,7 @@ urlpatterns = [
     path("files/<id:file>/", FileView.as_view()),
     path("files/<id:file>/content/", FileContentView.as_view()),
     path("files/<id:file>/thumbnail/", FileThumbnailView.as_view()),
+    path("files/<id:file>/text/", FileTextView.as_view()),
     path("projects/", ProjectsView.as_view()),
     path("projects/<id:project>/", ProjectView.as_view()),
     path("projects/<id:project>/files/", ProjectFilesView.as_view()),

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { interpretKey } from "../../../web/static/chat/composer/composer_keys.js";
 import { Drafts } from "../../../web/static/chat/composer/drafts.js";
 import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
-import { EMPTY, isEmpty, joinDrafts, preview, fullText } from "../../../web/static/chat/composer/pasted_texts.js";
+import { EMPTY, fullText, hasText, isEmpty, joinDrafts, preview } from "../../../web/static/chat/composer/pasted_texts.js";
 import { waiting, withdrawable } from "../../../web/static/chat/conversation/queue.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 
@@ -34,6 +34,9 @@ for (const [key, now, meaning] of [
 
 // Texts
 
+const TIDES = { id: "f1", name: "tides.txt", size: 5, kind: "text", isSent: false };
+const MOON = { ...TIDES, id: "f2", name: "moon.png", kind: "image" };
+
 test("what was pasted follows what was typed", () => {
   assert.equal(fullText({ text: "Sum it up:\n", pasted: ["one", "two"] }), "Sum it up:\n\none\n\ntwo");
   assert.equal(fullText({ text: "", pasted: ["one"] }), "one");
@@ -41,16 +44,19 @@ test("what was pasted follows what was typed", () => {
 });
 
 test("a refused text comes back before what was typed meanwhile", () => {
-  assert.deepEqual(joinDrafts({ text: "first", pasted: ["a"] }, { text: "second", pasted: ["b"] }), {
+  assert.deepEqual(joinDrafts({ text: "first", pasted: ["a"], files: [TIDES] }, { text: "second", pasted: ["b"], files: [MOON, TIDES] }), {
     text: "first\n\nsecond",
     pasted: ["a", "b"],
+    files: [TIDES, MOON],
   });
-  assert.deepEqual(joinDrafts({ text: "first", pasted: [] }, EMPTY), { text: "first", pasted: [] });
+  assert.deepEqual(joinDrafts({ ...EMPTY, text: "first" }, EMPTY), { text: "first", pasted: [], files: [] });
 });
 
 test("only visible text is something to send", () => {
-  assert.ok(isEmpty({ text: " \n", pasted: ["\t"] }));
-  assert.ok(!isEmpty({ text: "", pasted: ["x"] }));
+  assert.ok(!hasText({ text: " \n", pasted: ["\t"] }));
+  assert.ok(hasText({ text: "", pasted: ["x"] }));
+  assert.ok(isEmpty({ text: " \n", pasted: ["\t"], files: [] }));
+  assert.ok(!isEmpty({ ...EMPTY, files: [TIDES] }));
 });
 
 test("a preview is one line", () => {
@@ -73,13 +79,14 @@ class Store extends Map {
 test("drafts are kept by user and session, and forgotten when empty", () => {
   const store = new Store();
   const drafts = new Drafts(store, "1");
-  drafts.write("s", { text: "half a", pasted: ["p"] });
-  drafts.write(null, { text: "new", pasted: [] });
+  drafts.write("s", { text: "half a", pasted: ["p"], files: [TIDES] });
+  drafts.write(null, { ...EMPTY, text: "new" });
   assert.equal(drafts.read("s").text, "half a");
   assert.deepEqual(drafts.read("s").pasted, ["p"]);
+  assert.deepEqual(drafts.read("s").files, [TIDES]);
   assert.equal(drafts.read(null).text, "new");
   assert.equal(new Drafts(store, "2").read("s").text, "");
-  drafts.write("s", { text: " ", pasted: [] });
+  drafts.write("s", { ...EMPTY, text: " " });
   assert.equal(store.length, 1);
 });
 
@@ -87,11 +94,13 @@ test("the oldest drafts make room, and nonsense is no draft", () => {
   const store = new Store([["other", "x"]]);
   let now = 0;
   const drafts = new Drafts(store, "1", () => (now += 1));
-  for (let i = 0; i < 60; i += 1) drafts.write(`s${i}`, { text: `${i}`, pasted: [] });
+  for (let i = 0; i < 60; i += 1) drafts.write(`s${i}`, { ...EMPTY, text: `${i}` });
   assert.equal(store.length, 51);
   assert.equal(drafts.read("s9").text, "");
   assert.equal(drafts.read("s59").text, "59");
-  for (const kept of ["{", "3", '{"text": 3, "pasted": []}', '{"text": "a", "pasted": [1]}']) {
+  store.setItem("turnwire.draft.1.old", '{"text": "a", "pasted": [], "at": 1}');
+  assert.deepEqual(drafts.read("old").files, []);
+  for (const kept of ["{", "3", '{"text": "a", "pasted": [], "files": [1]}', '{"text": 3, "pasted": []}', '{"text": "a", "pasted": [1]}']) {
     store.setItem("turnwire.draft.1.s", kept);
     assert.equal(drafts.read("s").text, "");
   }
@@ -104,7 +113,7 @@ test("a store that refuses is no reason to fail", () => {
     },
   };
   const drafts = new Drafts(refusing, "1");
-  drafts.write("s", { text: "a", pasted: [] });
+  drafts.write("s", { ...EMPTY, text: "a" });
   assert.equal(drafts.read("s").text, "");
 });
 

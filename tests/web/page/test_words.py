@@ -14,7 +14,7 @@ from tests.web.page.test_reducer import node
 
 PAGE = Path(ROOT) / "web/static/chat"
 # Codes that the page itself creates.
-ITS_OWN = {"unreachable", "unreadable"}
+ITS_OWN = {"unreachable", "unreadable", "upload_interrupted"}
 
 
 def texts_of(module: str, table: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 /** Connects the parts of the page. The URL's fragment names the open session or project. */
 
-import * as api from "./server/api.js";
 import { attachAccountMenu } from "./frame/account_menu.js";
 import { AnswerSettings } from "./composer/answer_settings.js";
 import { SessionSidebar } from "./sessions/session_sidebar.js";
@@ -9,14 +8,14 @@ import { Composer } from "./composer/composer.js";
 import { Connection } from "./frame/connection.js";
 import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/decorate.js";
-import { Drafts } from "./composer/drafts.js";
+import { draftOf, Drafts } from "./composer/drafts.js";
 import { Failures } from "./frame/failures.js";
-import { FileInput } from "./composer/file_input.js";
 import { t } from "./i18n.js";
 import { LimitStatus } from "./composer/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
+import { messageActions } from "./conversation/message_actions.js";
 import { readAddress } from "./projects/address.js";
 import { Notice } from "./elements/notice.js";
 import { Projects } from "./projects/projects.js";
@@ -33,6 +32,9 @@ import { TurnActions } from "./conversation/turn_actions.js";
 
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
+
+/** For screen readers. @param {string} text */
+const announce = (text) => (part("announcer").textContent = text);
 
 class Page {
   constructor() {
@@ -92,7 +94,7 @@ class Page {
         gone: () => this.#goTo(""),
         moved: (session, project) => this.sessions.store.assume(session, { project }),
         changed: () => this.#drawFrame(),
-        announce: (text) => (part("announcer").textContent = text),
+        announce,
         ...this.failures,
       },
     );
@@ -124,7 +126,7 @@ class Page {
         this.composer.becomes(session.id);
         this.#goTo(session.id);
       },
-      giveBack: (session, text) => this.composer.giveBack(session, { text, pasted: [] }),
+      giveBack: (session, question) => this.composer.giveBack(session, draftOf(question)),
       attempt: this.failures.attempt,
       changed: () => this.#draw(),
     });
@@ -132,16 +134,16 @@ class Page {
 
   #createComposer() {
     const form = part("composer");
-    new FileInput(form);
     return new Composer(form, new Drafts(localStorage, form.dataset.user), {
-      send: (text) => {
+      send: (text, files) => {
         this.notice.hide();
         this.conversation.goToEnd();
-        return this.sender.send(text);
+        return this.sender.send(text, files);
       },
       stop: () => this.stopper.stop(),
       editLatest: () => this.sender.withdrawLatest() || this.conversation.editLast(),
       choose: (mode) => this.answerSettings.chooseMode(mode),
+      files: { models: () => this.answerSettings.models, announce, failed: this.failures.failed },
     });
   }
 
@@ -152,6 +154,7 @@ class Page {
         this.live?.subscribe();
         this.sessions.watch(this.socket);
         this.projects.reconnected();
+        this.composer.files.reconnected();
       },
       received: (object) => this.#onFrame(object),
       changed: (state) => this.#connectionChanged(state),
@@ -197,23 +200,14 @@ class Page {
   }
 
   #messageActions() {
-    /** @typedef {import("./types.js").Message} Message */
-    return {
-      select: (/** @type {string} */ id) => this.turn.select(id),
-      edit: (/** @type {Message} */ message, /** @type {string} */ text) => this.turn.edit(message, text),
-      peek: (/** @type {string} */ id) => this.turn.peek(id),
-      regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model, /** @type {boolean} */ isInColumns) =>
-        this.turn.regenerate(message, model, isInColumns),
-      models: () => this.answerSettings.offered,
-      readRun: api.readRun,
-      readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => this.turn.readToolOutput(message, call),
-      giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => this.turn.giveFeedback(message, feedback),
-      stopRun: (/** @type {string} */ run) => this.stopper.stop(run),
-      goOn: (/** @type {string} */ run) => this.turn.goOn(run),
-      withdraw: (/** @type {Message} */ question) => this.sender.withdraw(question),
+    return messageActions({
+      turn: this.turn,
+      stopper: this.stopper,
+      sender: this.sender,
+      offered: () => this.answerSettings.offered,
       readOlder: () => this.live?.readOlder(),
-      announce: (/** @type {string} */ text) => (part("announcer").textContent = text),
-    };
+      announce,
+    });
   }
 
   // --- The open session -----------------------------------------------------------------------------------------
@@ -251,6 +245,7 @@ class Page {
     }
     this.sessions.receive(object);
     this.projects.receive(object);
+    this.composer.files.receive(object);
     this.limits.receive(object);
     this.live?.receive(object);
   }
@@ -267,7 +262,7 @@ class Page {
         mode: this.answerSettings.mode,
       });
       this.sessions.seen.check();
-      const pending = this.sender.textFor(state);
+      const pending = this.sender.pendingFor(state);
       this.compression.show(state);
       this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;

@@ -33,7 +33,7 @@
  * @property {Message[]} [alongside]  the newest answers in the other columns of its turn; only of a message of the branch
  *
  * @typedef {"text"|"image"|"tabular"} FileKind
- * @typedef {{id: string, name: string, kind: FileKind, token_count: number}} AttachedFile  as a message has it
+ * @typedef {{id: string, name: string, kind: FileKind, token_count: number, has_thumbnail?: boolean}} AttachedFile  as a message has it
  *
  * @typedef {object} FileInfo  a file as the server describes it
  * @property {string} id
@@ -46,6 +46,7 @@
  * @property {string|null} project
  * @property {number} [width]  of a picture that is ready, in pixels
  * @property {number} [height]
+ * @property {boolean} [has_thumbnail]  of a picture
  * @property {Record<string, boolean>} [fits]  by model, once it is ready
  * @property {{code: string, message: string}} [error]
  *

@@ -95,6 +95,7 @@ export const API_ERRORS = {
   stream_unavailable: () => t("Answers cannot be delivered right now. Try again in a moment."),
 
   // Codes of the page: no response arrived, or one that is not of the API.
+  upload_interrupted: () => t("The upload was interrupted. Remove this file and attach it again."),
   unreachable: () => t("The server cannot be reached. Check your connection and try again."),
   unreadable: () => t("The server sent something unexpected. Try again in a moment."),
 };

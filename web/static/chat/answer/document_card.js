@@ -1,5 +1,6 @@
-/** The card of a document: number, title, host, beginning. Only http and https addresses become links. */
+/** The card of a document: number, title, host, beginning. Only http and https addresses become links; files open in the viewer. */
 
+import { openFile } from "../files/open_file.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
@@ -7,6 +8,7 @@ import { icon } from "../elements/icons.js";
 /** @import {Source} from "../types.js" */
 
 const WEB = /^https?:\/\//i;
+const FILE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @param {Source} source @returns {HTMLElement} */
 export function documentCard(source) {
@@ -22,11 +24,15 @@ export function cardParts(source) {
   ].filter((part) => part instanceof Node);
 }
 
-/** A link that opens the document in a new tab; a span if it has no web address. @param {Source} source @param {string} look @param {...Node} parts */
+/** A link that opens the document in a new tab, a button that opens a file; a span for other documents. @param {Source} source @param {string} look @param {...Node} parts */
 export function linkTo(source, look, ...parts) {
+  if (isFile(source)) return h("button", { type: "button", class: look, onclick: () => openFile({ id: source.document_id, name: source.title }) }, ...parts);
   if (!isLinkable(source)) return h("span", { class: look }, ...parts);
   return h("a", { class: look, href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, ...parts);
 }
+
+/** @param {Source} source */
+const isFile = (source) => !isLinkable(source) && FILE.test(source.document_id ?? "");
 
 /** @param {Source} source */
 export const isLinkable = ({ url }) => WEB.test(url ?? "");

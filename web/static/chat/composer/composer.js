@@ -1,17 +1,18 @@
 /**
- * The form in which the next message is written: text, pasted texts, draft, Send and Stop. Keys are interpreted
+ * The form in which the next message is written: text, pasted texts, files, draft, Send and Stop. Keys are interpreted
  * by composer_keys.js; sending is left to the page.
  */
 
 import { autosize } from "../elements/autosize.js";
 import { interpretKey } from "./composer_keys.js";
+import { DraftFiles } from "./draft_files.js";
 import { t } from "../i18n.js";
 import { ModeMenu } from "./mode_menu.js";
-import { EMPTY, isEmpty, isLong, joinDrafts, fullText } from "./pasted_texts.js";
+import { EMPTY, fullText, hasText, isEmpty, isLong, joinDrafts } from "./pasted_texts.js";
 import { PastedView } from "./pasted_view.js";
 import { sendKey } from "../settings/preferences.js";
 
-/** @import {Draft} from "./pasted_texts.js" */
+/** @import {Draft, DraftFile} from "./pasted_texts.js" */
 /** @import {WhileAnswering} from "../types.js" */
 
 /**
@@ -27,10 +28,11 @@ export class Composer {
    * @param {HTMLFormElement} form
    * @param {import("./drafts.js").Drafts} drafts
    * @param {object} actions
-   * @param {(text: string) => Promise<boolean>} actions.send  resolves to: was it accepted
+   * @param {(text: string, files: DraftFile[]) => Promise<boolean>} actions.send  resolves to: was it accepted
    * @param {() => void} actions.stop
    * @param {() => boolean} actions.editLatest  false: there is nothing to edit
    * @param {(mode: WhileAnswering) => void} actions.choose
+   * @param {import("./draft_files.js").FilePage} actions.files
    */
   constructor(form, drafts, actions) {
     this.form = form;
@@ -40,6 +42,7 @@ export class Composer {
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
     this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text) });
     this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
+    this.files = new DraftFiles(form, actions.files, { changed: (session) => this.#onFile(session), left: () => this.focus() });
     this.drafts = drafts;
     this.actions = actions;
     /** @type {string|null|undefined} whose draft it is; undefined: no session was opened yet */
@@ -63,7 +66,8 @@ export class Composer {
     // Text typed before the page started is already in the field.
     const early = this.session === undefined && this.field.value !== draft.text ? this.field.value : "";
     this.session = session;
-    this.#show(joinDrafts(draft, { text: early, pasted: [] }));
+    this.files.open(session);
+    this.#show(joinDrafts(draft, { ...EMPTY, text: early }));
     if (early) this.#onEdit();
   }
 
@@ -79,12 +83,14 @@ export class Composer {
   /** Moves the draft of the new chat to the session it has become. @param {string} session */
   becomes(session) {
     this.session = this.sentFrom = session;
+    this.files.become(session);
     this.drafts.write(session, this.drafts.read(null));
     this.drafts.write(null, EMPTY);
   }
 
   /** Deletes the draft of a deleted session. @param {string} session */
   forget(session) {
+    this.files.forget(session, this.drafts.read(session).files);
     this.drafts.write(session, EMPTY);
   }
 
@@ -99,6 +105,7 @@ export class Composer {
     this.stopButton.setAttribute("aria-label", words);
     this.mode.show(mode, isAnswering);
     if (hadFocus && !canStop) this.focus();
+    this.files.draw();
     this.#showSend();
   }
 
@@ -116,14 +123,16 @@ export class Composer {
   /** Sends the draft, if it can be sent now. */
   async submit() {
     const draft = this.#draft;
-    if (!this.#canSend) return;
+    if (!this.#canSend || this.files.delay(hasText(draft), () => this.submit())) return;
     this.isSending = true;
     this.sentFrom = this.session;
     this.leftBehind = EMPTY;
     this.#show(EMPTY);
-    const isAccepted = await this.actions.send(fullText(draft));
+    const isAccepted = await this.actions.send(fullText(draft), draft.files);
     this.isSending = false;
-    this.#restoreUnsent(isAccepted ? EMPTY : draft);
+    // The server may have the message nevertheless: its files are not deleted from here on.
+    const back = { ...draft, files: draft.files.map((file) => ({ ...file, isSent: true })) };
+    this.#restoreUnsent(isAccepted ? EMPTY : back);
   }
 
   /** Restores a message that was not accepted, before what was written since. @param {Draft} back */
@@ -135,12 +144,12 @@ export class Composer {
 
   /** @returns {Draft} */
   get #draft() {
-    return { text: this.field.value, pasted: this.pasted.texts };
+    return { text: this.field.value, pasted: this.pasted.texts, files: this.files.stored };
   }
 
   get #canSend() {
     const isRefused = this.now.isAnswering && this.now.mode === "reject";
-    return !this.isSending && !isRefused && !isEmpty(this.#draft);
+    return !this.isSending && !isRefused && (hasText(this.#draft) || this.files.any);
   }
 
   /** @param {HTMLFormElement} form */
@@ -150,7 +159,10 @@ export class Composer {
       this.submit();
     });
     this.field.addEventListener("keydown", (event) => this.#key(event));
-    this.field.addEventListener("input", () => this.#onEdit());
+    this.field.addEventListener("input", () => {
+      this.files.stopWaiting();
+      this.#onEdit();
+    });
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.stopButton.addEventListener("click", () => this.actions.stop());
     addEventListener("storage", () => this.#showHint());
@@ -183,11 +195,23 @@ export class Composer {
   }
 
   /** @param {Draft} draft */
-  #show({ text, pasted }) {
+  #show({ text, pasted, files }) {
     this.field.value = text;
     this.pasted.show(pasted);
+    this.files.show(files);
     this.#showSend();
     this.resize();
+  }
+
+  /** A file of this chat's draft has another state. @param {string|null} session */
+  #onFile(session) {
+    const draft = this.drafts.read(session);
+    const files = this.files.storedOf(session);
+    // Written only if it changes: other tabs take what is written for newer than what they show.
+    const isNew = JSON.stringify(files) !== JSON.stringify(draft.files);
+    if (session !== this.session) isNew && this.drafts.write(session, { ...draft, files });
+    else if (isNew) this.#onEdit();
+    else this.#showSend();
   }
 
   #onEdit() {

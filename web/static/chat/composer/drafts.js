@@ -9,6 +9,9 @@ import { EMPTY, isEmpty } from "./pasted_texts.js";
 
 const MAX_DRAFTS = 50;
 
+/** A question that returns to the composer. @param {import("../types.js").Message} question @returns {Draft} */
+export const draftOf = ({ text, files = [] }) => ({ text, pasted: [], files: files.map(({ id, name, kind }) => ({ id, name, kind, size: 0, isSent: true })) });
+
 export class Drafts {
   /**
    * @param {Storage} storage
@@ -58,9 +61,10 @@ export class Drafts {
   /** @param {string} key @returns {(Draft & {at: number})|null} */
   #readStored(key) {
     try {
-      const { text, pasted, at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
-      const isSound = typeof text === "string" && Array.isArray(pasted) && pasted.every((one) => typeof one === "string");
-      return isSound ? { text, pasted, at } : null;
+      // Drafts of earlier releases have no files.
+      const { text, pasted, files = [], at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
+      const isSound = typeof text === "string" && areAll(pasted, (one) => typeof one === "string") && areAll(files, (one) => typeof one?.id === "string");
+      return isSound ? { text, pasted, files, at } : null;
     } catch {
       return null;
     }
@@ -76,3 +80,6 @@ export class Drafts {
     keys.slice(0, keys.length - MAX_DRAFTS).forEach((key) => this.storage.removeItem(key));
   }
 }
+
+/** @param {any} list @param {(one: any) => boolean} isSound */
+const areAll = (list, isSound) => Array.isArray(list) && list.every(isSound);

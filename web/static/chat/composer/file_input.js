@@ -1,12 +1,15 @@
-/**
- * Accepts files by the button, drag and drop, or paste, and dispatches them as the event `files` on the form (a
- * CustomEvent; `detail` is a File[]). Disabled unless the form has `data-takes-files`.
- */
+/** Takes files in: by the button, by drag and drop anywhere on the page, and by paste. */
+
+import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { t } from "../i18n.js";
 
 export class FileInput {
-  /** @param {HTMLFormElement} form the composer */
-  constructor(form) {
-    this.form = form;
+  /** @param {HTMLFormElement} form the composer @param {(files: File[]) => void} take */
+  constructor(form, take) {
+    this.take = take;
+    this.target = h("div", { class: "drop-target", hidden: true }, icon("upload"), t("Drop files to attach them"));
+    form.parentElement.append(this.target);
     const input = /** @type {HTMLInputElement} */ (form.querySelector("input[type=file]"));
     form.querySelector("[data-attach]").addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
@@ -14,21 +17,17 @@ export class FileInput {
       input.value = ""; // the same file may be chosen again
     });
     form.addEventListener("paste", (event) => this.#paste(event));
-    // On the whole page, even if files are not accepted: the browser would open the dropped file instead.
+    // On the whole page: the browser would open the dropped file instead.
     addEventListener("dragover", (event) => this.#over(event));
     addEventListener("drop", (event) => this.#drop(event));
     addEventListener("dragleave", (event) => event.relatedTarget === null && this.#mark(false));
-  }
-
-  get isOpen() {
-    return "takesFiles" in this.form.dataset;
   }
 
   /** @param {ClipboardEvent} event */
   #paste(event) {
     const data = event.clipboardData;
     // Office programs add a picture to copied text: then the text is pasted.
-    if (!this.isOpen || !data?.files.length || data.types.includes("text/plain")) return;
+    if (!data?.files.length || data.types.includes("text/plain")) return;
     event.preventDefault();
     this.#take(data.files);
   }
@@ -36,29 +35,33 @@ export class FileInput {
   /** @param {DragEvent} event */
   #over(event) {
     if (!hasFiles(event)) return;
+    if (event.defaultPrevented) return this.#mark(false); // over another target
     event.preventDefault();
-    event.dataTransfer.dropEffect = this.isOpen ? "copy" : "none";
-    this.#mark(this.isOpen);
+    event.dataTransfer.dropEffect = isCovered() ? "none" : "copy";
+    this.#mark(!isCovered());
   }
 
   /** @param {DragEvent} event */
   #drop(event) {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
     this.#mark(false);
-    if (this.isOpen) this.#take(event.dataTransfer.files);
+    if (!hasFiles(event) || event.defaultPrevented) return;
+    event.preventDefault();
+    if (!isCovered()) this.#take(event.dataTransfer.files);
   }
 
   /** @param {boolean} isOver */
   #mark(isOver) {
-    this.form.classList.toggle("over", isOver);
+    this.target.hidden = !isOver;
   }
 
   /** @param {FileList} files */
   #take(files) {
-    if (files.length) this.form.dispatchEvent(new CustomEvent("files", { detail: [...files] }));
+    if (files.length) this.take([...files]);
   }
 }
 
 /** @param {DragEvent} event */
 const hasFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
+
+/** Whether a dialog is open: files dropped on it are not meant for the message. */
+const isCovered = () => document.querySelector("dialog:modal") !== null;

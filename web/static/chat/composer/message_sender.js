@@ -3,7 +3,9 @@
 import { withdrawable } from "../conversation/queue.js";
 import { createSession, withdraw } from "../server/sessions_api.js";
 
+/** @import {DraftFile} from "./pasted_texts.js" */
 /** @import {Message, Session, SessionState} from "../types.js" */
+/** @typedef {{text: string, files: DraftFile[]}} Pending  a message that is being sent */
 
 const TITLE_CHARACTERS = 60;
 
@@ -16,43 +18,43 @@ export class MessageSender {
    * @param {() => string|null} page.project  that a new chat belongs to
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
    * @param {(session: Session, beginning: string) => void} page.created
-   * @param {(session: string|null, text: string) => void} page.giveBack
+   * @param {(session: string|null, question: Message) => void} page.giveBack
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {() => void} page.changed
    */
   constructor(page) {
     this.page = page;
-    /** The message being sent: the text, the chat, and the end of the branch before it. */
-    this.pending = /** @type {{text: string, session: string|null, after: string|undefined}|null} */ (null);
+    /** The message being sent, the chat, and the end of the branch before it. */
+    this.pending = /** @type {(Pending & {session: string|null, after: string|undefined})|null} */ (null);
   }
 
-  /** The text that is being sent and not yet on the branch. @param {SessionState|null} state */
-  textFor(state) {
+  /** What is being sent and not yet on the branch. @param {SessionState|null} state @returns {Pending|null} */
+  pendingFor(state) {
     if (!this.pending || this.pending.session !== (state?.session ?? null)) return null;
     const isSeen = state?.branch && state.branch.at(-1)?.id !== this.pending.after;
-    return isSeen ? null : this.pending.text;
+    return isSeen ? null : this.pending;
   }
 
-  /** @param {string} text @returns {Promise<boolean>} whether it was accepted */
-  async send(text) {
+  /** @param {string} text @param {DraftFile[]} files @returns {Promise<boolean>} whether it was accepted */
+  async send(text, files) {
     const state = this.page.live()?.state;
-    this.pending = { text, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
+    this.pending = { text, files, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
     this.page.changed();
     await this.page.answering.ready;
     const { tool } = this.page.answering;
-    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen }));
+    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen, files: files.map(({ id }) => id) }));
     if (isAccepted) tool.choose(null);
     this.pending = null;
     this.page.changed();
     return isAccepted;
   }
 
-  /** Withdraws the newest question while it waits for the answer above; its text returns to the composer. @param {Message} question */
+  /** Withdraws the newest question while it waits for the answer above; it returns to the composer. @param {Message} question */
   withdraw(question) {
     const live = this.page.live();
     return this.page.attempt(async () => {
       await withdraw(question.id);
-      this.page.giveBack(live.state.session, question.text);
+      this.page.giveBack(live.state.session, question);
       await live.read();
     });
   }

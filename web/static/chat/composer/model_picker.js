@@ -113,6 +113,7 @@ export class ModelPicker {
       button.setAttribute("aria-pressed", String(box.checked));
     }
     this.#showNote(picked);
+    this.details.dispatchEvent(new CustomEvent("picked", { bubbles: true }));
   }
 
   /** Says which of the session's models are gone, or whether the agent's models apply, if it has any. @param {string[]} picked */

@@ -13,8 +13,9 @@ import { QueueView } from "./queue_view.js";
 import { columnsOf, shownMessages } from "../state/columns.js";
 import { answerTo } from "../state/session_state.js";
 import { SummaryView } from "./summary_view.js";
-import { UserMessage } from "./user_message.js";
+import { PendingMessage, UserMessage } from "./user_message.js";
 
+/** @import {Pending} from "../composer/message_sender.js" */
 /** @import {Message, SessionState} from "../types.js" */
 
 /** How long one frame may create views of messages; the rest is left to the next frame. */
@@ -36,8 +37,7 @@ export class Conversation {
     this.queue = new QueueView(actions.withdraw);
     /** By question. @type {Map<string, ColumnsView>} */
     this.columns = new Map();
-    this.pendingText = h("div", { class: "question-text" });
-    this.pending = h("article", { class: "message user pending", "aria-label": "You, being sent" }, this.pendingText);
+    this.pending = new PendingMessage();
     this.following = new AutoScroll(scroller, list);
     this.older = new OlderMessages(scroller, () => actions.readOlder());
     this.pace = new DrawScheduler();
@@ -45,7 +45,7 @@ export class Conversation {
     this.wanted = null;
   }
 
-  /** @param {() => {state: SessionState|null, pending: string|null}} read asked when it is time to draw */
+  /** @param {() => {state: SessionState|null, pending: Pending|null}} read asked when it is time to draw */
   drawSoon(read) {
     this.pace.drawSoon(() => {
       const isComplete = this.#draw(read());
@@ -92,15 +92,15 @@ export class Conversation {
     return view !== undefined;
   }
 
-  /** @param {{state: SessionState|null, pending: string|null}} shown @returns {boolean} whether all is drawn */
+  /** @param {{state: SessionState|null, pending: Pending|null}} shown @returns {boolean} whether all is drawn */
   #draw({ state, pending }) {
     const known = state?.branch ?? [];
     const { elements, first } = state ? this.#elements(state, known) : { elements: [], first: 0 };
     const hasOlder = first > 0 || Boolean(state?.hasOlder);
     if (hasOlder) elements.unshift(this.older.element);
     if (pending !== null) {
-      this.pendingText.textContent = pending;
-      elements.push(this.pending);
+      this.pending.show(pending);
+      elements.push(this.pending.element);
     }
     this.older.begin(known[first]?.id);
     setChildren(this.list, elements);

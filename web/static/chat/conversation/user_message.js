@@ -1,13 +1,17 @@
-/** The view of a user message: the text as typed, editable in place. */
+/** The view of a user message: its files, and the text as typed, editable in place. */
 
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { QuestionEditor } from "./question_editor.js";
+import { FileCards } from "../files/file_card.js";
+import { entryOfAttached } from "../files/file_entry.js";
+import { openFile } from "../files/open_file.js";
 import { SiblingSwitch } from "./sibling_switch.js";
 
-/** @import {Message} from "../types.js" */
+/** @import {Pending} from "../composer/message_sender.js" */
+/** @import {AttachedFile, Message} from "../types.js" */
 
 export class UserMessage {
   /** @param {{select: (id: string) => void, edit: (message: Message, text: string) => Promise<boolean>}} actions */
@@ -16,13 +20,13 @@ export class UserMessage {
     /** @type {Message|undefined} */
     this.message = undefined;
     this.text = h("div", { class: "question-text" });
-    this.files = h("ul", { class: "question-files", hidden: true, "aria-label": t("Files") });
+    this.files = new QuestionFiles();
     this.switch = new SiblingSwitch(actions.select);
     const label = t("Edit");
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
     this.copy = copyButton(t("Copy"), () => this.message.text);
     this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
-    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files, this.text, this.footer);
+    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text, this.footer);
   }
 
   /** @param {Message} message */
@@ -31,9 +35,7 @@ export class UserMessage {
     this.message = message;
     this.text.textContent = message.text;
     this.switch.show(message);
-    const files = message.files ?? [];
-    this.files.hidden = files.length === 0;
-    this.files.replaceChildren(...files.map(({ name }) => h("li", {}, icon("file"), name)));
+    this.files.show(message.files ?? []);
   }
 
   /** Opens the editor, with the caret at the end. */
@@ -53,5 +55,32 @@ export class UserMessage {
     this.element.classList.remove("editing");
     this.text.hidden = this.footer.hidden = false;
     this.editButton.focus();
+  }
+}
+
+/** The view of a message that is being sent. */
+export class PendingMessage {
+  constructor() {
+    this.text = h("div", { class: "question-text" });
+    this.files = new QuestionFiles();
+    this.element = h("article", { class: "message user pending", "aria-label": t("You, being sent") }, this.files.element, this.text);
+  }
+
+  /** @param {Pending} pending */
+  show({ text, files }) {
+    this.text.textContent = text;
+    this.files.show(files.map((file) => ({ ...file, token_count: 0 })));
+  }
+}
+
+class QuestionFiles {
+  constructor() {
+    this.element = h("ul", { class: "question-files file-cards", hidden: true, "aria-label": t("Files") });
+    this.cards = new FileCards(this.element, { open: openFile });
+  }
+
+  /** @param {AttachedFile[]} files */
+  show(files) {
+    this.cards.show(files.map(entryOfAttached));
   }
 }

@@ -58,9 +58,8 @@ export class FileCard {
   }
 
   /** @param {FileEntry} entry */
-  #showPicture({ id, kind, state, picture }) {
-    const stored = kind === "image" && state === "ready" ? thumbnailAddress(id) : "";
-    const address = picture || stored;
+  #showPicture({ id, kind, picture, hasThumbnail }) {
+    const address = picture || (hasThumbnail ? thumbnailAddress(id) : "");
     const key = address || kind;
     if (key === this.shownPicture) return;
     this.shownPicture = key;

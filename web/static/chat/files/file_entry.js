@@ -17,12 +17,13 @@
  * @property {Record<string, boolean>} fits  by model, once it is ready
  * @property {FileProblem|null} error
  * @property {boolean} canRetry  the upload may be tried again
- * @property {string} picture  address of a small picture; empty: none
+ * @property {string} picture  data URL of a small picture that the page made; empty: none
+ * @property {boolean} hasThumbnail  the server has one
  * @property {boolean} isSent  a message may have it
  */
 
 /** @type {Omit<FileEntry, "key"|"name">} */
-const NEW = { id: "", kind: "text", size: 0, state: "waiting", progress: 0, tokens: 0, fits: {}, error: null, canRetry: false, picture: "", isSent: false };
+const NEW = { id: "", kind: "text", size: 0, state: "waiting", progress: 0, tokens: 0, fits: {}, error: null, canRetry: false, picture: "", hasThumbnail: false, isSent: false };
 
 /** @param {string} key @param {File} file @returns {FileEntry} */
 export function entryOfUpload(key, file) {
@@ -31,7 +32,7 @@ export function entryOfUpload(key, file) {
 
 /** @param {AttachedFile} file of a message @returns {FileEntry} */
 export function entryOfAttached(file) {
-  return { ...NEW, key: file.id, id: file.id, name: file.name, kind: file.kind, state: "ready", tokens: file.token_count, isSent: true };
+  return { ...NEW, key: file.id, id: file.id, name: file.name, kind: file.kind, state: "ready", tokens: file.token_count, hasThumbnail: file.has_thumbnail ?? false, isSent: true };
 }
 
 /** @param {{id: string, name: string, size?: number, kind?: FileKind, isSent?: boolean}} known of a file that is to be read @returns {FileEntry} */
@@ -41,8 +42,8 @@ export function entryOfKnown({ id, name, size = 0, kind = "text", isSent = false
 
 /** @param {FileInfo} info @param {FileEntry} [before] @returns {FileEntry} */
 export function entryOfInfo(info, before) {
-  const { id, name, kind, size, status, token_count: tokens, fits = {}, error = null } = info;
-  return { ...NEW, ...before, key: before?.key ?? id, id, name, kind, size, state: status, progress: 1, tokens, fits, error, canRetry: false };
+  const { id, name, kind, size, status, token_count: tokens, fits = {}, error = null, has_thumbnail: hasThumbnail = false } = info;
+  return { ...NEW, ...before, key: before?.key ?? id, id, name, kind, size, state: status, progress: 1, tokens, fits, error, hasThumbnail, canRetry: false };
 }
 
 /** @param {FileEntry} entry @param {FileProblem} error @returns {FileEntry} */

@@ -3,7 +3,7 @@
  * The composer has one for each draft, the page of a project one for its files.
  */
 
-import { ApiError } from "../server/api.js";
+import { ApiError, newRequestId } from "../server/api.js";
 import { deleteFile, readFile, uploadFile } from "../server/files_api.js";
 import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 import { localThumbnail } from "./local_thumbnail.js";
@@ -42,7 +42,7 @@ export class FileUploads {
 
   /** @param {Iterable<File>} files */
   add(files) {
-    for (const file of files) this.upload(`upload-${(uploadCount += 1)}-${Date.now()}`, file);
+    for (const file of files) this.upload(newRequestId(), file);
   }
 
   /** @param {string} key @param {File} file */
@@ -186,8 +186,6 @@ export class FileUploads {
     }
   }
 }
-
-let uploadCount = 0;
 
 /** The page knows how large a file may be, so that nothing is sent in vain. */
 const maxFileBytes = () => Number(globalThis.document?.body.dataset.maxFileBytes ?? Infinity);

@@ -24,7 +24,7 @@ let hideTimer = 0;
 export function citationChip(source, known) {
   const chip = linkTo(source, "citation-chip", document.createTextNode(String(source.number)));
   chip.setAttribute("aria-label", t("Source %(number)s: %(title)s", { number: source.number, title: titleOf(source) }));
-  if (chip.tagName !== "A") Object.assign(chip, { tabIndex: 0, role: "note" });
+  if (chip.tagName === "SPAN") Object.assign(chip, { tabIndex: 0, role: "note" });
   const open = () => show(chip, known());
   chip.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && open());
   chip.addEventListener("pointerleave", hideSoon);

@@ -13,8 +13,22 @@ export const readFile = (id) => call("GET", `files/${id}/`);
 export const deleteFile = (id) => call("DELETE", `files/${id}/`);
 /** @param {string} id */
 export const contentAddress = (id) => `/api/files/${id}/content/`;
-/** Of an image that is ready. @param {string} id */
+/** Of a picture with a thumbnail. @param {string} id */
 export const thumbnailAddress = (id) => `/api/files/${id}/thumbnail/`;
+
+/** @param {string} id @returns {Promise<string>} what models read of it */
+export const readText = async (id) => (await read(`/api/files/${id}/text/`)).text();
+/** @param {string} id @returns {Promise<Blob>} */
+export const readContent = async (id) => (await read(contentAddress(id))).blob();
+
+/** @param {string} address */
+async function read(address) {
+  const requestId = newRequestId();
+  const response = await fetch(address, { credentials: "same-origin", headers: { "X-Request-ID": requestId } }).catch(() => /** @type {Response|null} */ (null));
+  if (!response) throw new ApiError(0, "unreachable", "");
+  if (!response.ok) throw refusal(response, await response.json().catch(() => /** @type {any} */ (null)), requestId);
+  return response;
+}
 
 /**
  * @param {File} file

@@ -4,6 +4,7 @@ import { citationChip } from "../markdown/citation_chip.js";
 import { documentCard } from "../answer/document_card.js";
 import { cutText } from "../answer/cut_view.js";
 import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { readSharedPage } from "../server/shares_api.js";
@@ -32,8 +33,14 @@ const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle:
 
 /** @param {SharedMessage} message */
 function question(message) {
-  const files = message.files.length > 0 && h("ul", { class: "question-files", "aria-label": t("Files") }, ...message.files.map((name) => h("li", {}, name)));
+  const files = message.files.length > 0 && h("ul", { class: "question-files file-cards", "aria-label": t("Files") }, ...message.files.map(fileCard));
   return h("article", { class: "message user", "aria-label": t("Question") }, files, h("div", { class: "question-text" }, message.text));
+}
+
+/** Of a file that strangers cannot open. @param {string} name */
+function fileCard(name) {
+  const face = h("span", { class: "file-open" }, h("span", { class: "file-picture" }, icon("file")), h("span", { class: "file-name", title: name }, name));
+  return h("li", { class: "file-card" }, face);
 }
 
 /** @param {SharedMessage} message */

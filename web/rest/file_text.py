@@ -1,0 +1,26 @@
+"""The view of a file's extracted text."""
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.request import Request
+
+from chat.protocol.errors import ApiError
+from knowledge.models import File, FileStatus
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.openapi import documented
+
+
+class FileTextView(StrictAPIView):
+    @documented("files_text", answer={"text/plain": OpenApiTypes.STR})
+    def get(self, request: Request, file: str) -> HttpResponse:
+        """Read the text that models read; of a picture it is empty."""
+        found = get_own_row(File.objects.visible_to(current_user(request)), file, "file")
+        if found.status == FileStatus.PROCESSING:
+            raise ApiError("file_processing")
+        if found.status == FileStatus.FAILED:
+            raise ApiError("file_failed", error=found.error_code)
+        headers = {
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+        }
+        return HttpResponse(found.text, content_type="text/plain; charset=utf-8", headers=headers)

@@ -1,0 +1,33 @@
+/** What can be done with the messages on the page: the actions of UserMessage, AnswerView and QueueView. */
+
+import { readRun } from "../server/api.js";
+
+/** @import {Message} from "../types.js" */
+
+/**
+ * @param {object} page
+ * @param {import("./turn_actions.js").TurnActions} page.turn
+ * @param {import("../composer/run_stopper.js").RunStopper} page.stopper
+ * @param {import("../composer/message_sender.js").MessageSender} page.sender
+ * @param {() => string[]} page.offered  models
+ * @param {() => void} page.readOlder
+ * @param {(text: string) => void} page.announce
+ */
+export function messageActions({ turn, stopper, sender, offered, readOlder, announce }) {
+  return {
+    select: (/** @type {string} */ id) => turn.select(id),
+    edit: (/** @type {Message} */ message, /** @type {string} */ text) => turn.edit(message, text),
+    peek: (/** @type {string} */ id) => turn.peek(id),
+    regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model, /** @type {boolean} */ isInColumns) =>
+      turn.regenerate(message, model, isInColumns),
+    models: offered,
+    readRun,
+    readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => turn.readToolOutput(message, call),
+    giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => turn.giveFeedback(message, feedback),
+    stopRun: (/** @type {string} */ run) => stopper.stop(run),
+    goOn: (/** @type {string} */ run) => turn.goOn(run),
+    withdraw: (/** @type {Message} */ question) => sender.withdraw(question),
+    readOlder,
+    announce,
+  };
+}
