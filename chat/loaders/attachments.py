@@ -35,13 +35,14 @@ class _FileRow(NamedTuple):
         document = Document(number, str(self.id), self.name, self.text)
         return TextFile(str(self.id), self.name, self.size_bytes, document, self.token_count)
 
-    def as_image(self) -> Image | None:
+    def as_image(self) -> Image:
+        """Without an address if its content cannot be read."""
         try:
             with default_storage.open(self.content) as content:
                 encoded = b64encode(content.read()).decode()
         except OSError as error:
             logger.warning("file %s: its content cannot be read: %s", self.id, error)
-            return None
+            return Image(str(self.id), self.name, "", 0, 0)
         url = f"data:{self.content_type};base64,{encoded}"
         return Image(str(self.id), self.name, url, self.width_px or 0, self.height_px or 0)
 
@@ -98,14 +99,13 @@ class Attachments:
 
 
 def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
-    """Message id -> attachments; messages without files are left out. An unreadable image is left out and logged."""
+    """Message id -> attachments; messages without files are left out. An unreadable image has no address, and is logged."""
     by_message: dict[UUID, Attachments] = defaultdict(Attachments)
     for message, number, file in _OF_MESSAGES.all(messages=list(message_ids)):
         if file.kind != FileKind.IMAGE:
             by_message[message].files.append(file.as_text(number or 0))
         else:
-            image = file.as_image()
-            by_message[message].images += [image] if image else []
+            by_message[message].images.append(file.as_image())
     return dict(by_message)
 
 

@@ -39,7 +39,7 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """url: a data URL, as model servers take it. Pixels are those of the picture behind it."""
+    """url: a data URL, as model servers take it; empty if the content cannot be read. Pixels: of the picture behind it."""
 
     id: str
     name: str

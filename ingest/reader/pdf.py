@@ -1,10 +1,10 @@
-"""Reads the text of PDF documents, page by page, with pdfium."""
+"""Reads the text of PDF documents, page by page, with pdfium, and says which pages are pictures without any."""
 
 from pathlib import Path
 from typing import Final
 
 import pypdfium2
-from pypdfium2.raw import FPDF_ERR_PASSWORD
+from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
 
@@ -22,12 +22,36 @@ def read(path: Path) -> str:
     if not len(document):
         raise Unreadable("document_corrupt")
     pages: list[str] = []
+    scans: list[int] = []
     characters = 0
-    for page in document:
-        text = page.get_textpage().get_text_bounded().replace("\r\n", "\n")
+    for number, page in enumerate(document, 1):
+        text = page.get_textpage().get_text_bounded().replace("\r\n", "\n").strip()
+        if not text and _shows_picture(page):
+            scans.append(number)
         page.close()
         characters += len(text)
         if characters > MAX_TEXT_CHARACTERS:
             raise Unreadable("document_limits")
-        pages.append(text.strip())
-    return "\n\n".join(pages).strip()
+        pages.append(text)
+    note = (
+        [f"[Pictures without text, perhaps scanned, of which nothing follows: {_ranges(scans)}]"]
+        if scans
+        else []
+    )
+    return "\n\n".join([*note, *pages]).strip()
+
+
+def _shows_picture(page: pypdfium2.PdfPage) -> bool:
+    return any(True for _ in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3))
+
+
+def _ranges(numbers: list[int]) -> str:
+    """As `page 1` or `pages 1-3, 7`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1] = [ranges[-1][0], number]
+        else:
+            ranges.append([number])
+    listed = ", ".join("-".join(map(str, each)) for each in ranges)
+    return f"page {listed}" if len(numbers) == 1 else f"pages {listed}"

@@ -21,9 +21,13 @@ def read_csv(path: Path) -> str:
     text = decode(path.read_bytes())
     csv.field_size_limit(len(text) + 1)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
-    first = list(islice((row[:MAX_COLUMNS] for row in rows if row), MAX_ROWS + 1))
+    first: list[list[str]] = []
+    columns = 0
+    for row in islice(filter(None, rows), MAX_ROWS + 1):
+        columns = max(columns, len(row))
+        first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return preview("Table", first, len(first) + more)
+    return preview("Table", first, len(first) + more, columns)
 
 
 def read_xlsx(path: Path) -> str:
@@ -33,11 +37,21 @@ def read_xlsx(path: Path) -> str:
     # Opened here: the path has no extension, without which openpyxl refuses it.
     with path.open("rb") as content:
         workbook = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
-        return "\n\n".join(_sheet(sheet) for sheet in workbook.worksheets[:MAX_SHEETS])
+        sheets = workbook.worksheets
+        more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
+        parts = [
+            *map(_sheet, sheets[:MAX_SHEETS]),
+            f"Further sheets, which are not shown: {more}" if more else "",
+        ]
+        return "\n\n".join(filter(None, parts))
 
 
-def preview(title: str, rows: Sequence[Sequence[Any]], total: int | None) -> str:
-    """rows: the first ones, of which the first has the names of the columns. total: of all rows; None: unknown."""
+def preview(title: str, rows: Sequence[Sequence[Any]], total: int | None, columns: int) -> str:
+    """What is left out is said.
+
+    rows: the first ones, of which the first has the names of the columns. total: of all rows; None: unknown. columns:
+    of the whole table.
+    """
     if not rows:
         return f"{title}: empty"
     shown = rows[: MAX_ROWS + 1]
@@ -45,7 +59,8 @@ def preview(title: str, rows: Sequence[Sequence[Any]], total: int | None) -> str
     count = "" if total is None else f", {total - 1:,} rows"
     is_cut = len(rows) > MAX_ROWS if total is None else total > len(shown)
     note = f", of which the first {len(shown) - 1} follow" if is_cut else ""
-    return "\n".join([f"{title}: {len(rows[0])} columns{count}{note}", *lines])
+    widest = f" (the first {MAX_COLUMNS} follow)" if columns > MAX_COLUMNS else ""
+    return "\n".join([f"{title}: {columns:,} columns{widest}{count}{note}", *lines])
 
 
 def join_cells(cells: Iterable[Any]) -> str:
@@ -54,10 +69,12 @@ def join_cells(cells: Iterable[Any]) -> str:
 
 def _sheet(sheet: Any) -> str:
     rows = list(_filled(sheet.iter_rows(max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True)))
-    total = sheet.max_row
-    return preview(
-        f"Sheet {sheet.title}", rows, total if isinstance(total, int) and total >= len(rows) else None
-    )
+    total, columns = sheet.max_row, sheet.max_column
+    known = total if isinstance(total, int) and total >= len(rows) else None
+    widest = max(map(len, rows), default=0)
+    # Only beyond what is read does the sheet's own word count: it may claim every column there is.
+    is_wider = widest == MAX_COLUMNS and isinstance(columns, int)
+    return preview(f"Sheet {sheet.title}", rows, known, max(columns, widest) if is_wider else widest)
 
 
 def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
@@ -71,7 +88,8 @@ def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 
 def _cell(value: Any) -> str:
-    return " ".join(str("" if value is None else value).split())[:MAX_CELL_CHARACTERS]
+    text = " ".join(str("" if value is None else value).split())
+    return text if len(text) <= MAX_CELL_CHARACTERS else f"{text[:MAX_CELL_CHARACTERS]}…"
 
 
 def _delimiter(sample: str) -> str:

@@ -1,4 +1,4 @@
-"""Estimates the tokens of an image, and renders the placeholder for models without vision. Pure."""
+"""Estimates the tokens of an image, and renders the placeholder for models without vision or pictures without content. Pure."""
 
 from math import ceil
 
@@ -18,4 +18,5 @@ def image_tokens(image: Image) -> int:
 
 def image_placeholder(image: Image) -> str:
     """Always one line: whitespace in the file name is collapsed."""
-    return f"[Image left out, this model cannot see images: {' '.join(image.name.split())}]"
+    reason = "this model cannot see images" if image.url else "its content cannot be read"
+    return f"[Image left out, {reason}: {' '.join(image.name.split())}]"

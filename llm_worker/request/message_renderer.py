@@ -50,12 +50,13 @@ class MessageRenderer:
         return Message(letter, "\n".join(lines), tokens=tokens + TOKENS_PER_MESSAGE)
 
     def render_user(self, entry: Entry) -> Message:
-        text, images = entry.text, entry.images
+        text = entry.text
+        images = tuple(image for image in entry.images if self.sees_images and image.url)
         tokens = self.tokens_of(text, entry.token_count) if text else 0
-        if images and not self.sees_images:
-            lines = "\n".join(image_placeholder(image) for image in images)
+        if unseen := [image for image in entry.images if image not in images]:
+            lines = "\n".join(map(image_placeholder, unseen))
             tokens += self.tokens_of(lines, 0)
-            text, images = f"{text}\n\n{lines}" if text else lines, ()
+            text = f"{text}\n\n{lines}" if text else lines
         tokens += SENT_AT_TOKENS + TOKENS_PER_MESSAGE + sum(image_tokens(image) for image in images)
         return Message("U", with_sent_at(text, entry.sent_at), images=images, tokens=tokens)
 

@@ -99,6 +99,43 @@ def test_tables_are_previews(
     assert len(lines) <= 52
 
 
+def many_sheets() -> bytes:
+    from openpyxl import Workbook
+
+    workbook = Workbook()
+    for number in range(60):
+        workbook.create_sheet(f"Day {number}").append(["metres", *range(150 if number == 1 else 1)])
+    return documents.saved(workbook.save)
+
+
+def scanned_pdf() -> bytes:
+    """Three pages, of which the first shows a picture alone, the second a text, and the third nothing."""
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 900001 0 R/Resources<</XObject<</X 900002 0 R>>>>>>"
+    image = b"<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>stream\n\x00\nendstream"
+    objects = {
+        4: page,
+        900001: b"<</Length 25>>stream\nq 600 0 0 700 0 0 cm /X Do Q\nendstream",
+        900002: image,
+    }
+    return documents.pdf("", TIDES, "", objects=objects)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "says"),
+    [
+        pytest.param("a.csv", lambda: b"a,b\n" + b"," * 999, "Table: 1,000 columns (the first 100 follow), 1 rows\n", id="columns"),
+        pytest.param("a.csv", lambda: b"a,b\n" + b"x" * 600, "\n" + "x" * 500 + "…", id="the end of a cell"),
+        pytest.param("a.xlsx", many_sheets, "\n\nFurther sheets, which are not shown: Day 49, Day 50", id="sheets"),
+        pytest.param("a.xlsx", many_sheets, "Sheet Day 1: 151 columns (the first 100 follow)", id="columns of a sheet"),
+        pytest.param("a.pdf", scanned_pdf, f"[Pictures without text, perhaps scanned, of which nothing follows: page 1]\n\n\n\n{TIDES}", id="scanned pages"),
+    ],
+)  # fmt: skip
+def test_what_a_text_leaves_out_is_said_in_it(
+    read: Callable[[str, bytes], Reading], name: str, make: Callable[[], bytes], says: str
+) -> None:
+    assert says in read(name, make()).text
+
+
 @pytest.mark.parametrize("file_format", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
 def test_a_picture_has_its_size(
     read: Callable[[str, bytes], Reading], tmp_path: Path, file_format: str

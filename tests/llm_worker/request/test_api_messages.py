@@ -70,6 +70,15 @@ def test_a_model_without_vision_gets_one_line_for_each_image(text):
     assert not wire["content"].startswith("\n")
 
 
+def test_an_image_without_content_is_named_in_one_line_to_a_model_that_sees():
+    gone = Image("j", "moon.png", "", 0, 0)
+    seen = MessageRenderer(words).render_user(Entry("1", "user", "Look", SENT_AT, images=(gone, PHOTO)))
+    [wire] = to_api_messages([seen])
+    text, picture = wire["content"]
+    assert text["text"] == f"Look\n\n[Image left out, its content cannot be read: moon.png]\n\n{DATE}"
+    assert picture["image_url"]["url"] == PHOTO.url
+
+
 @pytest.mark.parametrize(
     ("width", "height", "tokens"),
     [
