@@ -14,7 +14,6 @@ from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
 from tests.faults.cluster import Cluster
 from tests.faults.uploader import Uploader
 from tests.ingest import documents
-from tests.ingest.hostile import hostile_files
 from tests.instance import ROOT
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
@@ -215,41 +214,6 @@ async def test_web_killed_after_the_upload_loses_nothing(cluster: Cluster, uploa
         while (await uploader.ask("GET", f"files/{pk}/")).json()["status"] != "ready":  # noqa: ASYNC110  another process
             await asyncio.sleep(0.2)
     assert all(len(ends) <= 1 for ends in uploader.ends(pk))
-
-
-async def test_hostile_files_end_within_their_limits(cluster: Cluster, uploader: Uploader) -> None:
-    """Each is read by a real child process; the processes of the pool are the same afterwards."""
-    cluster.stack.start("ingest")
-    before = {process.pid for process in await until(lambda: pool_of(cluster))}
-    peaks = asyncio.create_task(peak_memory())
-    ended: dict[str, Any] = {}
-    files = list(hostile_files())
-    for number in range(0, len(files), 10):
-        batch = files[number : number + 10]
-        ids = {name: await uploader.upload(name, content) for name, content in batch}
-        ended |= {name: await uploader.ended(pk) for name, pk in ids.items()}
-    peaks.cancel()
-    assert len(ended) >= 50
-    assert all([len(ends) for ends in uploader.ends(one["id"])] == [1, 1] for one in ended.values())
-    codes = {one.get("error", {}).get("code", "ready") for one in ended.values()}
-    print(sorted((name, one.get("error", {}).get("code", "ready")) for name, one in ended.items()))
-    assert "file_unreadable" not in codes
-    assert {process.pid for process in pool_of(cluster)} & before
-    assert max(PEAKS, default=0) < 1.5e9
-    assert not readers()
-
-
-PEAKS: list[int] = []
-
-
-async def peak_memory() -> None:
-    while True:
-        for process in readers():
-            try:
-                PEAKS.append(process.memory_info().rss)
-            except psutil.NoSuchProcess:
-                continue
-        await asyncio.sleep(0.05)
 
 
 async def until(condition: Any) -> Any:

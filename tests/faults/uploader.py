@@ -79,6 +79,13 @@ class Uploader:
                     return dict(shape)
                 await asyncio.sleep(0.1)
 
+    async def told(self, pk: str) -> dict[str, Any]:
+        """The frame that says how the file ended, once every socket has it."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not all(self.ends(pk)):  # noqa: ASYNC110  several sockets, each of its own task
+                await asyncio.sleep(0.02)
+        return self.ends(pk)[0][0]
+
     def ends(self, pk: str) -> list[list[dict[str, Any]]]:
         """The frames that say how the file ended, by socket."""
         return [[one for one in seen if one["id"] == pk and one["status"] in ENDED] for seen in self.frames]

@@ -145,7 +145,9 @@ def png_that_says(width: int, height: int) -> bytes:
     """A few bytes that claim to be a picture of this size."""
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x02\x00\x00\x00"
     data = zlib.compress(b"\x00" * 1000)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", data) + png_chunk(b"IEND", b"")
+    )
 
 
 def saved(save: Callable[[Any], Any]) -> bytes:
@@ -154,7 +156,7 @@ def saved(save: Callable[[Any], Any]) -> bytes:
     return target.getvalue()
 
 
-def _chunk(name: bytes, data: bytes) -> bytes:
+def png_chunk(name: bytes, data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
 
 
