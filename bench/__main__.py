@@ -19,14 +19,25 @@ from typing import Any
 import aiohttp
 import uvloop
 
-from bench import report, scenarios
+from bench import ingestion, report, scenarios
 from bench.stack import CONTROLS, BenchStack
 from bench.subjects import Subject, System
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = (
-    "relay_100", "stream_100", "relay_5", "throughput", "first_token_1", "first_token_100", "stop", "long_history",
-)  # fmt: skip
+    "relay_100",
+    "stream_100",
+    "relay_5",
+    "throughput",
+    "first_token_1",
+    "first_token_100",
+    "stop",
+    "long_history",
+    "ingest_100",
+    "first_token_ingest",
+)
+# What the controls cannot do.
+SYSTEM_ONLY = ("long_history", "ingest_100", "first_token_ingest")  # fmt: skip
 # A single measurement takes seconds; one that takes this long has hung.
 MEASUREMENT_TIMEOUT_S = 240.0
 RUNS, QUICK_RUNS = 5, 1
@@ -65,6 +76,8 @@ def measurements(
         "first_token_100": lambda subject: scenarios.measure_first_token(subject, upstream, 100),
         "stop": lambda subject: scenarios.measure_stop(subject, upstream),
         "long_history": lambda subject: scenarios.measure_long_history(subject, upstream, trees),
+        "ingest_100": ingestion.measure_ingest,
+        "first_token_ingest": lambda subject: ingestion.measure_first_token_beside(subject, upstream),
     }
 
 
@@ -85,7 +98,7 @@ async def measure(stack: BenchStack, options: argparse.Namespace) -> Results:
         for number in range(options.runs or (QUICK_RUNS if options.quick else RUNS)):
             for name in options.only:
                 for subject in subjects:
-                    if name != "long_history" or isinstance(subject, System):
+                    if name not in SYSTEM_ONLY or isinstance(subject, System):
                         log_progress(f"run {number + 1}: {name}, {subject.name}")
                         async with asyncio.timeout(MEASUREMENT_TIMEOUT_S):
                             results[name][subject.name].append(await by_name[name](subject))

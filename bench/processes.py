@@ -97,7 +97,7 @@ def used_cpu_s(processes: Sequence[psutil.Process]) -> float:
                 used = child.cpu_times()
             except psutil.NoSuchProcess:
                 continue
-            total += used.user + used.system
+            total += used.user + used.system + used.children_user + used.children_system
     return total
 
 

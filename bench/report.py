@@ -67,6 +67,15 @@ ROWS = (
     TableRow("– – tree of 10,000, ms", "long_history", "tree_10000_from_send"),
     TableRow("– – branch of 1,000, ms", "long_history", "branch_1000_from_send"),
     TableRow("– – tree of 10,000 ÷ tree of 10", "long_history", "ratio_10000", "≤ 2", at_most(2)),
+    TableRow("100 mixed files of 1 MB: files/s", "ingest_100", "files_per_s"),
+    TableRow("– CPU ms per file", "ingest_100", "cpu_ms_per_file"),
+    TableRow("– memory of the ingest processes idle, MB", "ingest_100", "memory_idle_mb"),
+    TableRow("– at most, MB", "ingest_100", "memory_peak_mb"),
+    TableRow("added time to first token while files are read: p50 ms", "first_token_ingest", "p50"),
+    TableRow("– p99, ms", "first_token_ingest", "p99"),
+    TableRow("– without files, p50 ms", "first_token_ingest", "alone_p50"),
+    TableRow("– – p99, ms", "first_token_ingest", "alone_p99"),
+    TableRow("– with ÷ without, p50", "first_token_ingest", "ratio_p50", "≤ 2", at_most(2)),
 )  # fmt: skip
 
 
