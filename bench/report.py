@@ -71,11 +71,11 @@ ROWS = (
     TableRow("– CPU ms per file", "ingest_100", "cpu_ms_per_file"),
     TableRow("– memory of the ingest processes idle, MB", "ingest_100", "memory_idle_mb"),
     TableRow("– at most, MB", "ingest_100", "memory_peak_mb"),
-    TableRow("added time to first token while files are read: p50 ms", "first_token_ingest", "p50"),
-    TableRow("– p99, ms", "first_token_ingest", "p99"),
-    TableRow("– without files, p50 ms", "first_token_ingest", "alone_p50"),
-    TableRow("– – p99, ms", "first_token_ingest", "alone_p99"),
-    TableRow("– with ÷ without, p50", "first_token_ingest", "ratio_p50", "≤ 2", at_most(2)),
+    TableRow("added time to first token from send while files are read: p50 ms", "first_token_ingest", "from_send_p50"),
+    TableRow("– p99, ms", "first_token_ingest", "from_send_p99"),
+    TableRow("– without files, p50 ms", "first_token_ingest", "alone_from_send_p50"),
+    TableRow("– – p99, ms", "first_token_ingest", "alone_from_send_p99"),
+    TableRow("– with ÷ without, p50", "first_token_ingest", "ratio", "≤ 1.5", at_most(1.5)),
 )  # fmt: skip
 
 

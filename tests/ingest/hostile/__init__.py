@@ -26,8 +26,8 @@ class HostileFile(NamedTuple):
 
     @property
     def label(self) -> str:
-        shown = self.name if len(self.name) <= 40 else f"{self.name[:37]}..."
-        return f"{self.family}/{shown.encode('unicode_escape').decode()}"
+        shown = self.name.encode("unicode_escape").decode()
+        return f"{self.family}/{shown if len(shown) <= 40 else f'{shown[:37]}...'}"
 
     def content(self) -> bytes:
         """The same for the same seed, whichever other files are made."""
