@@ -226,6 +226,7 @@ STORAGES = {
 }
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
 MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
+MAX_IMPORT_BYTES = env.whole_number("MAX_IMPORT_BYTES", 256 * 1024 * 1024, low=1, high=2**31 - 1)
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",

@@ -20,12 +20,19 @@ FOLDER: Final = "files"
 # Deleted at a time, so that no sweep takes long.
 BATCH: Final = 200
 _CHUNK: Final = 2000
+READ_BYTES: Final = 64 * 1024
 
 
 def store(content: IO[Any], path: str) -> str:
     """Store `content`, from its beginning, and return the path it has got in the storage."""
     content.seek(0)
     return default_storage.save(path, DjangoFile(content))
+
+
+def read(path: str) -> Iterator[bytes]:
+    """The content in chunks; opened with the first one. Each kind of storage has its own exceptions."""
+    with default_storage.open(path) as content:
+        yield from content.chunks(READ_BYTES)
 
 
 def upload_path(file_id: UUID) -> str:

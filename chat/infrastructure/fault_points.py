@@ -32,6 +32,7 @@ Point = Literal[
     "before_file_end",  # it is read, nothing is stored
     "before_thumbnail_stored",  # what replaces the upload is in the storage
     "after_picture_stored",  # both are, the row does not point to them
+    "after_contents_imported",  # the files of an archive are in the storage, no row is
     "after_file_end",  # the end is committed, nobody was told
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}

@@ -8,6 +8,7 @@ from typing import Final
 FILE_ERRORS: Final[dict[str, str]] = {
     "file_type_unsupported": "Files of this type cannot be read.",
     "file_missing": "The content of the file is gone. Upload it again.",
+    "content_missing": "The file was imported without its content. Upload it again.",
     "file_unreadable": "The file could not be read.",
     "document_corrupt": "The document is damaged, or is not what its name says.",
     "document_encrypted": "The document is protected by a password.",

@@ -1,4 +1,4 @@
-"""Has the text of a file extracted again: the row moves, and after the commit sockets and the ingest process are told."""
+"""Has the text of a file extracted, for the first time or again: after the commit sockets and the ingest process are told."""
 
 from functools import partial
 from uuid import UUID
@@ -10,6 +10,13 @@ from chat.runs.task_queue import enqueue_file
 from knowledge.models import File
 
 
+def extract_on_commit(file: File) -> None:
+    """Tell of a file that is to be read, in the transaction that stores that."""
+    # robust: the row is stored, whatever happens to its announcement.
+    transaction.on_commit(partial(publish_processing, file), robust=True)
+    transaction.on_commit(partial(enqueue_file, str(file.pk)), robust=True)
+
+
 def extract_again(file_id: UUID | str) -> bool:
     """Return a file that is ready or failed to the queue, once. False: it is being read, has no content, or was deleted."""
     file = File.objects.filter(pk=file_id).defer("text").first()
@@ -19,6 +26,5 @@ def extract_again(file_id: UUID | str) -> bool:
         if not file.start_again():
             return False
         file.refresh_from_db(fields=("status", "error_code"))
-        transaction.on_commit(partial(publish_processing, file), robust=True)
-        transaction.on_commit(partial(enqueue_file, str(file.pk)), robust=True)
+        extract_on_commit(file)
     return True

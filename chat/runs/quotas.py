@@ -41,9 +41,9 @@ class RowQuota(NamedTuple):
     def use(self, user: User) -> int:
         return self.rows(user).count()
 
-    def check(self, user: User) -> None:
-        """Raise ApiError if the user has no room for one more now."""
-        if self.max and self.use(user) >= self.max:
+    def check(self, user: User, new: int = 1) -> None:
+        """Raise ApiError if the user has no room for so many more now."""
+        if self.max and self.use(user) + new > self.max:
             raise ApiError(self.code, max=self.max)
 
     @contextmanager

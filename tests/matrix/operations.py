@@ -88,7 +88,7 @@ class Operation(NamedTuple):
 
     @property
     def _bodies(self) -> dict[str, Any]:
-        """By content type; every operation has one at most."""
+        """By content type, that of the body which the matrix gives first."""
         content: dict[str, Any] = self.described.get("requestBody", {}).get("content", {})
         return content
 

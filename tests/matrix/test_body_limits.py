@@ -11,8 +11,10 @@ from tests.instance import ROOT
 from tests.matrix.belongings import Belongings, written_rows
 from tests.matrix.operations import OWN, Operation, operations
 from tests.matrix.subjects import Identity
+from web.rest import request_bodies
 from web.rest.request_bodies import ANONYMOUS_BYTES, RequestBodies
 
+JSON, MULTIPART = "application/json", "multipart/form-data"
 MEBIBYTE = 1024 * 1024
 CHUNK = b" " * 64 * 1024
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -30,8 +32,13 @@ def each_operation(*, with_body: bool) -> list[Any]:
 
 def limit_of(operation: Operation) -> int:
     """As the parser of the route has it."""
-    (parser,) = operation.view.parser_classes
-    return int(parser.max_bytes)
+    return int(parser_of(operation).max_bytes)
+
+
+def parser_of(operation: Operation) -> Any:
+    """Of forms, or else of JSON: other types have tests of their own."""
+    accepted = MULTIPART if operation.is_form else JSON
+    return next(one for one in operation.view.parser_classes if one.media_type == accepted)
 
 
 class Application:
@@ -52,7 +59,8 @@ class Application:
 
 def post(operation: Operation, length: int, *, is_named: bool, is_declared: bool) -> tuple[Application, Any]:
     """Send a body of so many bytes through the product's middleware; the second: its response, if it answers itself."""
-    headers = [(b"authorization", b"Token x")] * is_named
+    headers = [(b"content-type", parser_of(operation).media_type.encode())]
+    headers += [(b"authorization", b"Token x")] * is_named
     headers.append(
         (b"content-length", str(length).encode()) if is_declared else (b"transfer-encoding", b"chunked")
     )
@@ -96,7 +104,7 @@ def test_the_parser_of_each_route_has_the_limits_too(
     owned: Belongings, identities: dict[str, Identity], operation: Operation
 ) -> None:
     """Bytes, and values; for somebody who is served."""
-    (parser,) = operation.view.parser_classes
+    parser = parser_of(operation)
     values = b'{"x":[' + b"0," * parser.max_values + b"0]}"
     for body, limit in ((b" " * (parser.max_bytes + 1), parser.max_bytes), (values, parser.max_values)):
         who = "owner, cookie" if operation.access == OWN else "superuser, cookie"
@@ -109,8 +117,23 @@ def test_the_parser_of_each_route_has_the_limits_too(
         assert written_rows() == before
 
 
+@pytest.mark.parametrize(
+    ("content_type", "limit"),
+    [
+        ("application/json; charset=utf-8", 32 * MEBIBYTE),
+        ("Application/Zip", settings.MAX_IMPORT_BYTES),
+        ("text/plain", settings.MAX_IMPORT_BYTES),
+    ],
+)
+def test_a_route_of_several_types_has_the_limit_of_each(content_type: str, limit: int) -> None:
+    """A type that nothing accepts is refused once it is read."""
+    headers = {b"authorization": b"Token x", b"content-type": content_type.encode()}
+    assert request_bodies.limit_of("/api/sessions/import/", headers).max_bytes == limit
+
+
 def test_the_limits_are_documented() -> None:
     limits = {limit_of(one.values[0]) for one in each_operation(with_body=False)}
+    limits.add(settings.MAX_IMPORT_BYTES)
     row = next(line for line in SECURITY.splitlines() if "fills memory or disk" in line)
     assert {f"{limit // MEBIBYTE} MiB" in row for limit in limits} == {True}
     assert f"bodies {ANONYMOUS_BYTES // 1024} KiB without a session or token" in row

@@ -20,7 +20,7 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 # What somebody without a session and without a token may send: enough for every login.
 ANONYMOUS_BYTES: Final = 64 * 1024
 # All bodies of this process that have not been answered. Django keeps them in memory and in temporary files.
-MAX_HELD_BYTES: Final = 512 * 1024 * 1024
+MAX_HELD_BYTES: Final = max(512 * 1024 * 1024, 2 * settings.MAX_IMPORT_BYTES)
 # A body may take REQUEST_BODY_TIMEOUT, and then as long as it arrives at this rate.
 SLOWEST_BYTES_PER_S: Final = 16 * 1024
 # A client that is still sending may receive the refusal only if what it sends is read meanwhile.
@@ -118,7 +118,10 @@ def limit_of(path: str, headers: dict[bytes, bytes]) -> BodyLimit:
         view = resolve(path).func
     except Resolver404:
         return BodyLimit(ANONYMOUS_BYTES)
-    parsers: Iterable[Any] = getattr(getattr(view, "cls", None), "parser_classes", ())
+    given: Iterable[Any] = getattr(getattr(view, "cls", None), "parser_classes", ())
+    media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin1")
+    # If none accepts the type, the request is refused once it is read.
+    parsers = [parser for parser in given if parser.media_type == media_type] or given
     # Other views are forms, which Django limits to the same size.
     form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or ANONYMOUS_BYTES
     limits = [

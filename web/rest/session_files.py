@@ -1,7 +1,7 @@
 """Views that export a session to a file and import one."""
 
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -14,6 +14,8 @@ from rest_framework.response import Response
 
 from chat.models import Session
 from chat.protocol.errors import ApiError
+from chat.sessions.portable import format as f
+from chat.sessions.portable.archive_writer import as_zip
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
@@ -23,28 +25,38 @@ from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
 from web.rest.openapi import documented, query
 from web.rest.response_schemas import SessionAnswer
+from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import adapt_chunks
 
-_KINDS: Final = {"json": ("application/json", "json"), "markdown": ("text/markdown; charset=utf-8", "md")}
+_KINDS: Final = {
+    "json": ("application/json", "json"),
+    "markdown": ("text/markdown; charset=utf-8", "md"),
+    "zip": ("application/zip", "zip"),
+}
+_EXPORTERS: Final = {"json": as_json, "zip": as_zip}
 
 
 class SessionFileParser(StrictJSONParser):
     """Accepts longer bodies than other views: a whole session."""
 
-    max_bytes = 32 * 1024 * 1024
-    max_values = 1_000_000
+    max_bytes = f.MAX_BYTES
+    max_values = f.MAX_VALUES
 
 
 class ExportView(StrictAPIView):
     @documented(
         "sessions_export",
-        answer={"application/json": Portable, "text/markdown": OpenApiTypes.STR},
+        answer={
+            "application/json": Portable,
+            "text/markdown": OpenApiTypes.STR,
+            "application/zip": OpenApiTypes.BINARY,
+        },
         parameters=[
             query(
                 "as",
                 {"type": "string", "enum": [*_KINDS], "default": "json"},
-                "The whole tree, or the current branch.",
+                "`json`: the whole tree; `zip`: with the contents of its files; `markdown`: the current branch.",
             ),
             query(
                 "whole",
@@ -61,15 +73,15 @@ class ExportView(StrictAPIView):
         ],
     )
     def get(self, request: Request, session: str) -> StreamingHttpResponse:
-        """Download the whole tree as JSON, which can be imported, or the current branch as Markdown."""
+        """Download the whole tree as JSON or with its files as zip, which can be imported, or as Markdown."""
         found = get_own_session(request, session)
         kind = request.query_params.get("as", "json")
         if kind not in _KINDS:
-            raise ApiError("invalid_value", "Ask for json or markdown.", field="as")
+            raise ApiError("invalid_value", "Ask for json, zip or markdown.", field="as")
         whole = request.query_params.get("whole", "0")
         if whole not in ("0", "1"):
             raise ApiError("invalid_value", "0 or 1.", field="whole")
-        chunks = as_json(found) if kind == "json" else as_markdown(found, whole=whole == "1")
+        chunks = as_markdown(found, whole=whole == "1") if kind == "markdown" else _EXPORTERS[kind](found)
         content_type, ending = _KINDS[kind]
         headers = {"Content-Disposition": content_disposition_header(True, _file_name(found, ending))}
         content = adapt_chunks(request._request, chunks)  # noqa: SLF001  the server's own request
@@ -77,15 +89,24 @@ class ExportView(StrictAPIView):
 
 
 class ImportView(StrictAPIView):
-    parser_classes = [SessionFileParser]
+    parser_classes = [SessionFileParser, SessionArchiveParser]
 
-    @documented("sessions_import", body=Portable, answer=SessionAnswer, statuses=(201,))
+    @documented(
+        "sessions_import",
+        body={"application/json": Portable, "application/zip": OpenApiTypes.BINARY},
+        answer=SessionAnswer,
+        statuses=(201,),
+    )
     def post(self, request: Request) -> Response:
-        """Store a JSON export as a new session. Nothing of it is executed; invalid input stores nothing."""
+        """Store an export, JSON or zip, as a new session. Nothing of it is executed; invalid input stores nothing.
+
+        The files of a zip are taken like uploads: checked, counted, and their texts extracted afterwards.
+        """
         user = current_user(request)
         # Before the body is decoded.
         with import_slot(user.pk):
-            session = import_session(user, cast("dict[str, Any]", request.data))
+            data: Any = request.data
+            session = import_session(user, data) if isinstance(data, dict) else import_archive(user, data)
         return Response(present_current(session), status.HTTP_201_CREATED)
 
 

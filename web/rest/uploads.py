@@ -2,16 +2,13 @@
 
 import logging
 import uuid
-from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from chat.events import files as file_events
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
-from chat.runs import quotas
-from chat.runs.task_queue import enqueue_file
+from chat.runs import extraction, quotas
 from knowledge import blobs
 from knowledge.file_names import clean_name
 from knowledge.file_types import detect_type
@@ -26,29 +23,34 @@ def store_upload(user: User, upload: UploadedContent, project: Project | None) -
 
     If the process dies in between, the sweeper deletes the content without a row, or enqueues the row.
     """
+    file = describe_upload(user, upload)
+    file.project = project
+    check_room(user, upload.size)  # before the storage has it; the row decides
+    store_content(upload, file)
+    try:
+        _store_row(user, file)
+    except BaseException:
+        blobs.discard(str(file.content.name))
+        raise
+    return file
+
+
+def describe_upload(user: User, upload: UploadedContent) -> File:
+    """The row of an accepted content, not stored yet. Raises ApiError."""
     if not upload.size:
         raise ApiError("file_empty", field="file")
     name = clean_name(upload.name)
     detected = detect_type(name, upload.head())
     if detected.mismatch:
         raise ApiError("file_type_mismatch", field="file", content_type=detected.content_type)
-    file = File(
+    return File(
         pk=uuid.uuid4(),
         owner=user,
-        project=project,
         name=name,
         content_type=detected.content_type,
         kind=FileKind.IMAGE if detected.is_image else FileKind.TEXT,
         size_bytes=upload.size,
     )
-    check_room(user, upload.size)  # before the storage has it; the row decides
-    file.content.name = _store_content(upload, file)
-    try:
-        _store_row(user, file)
-    except BaseException:
-        blobs.discard(file.content.name)
-        raise
-    return file
 
 
 def check_room(user: User, size: int) -> None:
@@ -57,9 +59,10 @@ def check_room(user: User, size: int) -> None:
     quotas.check_storage(user.pk, StoredBytes.objects.sum_of(user.pk), size)
 
 
-def _store_content(upload: UploadedContent, file: File) -> str:
+def store_content(upload: UploadedContent, file: File) -> None:
+    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
     try:
-        return blobs.store(upload.content, blobs.upload_path(file.pk))
+        file.content.name = blobs.store(upload.content, blobs.upload_path(file.pk))
     except OSError:
         logger.exception("an upload of %s bytes cannot be stored", upload.size)
         raise ApiError("file_storage_unavailable") from None
@@ -73,5 +76,4 @@ def _store_row(user: User, file: File) -> None:
         if file.project and not file.project.hold():
             raise ApiError("project_not_found", field="project")
         File.objects.bulk_create([file])
-        transaction.on_commit(partial(file_events.publish_processing, file))
-        transaction.on_commit(partial(enqueue_file, str(file.pk)))
+        extraction.extract_on_commit(file)

@@ -1,4 +1,5 @@
 """Sessions as files: exported as JSON or Markdown, parsed strictly and imported. The format is format.py.
 
-Does not contain the content of attached files, and does not share sessions (chat/sessions/sharing.py).
+With the content of attached files they are zip archives (archive_writer.py, archive_reader.py), whose contents
+web/rest/session_archives.py stores. Does not share sessions (chat/sessions/sharing.py).
 """

@@ -1,7 +1,7 @@
 """Exports a session as a JSON file, in pieces: memory does not grow with the session. Reads the database."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -15,26 +15,44 @@ CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
 
 
+# The files of messages, by message; asked for a chunk of messages.
+FilesOf = Callable[[list[UUID]], Mapping[UUID, list[f.File]]]
+
+
 def as_json(session: Session) -> Iterator[bytes]:
     """The file in pieces. An answer in progress is exported as far as it is stored."""
+    return document(session, f.VERSION, _names_of)
+
+
+def document(session: Session, version: int, files_of: FilesOf) -> Iterator[bytes]:
     title, mode = json.encode(session.title).decode(), session.while_answering
     yield (
-        f'{{"format":"{f.NAME}","version":{f.VERSION},"title":{title},"while_answering":"{mode}","messages":['
+        f'{{"format":"{f.NAME}","version":{version},"title":{title},"while_answering":"{mode}","messages":['
     ).encode()
     is_first = True
-    for message in messages_of(session):
+    for message in messages_of(session, files_of):
         yield (b"\n" if is_first else b",\n") + json.encode(message)
         is_first = False
     yield b"\n]}\n"
 
 
-def messages_of(session: Session) -> Iterator[f.Message]:
-    """All messages of the tree, each after its parent, siblings oldest first."""
-    order = _order(session)
+def messages_of(session: Session, files_of: FilesOf | None = None) -> Iterator[f.Message]:
+    """All messages of the tree, each after its parent, siblings oldest first. files_of: None: their names."""
+    order = order_of(session)
     numbers = {pk: number for number, pk in enumerate(order)}
     turns = _turn_places(session)
     for ids in _chunks(session, order):
-        yield from _Chunk(ids, numbers, turns).messages()
+        yield from _Chunk(ids, numbers, turns, (files_of or _names_of)(ids)).messages()
+
+
+def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
+    attached = _by_message(
+        MessageFile.objects.filter(message__in=ids).select_related("file").defer("file__text")
+    )
+    return {
+        message: [f.File(one.file.name, one.file.kind, one.number) for one in files]
+        for message, files in attached.items()
+    }
 
 
 def _chunks(session: Session, order: list[UUID]) -> Iterator[list[UUID]]:
@@ -52,7 +70,7 @@ def _chunks(session: Session, order: list[UUID]) -> Iterator[list[UUID]]:
     yield chunk
 
 
-def _order(session: Session) -> list[UUID]:
+def order_of(session: Session) -> list[UUID]:
     """Message ids in depth-first order."""
     children: dict[UUID | None, list[UUID]] = defaultdict(list)
     for pk, parent in session.messages.order_by("sent_at", "id").values_list("id", "parent_id"):
@@ -87,9 +105,14 @@ def _turn_places(session: Session) -> dict[UUID, _TurnPlace]:
 class _Chunk:
     """A batch of messages with their related rows: one query per table."""
 
-    def __init__(self, ids: list[UUID], numbers: dict[UUID, int], turns: dict[UUID, _TurnPlace]) -> None:
-        self.ids, self.numbers, self.turns = ids, numbers, turns
-        self.files = _by_message(MessageFile.objects.filter(message__in=ids).select_related("file"))
+    def __init__(
+        self,
+        ids: list[UUID],
+        numbers: dict[UUID, int],
+        turns: dict[UUID, _TurnPlace],
+        files: Mapping[UUID, list[f.File]],
+    ) -> None:
+        self.ids, self.numbers, self.turns, self.files = ids, numbers, turns, files
         self.citations = _by_message(CitedDocument.objects.filter(message__in=ids))
         self.calls: dict[Any, list[ToolCall]] = defaultdict(list)
         for call in ToolCall.objects.filter(run__message__in=ids):
@@ -114,7 +137,7 @@ class _Chunk:
             latest_child=self._number(row.latest_child_id),
             last_summarized_message=self._number(row.last_summarized_message_id),
             additional_context=self.contexts.get(row.pk, ""),
-            files=[f.File(one.file.name, one.file.kind, one.number) for one in self.files[row.pk]],
+            files=self.files.get(row.pk, []),
             tool_calls=[self._call(call) for call in self.calls[row.pk]],
             citations=[
                 f.Citation(one.number, one.document_id, one.title, one.url) for one in self.citations[row.pk]

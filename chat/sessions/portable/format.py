@@ -1,4 +1,4 @@
-"""The JSON format of an exported session: versioned and strict. Pure.
+"""The JSON format of an exported session, and of the manifest in an archive: versioned and strict. Pure.
 
 Messages are numbered from 0, the root, each after its parent; the file contains no database ids. Unknown members are
 refused, so a new member requires a new version.
@@ -12,7 +12,12 @@ from msgspec import Meta, Struct
 NAME: Final = "turnwire.session"
 # 2 added Message.additional_context and Run.origin. Files of version 1 are read as well.
 VERSION: Final = 2
+# Of the manifest of an archive: 3 added what File says of the content. JSON files stay at 2, which older releases read.
+ARCHIVE_VERSION: Final = 3
 
+# Of the JSON itself.
+MAX_BYTES: Final = 32 * 1024 * 1024
+MAX_VALUES: Final = 1_000_000
 # What a session may hold: more than any that was made by people, and less than what makes reading it slow for others.
 MAX_MESSAGES: Final = 10_000
 MAX_PATH: Final = 5_000  # messages on one branch
@@ -41,6 +46,8 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 Position = Annotated[int, Meta(ge=1, le=1_000_000)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Entry = Annotated[str, Meta(pattern=r"^files/[1-9][0-9]{0,4}$")]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Moment = Annotated[datetime, Meta(tz=True)]
 Money = Annotated[str, Meta(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
 Role = Literal["root", "user", "assistant", "summary"]
@@ -55,11 +62,21 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class File(Part, frozen=True):
-    """A file attached to a user message, without its content."""
+    """A file attached to a user message. Its content is the entry of the archive; without one it is not there.
+
+    content_type and token_count tell a reader what the file was; an import finds them out itself. is_missing: the content
+    could not be read to its end.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=255)]
     kind: Literal["text", "image", "tabular"] = "text"
     number: Position | None = None  # of its document in the prompt
+    content_type: Annotated[str, Meta(max_length=200)] = ""
+    token_count: Count | None = None  # of the extracted text
+    entry: Entry | None = None
+    size: Count | None = None  # bytes
+    sha256: Digest | None = None
+    is_missing: bool = False
 
 
 class Document(Part, frozen=True):
@@ -168,7 +185,7 @@ class Portable(Part, frozen=True):
     """The file."""
 
     format: Literal["turnwire.session"]
-    version: Literal[1, 2]
+    version: Literal[1, 2, 3]
     messages: Annotated[list[Message], Meta(max_length=MAX_MESSAGES)]
     title: Annotated[str, Meta(max_length=200)] = ""
     while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"

@@ -1,11 +1,11 @@
-"""Imports a session from a parsed JSON file as a new session of its owner, in one transaction.
+"""Imports a session from a parsed JSON file, or from the manifest of an archive, as a new session, in one transaction.
 
 Runs that were in progress are imported as stopped, tool calls in progress as unknown. Usage and cost of imported runs
 are shown, and not counted in the owner's usage.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +29,7 @@ from chat.models import (
 from chat.models.sql import statements
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
-from chat.runs import quotas
+from chat.runs import extraction, quotas
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
 from chat.transcript.tokens import count_tokens
@@ -45,29 +45,45 @@ _OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallSt
 
 def import_session(owner: "User", data: dict[str, Any]) -> Session:
     """data: the parsed JSON file. Raises ApiError; then nothing was stored."""
-    portable = parse(data, timezone.now())
-    rows = _Rows(owner, portable)
+    return store_session(owner, parse(data, timezone.now()), {})
+
+
+def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
+    """Raise ApiError if the owner may not store this now. Before the work; what counts are the checks with the lock."""
+    quotas.SESSIONS.check(owner)
+    quotas.FILES.check(owner, new_files)
+    quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), new_bytes)
+
+
+def store_session(owner: "User", portable: f.Portable, contents: Mapping[str, File]) -> Session:
+    """contents: by entry, new files of the owner whose content is in the storage; they are stored with the session.
+
+    Raises ApiError; then nothing was stored.
+    """
+    rows = _Rows(owner, portable, contents)
     for answers in rows.answers_by_question():
         quotas.check_answers(0, answers)
-    # Before the work; what counts are the checks with the lock.
-    quotas.SESSIONS.check(owner)
-    quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk))
+    check_room(owner, new_bytes=1)
     with transaction.atomic():
         rows.store()
         # Last, so that the owner's row is locked for a moment only.
         with quotas.SESSIONS.room_for_one(owner):
+            quotas.FILES.check(owner, 0)
             Session.objects.bulk_create([rows.session])
             StoredBytes.objects.measure(rows.session.pk)
             quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), 0)
             StoredBytes.objects.refresh(owner.pk)
         session_list.publish_created(rows.session)
+        for file in contents.values():
+            extraction.extract_on_commit(file)
     return rows.session
 
 
 class _Rows:
     """All rows of an imported session, not stored yet."""
 
-    def __init__(self, owner: "User", portable: f.Portable) -> None:
+    def __init__(self, owner: "User", portable: f.Portable, contents: Mapping[str, File]) -> None:
+        self.contents = contents
         self.session = Session(owner=owner, title=portable.title, while_answering=portable.while_answering)
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]
@@ -190,18 +206,15 @@ class _Rows:
                 )
 
     def _store_files(self) -> None:
-        """Files without content: reading one reports CONTENT_MISSING."""
-        files, places = [], []
+        """Reading a file without content reports CONTENT_MISSING."""
+        files: list[File] = list(self.contents.values())
+        places = []
         for one in self.portable_messages:
             for position, given in enumerate(one.files):
-                file = File(
-                    owner=self.session.owner,
-                    name=given.name,
-                    kind=given.kind,
-                    status=FileStatus.FAILED,
-                    error_code=CONTENT_MISSING,
-                )
-                files.append(file)
+                file = self.contents.get(given.entry or "")
+                if file is None:
+                    file = self._file_without_content(given)
+                    files.append(file)
                 places.append(
                     MessageFile(
                         message_id=self.ids[one.id], file=file, position=position, number=given.number
@@ -209,6 +222,15 @@ class _Rows:
                 )
         File.objects.bulk_create(files)
         MessageFile.objects.bulk_create(places)
+
+    def _file_without_content(self, given: f.File) -> File:
+        return File(
+            owner=self.session.owner,
+            name=given.name,
+            kind=given.kind,
+            status=FileStatus.FAILED,
+            error_code=CONTENT_MISSING,
+        )
 
     def _leaf(self) -> int:
         number = 0

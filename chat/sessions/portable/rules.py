@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import structs
+
 from chat.protocol.errors import ApiError
 from chat.sessions.portable.format import (
     MAX_ALL_CALLS,
@@ -15,6 +17,7 @@ from chat.sessions.portable.format import (
     MAX_NESTING,
     MAX_PATH,
     Call,
+    File,
     Message,
 )
 
@@ -43,6 +46,7 @@ def check(messages: Sequence[Message], now: datetime) -> None:
                 _refuse(f"messages.{number}.run.model_index", "There is one answer per turn and model.")
             places.add(place)
     _check_origins(messages)
+    _check_entries(messages)
     for number in range(len(messages)):
         _check_pointers(messages, number)
     summaries = [one for one in messages if one.role == "summary"]
@@ -90,6 +94,21 @@ def _check_origins(messages: Sequence[Message]) -> None:
             _refuse(f"messages.{number}.run.origin", "A retry stands in the columns of an earlier turn.")
 
 
+def _check_entries(messages: Sequence[Message]) -> None:
+    """Check that each content has a digest, and is described in the same way wherever it is attached."""
+    described: dict[str, File] = {}
+    for number, message in enumerate(messages):
+        for index, file in enumerate(message.files):
+            at = f"messages.{number}.files.{index}"
+            if file.entry is None:
+                continue
+            if file.sha256 is None and not file.is_missing:
+                _refuse(f"{at}.sha256", "A content has a digest.")
+            same = structs.replace(file, number=None)
+            if described.setdefault(file.entry, same) != same:
+                _refuse(f"{at}.entry", "Another file has this entry.")
+
+
 def _check_place(messages: Sequence[Message], number: int) -> None:
     message, at = messages[number], f"messages.{number}"
     if message.id != number:
@@ -133,6 +152,7 @@ def _check_members(message: Message, number: int) -> None:
         _refuse(f"{at}.feedback", "Give is_positive, text or both.")
     _check_distinct((one.number for one in message.citations), f"{at}.citations")
     _check_distinct((one.number for one in message.files if one.number), f"{at}.files")
+    _check_distinct((one.entry for one in message.files if one.entry), f"{at}.files")
     _check_calls(message.tool_calls, f"{at}.tool_calls")
 
 
@@ -145,7 +165,7 @@ def _check_calls(calls: Sequence[Call], at: str) -> None:
 def _check_distinct(values: Iterable[object], at: str) -> None:
     listed = list(values)
     if len(set(listed)) != len(listed):
-        _refuse(at, "A number is given twice.")
+        _refuse(at, "A number or an entry is given twice.")
 
 
 def _check_pointers(messages: Sequence[Message], number: int) -> None:

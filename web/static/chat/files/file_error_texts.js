@@ -6,6 +6,7 @@ import { t } from "../i18n.js";
 export const FILE_ERRORS = {
   file_type_unsupported: () => t("Files of this type cannot be read. Attach another kind of file."),
   file_missing: () => t("The content of this file is gone. Upload it again."),
+  content_missing: () => t("This file was imported without its content. Upload it again."),
   file_unreadable: () => t("This file could not be read. Try another one."),
   document_corrupt: () => t("This document is damaged, or is not what its name says. Try another one."),
   document_encrypted: () => t("This document is protected by a password. Save it without one, and attach it again."),

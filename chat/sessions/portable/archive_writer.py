@@ -1,0 +1,127 @@
+"""Exports a session as a zip archive in pieces: the contents of its files, then the manifest that says what each is.
+
+Streams: memory holds one chunk, and the descriptions of the files. Reads the database and the storage.
+"""
+
+import io
+import logging
+import zipfile
+from collections.abc import Generator, Iterator
+from hashlib import sha256
+from itertools import chain
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from chat.models import MessageFile, Session
+from chat.sessions.portable import format as f
+from chat.sessions.portable.exporter import document, order_of
+from knowledge import blobs
+from knowledge.models import File
+
+logger = logging.getLogger(__name__)
+
+MANIFEST: Final = "manifest.json"
+FOLDER: Final = "files/"
+
+
+def as_zip(session: Session) -> Iterator[bytes]:
+    """The archive in pieces. A content that is gone or cannot be read to its end is marked as missing in the manifest."""
+    attached = _attached(session)
+    pipe = _Pipe()
+    with zipfile.ZipFile(pipe, "w") as archive:
+        described: dict[UUID, f.File] = {}
+        for one in attached:
+            if one.file_id not in described:
+                entry = f"{FOLDER}{len(described) + 1}"
+                described[one.file_id] = yield from _write_content(archive, pipe, entry, one.file)
+        by_message: dict[UUID, list[f.File]] = {}
+        for one in attached:
+            files = by_message.setdefault(one.message_id, [])
+            files.append(msgspec.structs.replace(described[one.file_id], number=one.number))
+        with archive.open(_compressed(MANIFEST), "w") as member:
+            for piece in document(session, f.ARCHIVE_VERSION, lambda _: by_message):
+                member.write(piece)
+                yield pipe.take()
+    yield pipe.take()
+
+
+def _attached(session: Session) -> list[MessageFile]:
+    """In the order of the manifest. Read once: a file that is deleted meanwhile stays in the manifest."""
+    rows = MessageFile.objects.filter(message__session=session).select_related("file").defer("file__text")
+    numbers = {pk: number for number, pk in enumerate(order_of(session))}
+    known = (one for one in rows if one.message_id in numbers)
+    return sorted(known, key=lambda one: (numbers[one.message_id], one.position))
+
+
+def _write_content(
+    archive: zipfile.ZipFile, pipe: "_Pipe", entry: str, file: File
+) -> Generator[bytes, None, f.File]:
+    """Yield the archive's next pieces; return the description of the file, with its entry if there is one."""
+    described = f.File(
+        file.name,
+        file.kind,  # type: ignore[arg-type]
+        content_type=file.content_type,
+        token_count=file.token_count,
+    )
+    content = _Content(file)
+    first = content.read()
+    if not first:
+        return msgspec.structs.replace(described, is_missing=True)
+    digest, size = sha256(), 0
+    with archive.open(zipfile.ZipInfo(entry), "w") as member:
+        for chunk in chain([first], iter(content.read, b"")):
+            digest.update(chunk)
+            size += len(chunk)
+            member.write(chunk)
+            yield pipe.take()
+    yield pipe.take()
+    # What is in the archive already stays there.
+    return msgspec.structs.replace(
+        described, entry=entry, size=size, sha256=digest.hexdigest(), is_missing=content.is_cut
+    )
+
+
+class _Content:
+    """The content of a file, until its end or until it cannot be read (`is_cut`)."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._chunks = blobs.read(str(file.content.name)) if file.content else iter(())
+        self.is_cut = False
+
+    def read(self) -> bytes:
+        """The next chunk; empty at the end."""
+        try:
+            return next(self._chunks, b"")
+        except Exception as error:  # noqa: BLE001  each kind of storage has its own exceptions
+            logger.warning("file %s: exported without its content: %s", self._file.pk, error)
+            self.is_cut = True
+            return b""
+
+
+class _Pipe(io.RawIOBase):
+    """Takes what ZipFile writes, until it is taken. It cannot seek: ZipFile writes sizes behind the contents."""
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._written += data
+        return len(data)
+
+    def take(self) -> bytes:
+        taken = bytes(self._written)
+        self._written.clear()
+        return taken
+
+
+def _compressed(name: str) -> zipfile.ZipInfo:
+    """Contents are stored as they are: most are compressed formats."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member

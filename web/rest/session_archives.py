@@ -1,0 +1,103 @@
+"""Imports a session with its files from a zip archive: its body, and the contents, which are taken like uploads."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import IO, Any, Final
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.utils import timezone
+from rest_framework.parsers import BaseParser
+
+from chat.infrastructure.fault_points import reach
+from chat.models import Session
+from chat.protocol.errors import ApiError
+from chat.sessions.portable import format as f
+from chat.sessions.portable.archive_reader import SessionArchive
+from chat.sessions.portable.importer import check_room, store_session
+from chat.sessions.portable.parser import parse
+from knowledge import blobs
+from knowledge.models import File
+from web.rest import uploads
+from web.rest.multipart_form import IN_MEMORY_BYTES, UploadedContent
+
+_READ_BYTES: Final = 256 * 1024
+
+
+class SessionArchiveParser(BaseParser):
+    """Returns the body in a temporary file without a name, which the view closes."""
+
+    media_type = "application/zip"
+    max_bytes = settings.MAX_IMPORT_BYTES
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,  # noqa: ARG002
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        body: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
+        while data := stream.read(_READ_BYTES):
+            body.write(data)
+            if body.tell() > self.max_bytes:
+                body.close()
+                raise ApiError("body_too_large", limit=self.max_bytes)
+        return body
+
+
+def import_archive(user: User, body: IO[bytes]) -> Session:
+    """Store the session and its files. Raises ApiError; then nothing is stored.
+
+    The contents are in the storage before their rows: if the process dies in between, the sweeper deletes them.
+    """
+    stored: dict[str, File] = {}
+    with body, SessionArchive(body, settings.MAX_IMPORT_BYTES) as archive:
+        portable = parse(archive.manifest(), timezone.now())
+        given = archive.files_of(portable.messages)
+        check_room(user, sum(file.size or 0 for file in given.values()), len(given))
+        try:
+            for entry, file in given.items():
+                stored[entry] = _store_content(user, archive, entry, file)
+            reach("after_contents_imported")
+            return store_session(user, portable, stored)
+        except BaseException:
+            _discard(stored.values())
+            raise
+
+
+def _store_content(user: User, archive: SessionArchive, entry: str, given: f.File) -> File:
+    """Only the name is taken from the manifest: what the file is, its content says."""
+    upload = UploadedContent(given.name)
+    try:
+        _unpack(archive, entry, given, upload)
+        file = uploads.describe_upload(user, upload)
+        uploads.store_content(upload, file)
+    except ApiError as refusal:
+        refusal.field = refusal.field and entry
+        raise
+    finally:
+        upload.close()
+    return file
+
+
+def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedContent) -> None:
+    digest = sha256()
+    for chunk in archive.read(entry):
+        into.write(chunk)
+        digest.update(chunk)
+    if digest.hexdigest() != given.sha256 or given.size not in (None, into.size):
+        raise ApiError("invalid_value", "The content is not what the manifest describes.", field=entry)
+
+
+def _discard(files: Iterable[File]) -> None:
+    """Delete contents whose rows were not stored, which a connection lost during the commit leaves open."""
+    waiting = {file.pk: str(file.content.name) for file in files}
+    try:
+        kept = set(File.objects.filter(pk__in=waiting).values_list("pk", flat=True))
+    except DatabaseError:
+        return  # to the sweeper
+    for pk, path in waiting.items():
+        if pk not in kept:
+            blobs.discard(path)
