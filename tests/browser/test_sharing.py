@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
+from tests.chat.sessions.portable import archives
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -133,3 +135,40 @@ def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None
     reader.page.wait_for_function("first => location.href !== first", arg=first)
     expect(reader.questions.locator(".question-text")).to_have_text(["Keep this"])
     reader.expect_echo("Keep this")
+
+
+def test_a_chat_with_a_file_is_imported_and_exported_with_it(reader: Reader, tmp_path: Path) -> None:
+    archive, damaged = tmp_path / "chat.zip", tmp_path / "damaged.zip"
+    archive.write_bytes(archives.archive_of_one(b"Two tides a day." * 100_000))
+    damaged.write_bytes(archive.read_bytes()[:-40])
+    first = reader.page.url
+    bring_in(reader, damaged)
+    expect(reader.page.get_by_role("alert")).to_contain_text("This file cannot be imported")
+    bring_in(reader, archive)
+    reader.page.wait_for_function("first => location.href !== first", arg=first)
+    expect(reader.page.get_by_role("dialog")).to_have_count(0)
+    expect(reader.questions.locator(".question-text")).to_have_text(["?"])
+    with reader.page.expect_download() as download:
+        choose(reader, "Export with files")
+    assert download.value.suggested_filename.endswith(".zip")
+    download.value.save_as(tmp_path / "again.zip")
+    given, found = (archives.unpacked((tmp_path / name).read_bytes()) for name in ("chat.zip", "again.zip"))
+    assert found["files/1"] == given["files/1"]
+
+
+def test_the_import_of_an_archive_shows_its_progress_and_is_cancelled(reader: Reader, tmp_path: Path) -> None:
+    archive = tmp_path / "chat.zip"
+    archive.write_bytes(archives.archive_of_one())
+    first = reader.page.url
+    # It is never answered.
+    reader.page.route("**/api/sessions/import/", lambda _route: None)
+    bring_in(reader, archive)
+    dialog = reader.page.get_by_role("dialog", name="Import a chat")
+    expect(dialog.get_by_role("progressbar", name="Sent")).to_be_visible()
+    expect(dialog.get_by_role("status")).to_have_text("Sending chat.zip …")
+    assert violations_in_both_themes(reader.page) == []
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    expect(reader.page.get_by_role("alert")).to_be_hidden()
+    assert reader.page.url == first
+    reader.page.unroute("**/api/sessions/import/")

@@ -1,11 +1,9 @@
-/** REST calls of files. An upload is an XMLHttpRequest, since fetch does not report what was sent. */
+/** REST calls of files. */
 
-import { ApiError, call, csrfToken, newRequestId, refusal } from "./api.js";
+import { call } from "./api.js";
+import { upload } from "./upload.js";
 
 /** @import {FileInfo} from "../types.js" */
-
-/** An upload that sends nothing, or gets no answer, for so long is given up: the network is gone. */
-const LONGEST_SILENCE_MS = 30_000;
 
 /** @param {string} id @returns {Promise<FileInfo>} */
 export const readFile = (id) => call("GET", `files/${id}/`);
@@ -33,39 +31,9 @@ async function read(address) {
 /**
  * @param {File} file
  * @param {{project?: string, progressed?: (share: number) => void}} [options] share: of the bytes that were sent, 0 to 1
- * @returns {{done: Promise<FileInfo>, abort: () => void}} done rejects with an ApiError; after abort() its code is `aborted`
+ * @returns {{done: Promise<FileInfo>, abort: () => void}} as upload()
  */
-export function uploadFile(file, { project, progressed = () => {} } = {}) {
-  const request = new XMLHttpRequest();
-  const requestId = newRequestId();
-  let isAborted = false;
-  let silence = 0;
-  const awaitNext = () => {
-    clearTimeout(silence);
-    silence = setTimeout(() => request.abort(), LONGEST_SILENCE_MS);
-  };
-  /** @type {Promise<FileInfo>} */
-  const done = new Promise((resolve, reject) => {
-    request.upload.onprogress = ({ loaded, total }) => {
-      awaitNext();
-      progressed(total ? loaded / total : 0);
-    };
-    request.onload = () => (request.status === 201 && request.response ? resolve(request.response) : reject(refusal(request, request.response, requestId)));
-    request.onerror = request.onabort = () => reject(new ApiError(0, isAborted ? "aborted" : "unreachable", ""));
-    request.onloadend = () => clearTimeout(silence);
-  });
-  request.open("POST", "/api/files/");
-  request.responseType = "json";
-  const headers = { Accept: "application/json", "X-Request-ID": requestId, "X-CSRFToken": csrfToken() };
-  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-  request.send(formOf(file, project));
-  awaitNext();
-  const abort = () => {
-    isAborted = true;
-    request.abort();
-  };
-  return { done, abort };
-}
+export const uploadFile = (file, { project, progressed } = {}) => upload("files/", formOf(file, project), { progressed });
 
 /** @param {File} file @param {string} [project] */
 function formOf(file, project) {

@@ -1,6 +1,7 @@
 /** REST calls of public links and of the import of chats. */
 
 import { call } from "./api.js";
+import { upload } from "./upload.js";
 
 /**
  * @typedef {object} Share
@@ -25,6 +26,13 @@ export const revokeShare = (share) => call("DELETE", `shares/${share}/`);
 
 /** @param {object} file @returns {Promise<import("../types.js").Session>} */
 export const importFile = (file) => call("POST", "sessions/import/", file);
+
+/** The server stores the files before it answers. */
+const LONGEST_IMPORT_MS = 300_000;
+
+/** @param {File} archive @param {(share: number) => void} progressed @returns {{done: Promise<import("../types.js").Session>, abort: () => void}} as upload() */
+export const importArchive = (archive, progressed) =>
+  upload("sessions/import/", archive, { contentType: "application/zip", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
 
 /** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
 export const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);

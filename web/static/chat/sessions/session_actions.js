@@ -30,6 +30,7 @@ export class SessionActions {
       ...this.page.projectItems(session),
       { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
       { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
+      { label: t("Export with files"), icon: "download", hint: t("A ZIP archive of everything; can be imported"), action: () => exportSession(session, "zip") },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
     ];
   }

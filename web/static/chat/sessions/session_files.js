@@ -5,18 +5,21 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { importFile } from "../server/shares_api.js";
 
-/** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"} kind */
+/** @import {Session} from "../types.js" */
+
+/** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"|"zip"} kind */
 export function exportSession(session, kind) {
   h("a", { href: `/api/sessions/${session.id}/export/?as=${kind}`, download: "" }).click();
 }
 
 /** Asks for a file, imports it and opens the new chat. @param {(error: any) => void} failed */
 export function importSession(failed) {
-  const field = h("input", { type: "file", accept: ".json,application/json", hidden: true });
+  const field = h("input", { type: "file", accept: ".json,.zip,application/json,application/zip", hidden: true });
   field.addEventListener("change", async () => {
     field.remove();
     try {
-      location.hash = await importFrom(field.files[0]);
+      const session = await importFrom(field.files[0]);
+      if (session) location.hash = session.id;
     } catch (error) {
       failed(error);
     }
@@ -27,22 +30,26 @@ export function importSession(failed) {
   field.click();
 }
 
-/** @param {File} file @returns {Promise<string>} the new chat */
+/** @param {File} file @returns {Promise<Session|null>} the new chat; null: cancelled */
 async function importFrom(file) {
-  const given = parseExport(await file.text());
   try {
-    return (await importFile(given)).id;
+    if (await isArchive(file)) return await (await import("./import_dialog.js")).importWithProgress(file);
+    return await importFile(parseExport(await file.text()));
   } catch (error) {
-    if (error.status !== 400) throw error;
+    if (error.code === "body_too_large") throw new ApiError(413, "", t("This file is too large to be imported."));
+    if (error.status !== 400 || !error.code) throw error;
     throw new ApiError(400, "", t("This file cannot be imported: %(why)s", { why: error.message }));
   }
 }
+
+/** By its first bytes: names and types differ between systems. @param {File} file */
+const isArchive = async (file) => (await file.slice(0, 2).text()) === "PK";
 
 /** @param {string} text */
 function parseExport(text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError(400, "", t("This is not a chat that was exported as JSON."));
+    throw new ApiError(400, "", t("This is not a chat that was exported as JSON or ZIP."));
   }
 }
