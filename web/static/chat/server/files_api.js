@@ -1,6 +1,6 @@
 /** REST calls of files. */
 
-import { call } from "./api.js";
+import { ApiError, call, newRequestId, refusal } from "./api.js";
 import { upload } from "./upload.js";
 
 /** @import {FileInfo} from "../types.js" */
