@@ -51,9 +51,9 @@ def queued_run() -> Run:
     return Run.objects.get(pk=send_turn(*session_of_alice()).json()["runs"][0]["id"])
 
 
-def staff_client(*permissions: str) -> Client:
-    """A client logged in to the admin as bob, who has only these permissions."""
-    person = create_user("bob", is_staff=True)
+def staff_client(*permissions: str, name: str = "bob") -> Client:
+    """A client logged in to the admin as a new user, who has only these permissions."""
+    person = create_user(name, is_staff=True)
     person.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
     client = Client()
     client.force_login(person)

@@ -3,7 +3,7 @@
 Not in web/admin/: Django creates the site before it imports the models.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,9 @@ from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
 from web.admin_overviews import OVERVIEWS, PERMISSION
+
+# Where Django's name of an app says nothing to staff.
+APP_NAMES: Final = {"knox": _("API tokens"), "knowledge": _("Files and projects")}
 
 
 class Site(admin.AdminSite):
@@ -65,8 +68,7 @@ class Site(admin.AdminSite):
             super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "chat"
         )
         for app in apps:
-            if app["app_label"] == "knox":
-                app["name"] = _("API tokens")
+            app["name"] = APP_NAMES.get(app["app_label"], app["name"])
         if request.user.has_perm(PERMISSION):
             for app in apps:
                 if app["app_label"] == "chat":

@@ -21,6 +21,8 @@ BEAT_S: Final = 3.0
 MAX_FAILURES: Final = 3
 # A file that waits for longer may have lost its queue message.
 UNCLAIMED_FOR: Final = timedelta(seconds=5)
+# Of staff who may read what was extracted of other people's files.
+TEXT_PERMISSION: Final = "knowledge.view_file_text"
 # An end is announced within milliseconds of its commit; after this its worker has crashed.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
@@ -140,7 +142,10 @@ class File(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-id")
+        permissions = [("view_file_text", "Can view extracted texts")]
         indexes = [
+            models.Index(fields=["-created_at", "-id"], name="file_by_creation"),
+            models.Index(fields=["error_code"], name="file_failed", condition=Q(status=FileStatus.FAILED)),
             models.Index(fields=["owner", "-created_at", "-id"], name="file_by_owner"),
             models.Index(
                 fields=["lease_until"], name="file_processing", condition=Q(status=FileStatus.PROCESSING)

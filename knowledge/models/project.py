@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Final, Self
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +13,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.models.referenced_row import ReferencedRow
+
+# Of staff who may read the instructions of other people's projects.
+INSTRUCTIONS_PERMISSION: Final = "knowledge.view_project_instructions"
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -38,6 +41,8 @@ class Project(ReferencedRow):
 
     class Meta:
         ordering = ("-updated_at", "-id")
+        permissions = [("view_project_instructions", "Can view the instructions of projects")]
+        indexes = [models.Index(fields=["-updated_at", "-id"], name="project_by_update")]
         constraints = [models.CheckConstraint(condition=~models.Q(name=""), name="project_has_a_name")]
 
     def __str__(self) -> str:

@@ -1,17 +1,19 @@
-"""The admin's pages of chat tables: read-only pages with a few operations. Django's autodiscovery imports this.
+"""The admin's pages of the tables of chats, files and projects: read-only pages with a few operations. Django's autodiscovery imports this.
 
 No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
 """
 
 from django.contrib import admin
 
-from chat.models import CitedDocument, GroupLimits, PromptBlock
+from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
     accounts,
     agents,
     compressions,
     conversations,
     daily_limits,
+    files,
+    projects,
     run_setups,
     runs,
     sent_requests,
@@ -28,6 +30,8 @@ __all__ = [
     "compressions",
     "conversations",
     "daily_limits",
+    "files",
+    "projects",
     "run_setups",
     "runs",
     "sent_requests",
@@ -38,4 +42,4 @@ __all__ = [
 ]
 
 # Every table that has a page, and those shown only inside another's page.
-translate_names(*admin.site._registry, CitedDocument, GroupLimits, PromptBlock)  # noqa: SLF001
+translate_names(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001

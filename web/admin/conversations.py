@@ -13,7 +13,7 @@ from chat.transcript.passages import readable_text
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, link, or_dash
 from web.admin.search import SearchAdmin
-from web.admin.tool_calls import CitationInline, PromptBlockInline, ToolCallInline
+from web.admin.tool_calls import AttachmentInline, CitationInline, PromptBlockInline, ToolCallInline
 
 
 class RunInline(ReadOnlyInline):
@@ -33,7 +33,7 @@ class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
     search_help_text = _(
         "A user's name, words of a text (in quotes, if a user is called so), the id of a message, its run or session."
     )
-    inlines = (ToolCallInline, CitationInline, PromptBlockInline, SummaryCompressionInline)
+    inlines = (ToolCallInline, AttachmentInline, CitationInline, PromptBlockInline, SummaryCompressionInline)
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[ChatMessage]:
         calls = ToolCall.objects.only("message", "turn_number", "text_before")

@@ -24,12 +24,13 @@ from chat.models import (
     ToolCall,
     Turn,
 )
+from knowledge.models import File, Project
 from web.admin.read_only import admin_url
 
 TITLE: Final = _("Look up")
 # The tables whose ids are looked up, in order of preference: a log line may name a run and its session.
 TABLES: Final[Sequence[type[models.Model]]] = (
-    Run, ToolCall, Compression, SentRequest, SideRequest, ChatMessage, Turn, Session, Share, Agent,
+    Run, ToolCall, Compression, SentRequest, SideRequest, File, ChatMessage, Turn, Session, Project, Share, Agent,
 )  # fmt: skip
 # Longer texts are cut before they are searched for ids.
 MAX_CHARACTERS: Final = 4_000

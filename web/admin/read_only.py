@@ -24,8 +24,8 @@ def link(label: object, row: models.Model | None) -> SafeString | str:
 
 def admin_url(row: models.Model) -> str:
     """Return the URL of the row's admin page."""
-    name = row._meta.model_name  # noqa: SLF001  Django's documented model API
-    return reverse(f"admin:chat_{name}_change", args=[row.pk])
+    meta = row._meta  # noqa: SLF001  Django's documented model API
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
 
 
 def or_dash(value: object) -> object:

@@ -4,7 +4,7 @@ Every word narrows the result; a quoted word is a text and never a username. Ids
 indexes first, so that the query of the list filters by primary keys.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
@@ -24,7 +24,7 @@ M = TypeVar("M", bound=models.Model)
 class SearchAdmin(admin.ModelAdmin[M]):
     """A ModelAdmin with this search. Subclasses name what applies:
 
-    owner_field: lookup of the owner. error_field: lookup of an error code. text_fields: lookups of short texts.
+    owner_field: lookup of the owner. error_field: lookup of an error code, one of error_codes. text_fields: lookups of short texts.
     text_lookup: lookup and id column by which the texts of messages find rows.
     request_field: lookup of the id of the request that caused the row.
     related_ids: tables whose ids find rows, each with the lookup from it to the id of ours.
@@ -32,6 +32,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
 
     owner_field = ""
     error_field = ""
+    error_codes: Collection[str] = RUN_ERRORS
     request_field = ""
     text_fields: Sequence[str] = ()
     text_lookup: tuple[str, Literal["id", "session_id"]] | None = None
@@ -55,7 +56,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
             return Q(pk__in=list(self._find_related(UUID(word))))
         except ValueError:
             pass
-        if self.error_field and word in RUN_ERRORS:
+        if self.error_field and word in self.error_codes:
             return Q(**{self.error_field: word})
         if self.owner_field:
             named = get_user_model().objects.filter(username__iexact=word).values_list("pk", flat=True)

@@ -22,6 +22,7 @@ from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
 from chat.runs.cancellation import stop_run
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.markdown import as_markdown
+from knowledge.models import Project
 from web.admin.action_log import apply_and_log
 from web.admin.compressions import compressions_per_turns
 from web.admin.object_actions import ObjectActionsAdmin
@@ -44,7 +45,12 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
     owner_field = "owner"
     text_fields = ("title",)
     text_lookup = ("pk", "session_id")
-    related_ids = ((ChatMessage, "session"), (Run, "turn__session"), (Turn, "session"))
+    related_ids = (
+        (ChatMessage, "session"),
+        (Run, "turn__session"),
+        (Turn, "session"),
+        (Project, "sessions"),
+    )
     search_help_text = _(
         "A user's name, words of a title or a text, the id of a session or of anything in it."
     )

@@ -1,9 +1,11 @@
-"""The admin of tool calls, and read-only tables of calls, citations and prompt blocks for the page of their message."""
+"""The admin of tool calls, and read-only tables of calls, files, citations and prompt blocks for the page of their message."""
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import ChatMessage, CitedDocument, PromptBlock, Run, ToolCall
+from chat.models import ChatMessage, CitedDocument, MessageFile, PromptBlock, Run, ToolCall
 from web.admin.filters import ToolFilter
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from web.admin.search import SearchAdmin
@@ -18,6 +20,17 @@ class CitationInline(ReadOnlyInline):
     model = CitedDocument
     fields = ("number", "document_id", "title", "url")
     show_change_link = False
+
+
+class AttachmentInline(ReadOnlyInline):
+    """The files of a question, each with a link to its page."""
+
+    model = MessageFile
+    fields = ("position", "file", "number")
+    show_change_link = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MessageFile]:
+        return super().get_queryset(request).select_related("file").defer("file__text")
 
 
 class PromptBlockInline(ReadOnlyInline):

@@ -39,11 +39,14 @@ NAMES: Final = (
     _("tools"), _("triggered by"), _("turn"), _("turn number"), _("turns"), _("updated at"), _("upstream code"),
     _("upstream message"), _("upstream status"), _("url"), _("use by day"), _("use of a day"), _("user"),
     _("user message"), _("while answering"),
+    _("content type"), _("file"), _("files"), _("height px"), _("instructions"), _("message file"), _("message files"), _("position"),
+    _("projects"), _("size bytes"), _("width px"),
 )  # fmt: skip
 # Of knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
 # Help texts of fields.
 HINTS: Final = (
+    _("As it is shown."),
     _("As the upstream server calls it."),
     _('Joins consecutive user messages, for servers that answer "roles must alternate".'),
     _("How many of its first messages are those of the cycle before."),

@@ -1,0 +1,40 @@
+"""Why the text of files could not be extracted, in words, and the filter that counts the files of each code."""
+
+from typing import Any, Final
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import File, FileStatus
+
+# The texts of chat/protocol/file_errors.py, which API clients get in English.
+FAILURES: Final = {
+    "file_type_unsupported": _("Files of this type cannot be read."),
+    "file_missing": _("The content of the file is gone. Upload it again."),
+    "file_unreadable": _("The file could not be read."),
+    "document_corrupt": _("The document is damaged, or is not what its name says."),
+    "document_encrypted": _("The document is protected by a password."),
+    "document_limits": _("The document is too large to be read."),
+    "document_unsafe": _("The document contains XML constructs that are not accepted."),
+    "archive_limits": _("The archive unpacks to too much, or holds further archives."),
+    "archive_unsafe": _("The archive holds names that lead outside of it."),
+    "image_corrupt": _("The picture is damaged."),
+    "image_limits": _("The picture has too many pixels."),
+}
+
+
+class FailureFilter(admin.SimpleListFilter):
+    """By error code, most frequent first, each with the number of its files. Counted by an index of failed files."""
+
+    title, parameter_name = _("failure"), "error_code"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        failed = File.objects.filter(status=FileStatus.FAILED).order_by().values_list("error_code")
+        counted = failed.annotate(files=Count("pk")).order_by("-files", "error_code")
+        return [(code, f"{code} ({files})") for code, files in counted]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        code = self.value()
+        return queryset.filter(status=FileStatus.FAILED, error_code=code) if code else None
