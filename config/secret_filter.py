@@ -39,7 +39,7 @@ def redact(text: str) -> str:
 @functools.lru_cache(maxsize=1)
 def secrets_of_process() -> tuple[str, ...]:
     """The values that no report may contain, the longest first."""
-    addresses = (settings.DATABASE_URL, settings.REDIS_URL, settings.CELERY_BROKER_URL)
+    addresses = (settings.DATABASE_URL, settings.REDIS_URL, settings.CELERY_BROKER_URL, settings.STORAGE_URL)
     variables = (value for name, value in os.environ.items() if SECRET_VARIABLE.search(name))
     return _as_secrets([settings.SECRET_KEY, *_passwords(addresses), *variables])
 

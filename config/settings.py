@@ -14,6 +14,7 @@ from csp.constants import NONCE, NONE, SELF
 
 from config import environment as env
 from config.database_timeouts import startup_options
+from config.file_storage import storage_of
 from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
 
@@ -219,9 +220,9 @@ CACHES = {
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
-_PRIVATE = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+STORAGE_URL = env.text("STORAGE_URL")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": _PRIVATE},
+    "default": storage_of("STORAGE_URL"),
     "staticfiles": {"BACKEND": "web.page.static_storage.HashedStaticFiles"},
 }
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)

@@ -4,11 +4,10 @@ The row decides, not the queue's message: only the attempt that holds its lease 
 """
 
 import logging
-import shutil
 import tempfile
+from datetime import timedelta
 from pathlib import Path
-
-from django.core.files.storage import default_storage
+from typing import Final
 
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
@@ -21,6 +20,11 @@ from knowledge import blobs
 from knowledge.models import Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
+
+# While the storage fails, a file is tried again after so long for each attempt, at most the latter: for most of a day.
+RETRY_AFTER: Final = timedelta(seconds=2)
+LONGEST_DELAY: Final = timedelta(minutes=5)
+MAX_ATTEMPTS: Final = 300
 
 
 def extract(file_id: str) -> None:
@@ -42,6 +46,8 @@ def _extract(file_id: str) -> None:
         folder = Path(name)
         try:
             outcome = _read(file, folder)
+            reach("before_file_end")
+            has_ended = _end(file, outcome, folder)
         except LostLease:
             logger.warning("file %s: deleted, or given to another worker", file.pk)
             return
@@ -50,21 +56,19 @@ def _extract(file_id: str) -> None:
                 logger.info("file %s: returned to the queue", file.pk)
                 enqueue_file(file_id)
             return
-        reach("before_file_end")
-        if _end(file, outcome, folder):
+        except OSError as error:
+            has_ended = _retry_later(file, error)
+        if has_ended:
             reach("after_file_end")
             file_events.announce_end(file)
 
 
 def _read(file: File, folder: Path) -> Outcome:
-    """Raises LostLease, Draining."""
+    """Raises LostLease, Draining, and OSError if the storage fails."""
     try:
         _copy_content(file, folder / "content")
     except FileNotFoundError:
         return Outcome(error="file_missing")
-    except OSError:
-        logger.exception("file %s: the storage fails", file.pk)
-        return Outcome(error="file_unreadable")
     try:
         outcome = read_in_child(file, folder)
     except TimeoutError:
@@ -76,8 +80,20 @@ def _read(file: File, folder: Path) -> Outcome:
 
 
 def _copy_content(file: File, target: Path) -> None:
-    with default_storage.open(str(file.content.name)) as content, target.open("wb") as copy:
-        shutil.copyfileobj(content, copy, 1024 * 1024)
+    """As many bytes as the row says, whatever the storage has."""
+    with target.open("wb") as copy:
+        copy.writelines(blobs.read(str(file.content.name), 0, file.size_bytes))
+
+
+def _retry_later(file: File, error: OSError) -> bool:
+    """Return the file to the queue, or fail it after many attempts. True: it has ended."""
+    if file.attempt >= MAX_ATTEMPTS:
+        logger.error("file %s: failed, the storage does not work: %s", file.pk, error)
+        return file.end_failed("file_unreadable")
+    delay = min(file.attempt * RETRY_AFTER, LONGEST_DELAY)
+    logger.warning("file %s: the storage fails, tried again after %s: %s", file.pk, delay, error)
+    file.release(delay)
+    return False
 
 
 def _end(file: File, outcome: Outcome, folder: Path) -> bool:

@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class KnowledgeConfig(AppConfig):
     name = "knowledge"
+
+    def ready(self) -> None:
+        from knowledge import checks  # noqa: F401  registers them

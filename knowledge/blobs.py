@@ -1,6 +1,10 @@
-"""The contents of files in Django's storage: stored under ids, deleted after their rows."""
+"""The contents of files in Django's storage, a folder or a bucket: stored under ids, deleted after their rows.
+
+Both kinds of storage fail with OSError, which is FileNotFoundError for what is not there.
+"""
 
 import logging
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
@@ -11,16 +15,17 @@ from django.core.files.base import File as DjangoFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from knowledge.models import DeletedBlob, File
 
 logger = logging.getLogger(__name__)
 
 FOLDER: Final = "files"
-# Deleted at a time, so that no sweep takes long.
+# Deleted at a time, of which a request may wait for the end.
 BATCH: Final = 200
+PURGE_S: Final = 1.0
 _CHUNK: Final = 2000
-READ_BYTES: Final = 64 * 1024
 
 
 def store(content: IO[Any], path: str) -> str:
@@ -29,10 +34,24 @@ def store(content: IO[Any], path: str) -> str:
     return default_storage.save(path, DjangoFile(content))
 
 
-def read(path: str) -> Iterator[bytes]:
-    """The content in chunks; opened with the first one. Each kind of storage has its own exceptions."""
-    with default_storage.open(path) as content:
-        yield from content.chunks(READ_BYTES)
+def read(path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+    """The bytes of a content from `start` to before `stop`, or to the end, in chunks.
+
+    Opened with the first one. Raises OSError, also between chunks.
+    """
+    storage: Any = default_storage
+    chunks: Iterator[bytes] = storage.chunks(path, start, stop)
+    return chunks
+
+
+def read_whole(path: str) -> bytes:
+    """Raises OSError."""
+    return b"".join(read(path))
+
+
+def size(path: str) -> int:
+    """The bytes of a content. Raises OSError."""
+    return default_storage.size(path)
 
 
 def upload_path(file_id: UUID) -> str:
@@ -43,7 +62,7 @@ def discard(path: str) -> bool:
     """Delete a blob that no row refers to. False if the storage fails: the sweeper finds it later."""
     try:
         default_storage.delete(path)
-    except Exception as error:  # noqa: BLE001  each kind of storage has its own exceptions
+    except OSError as error:
         logger.warning("the blob %s is not deleted yet: %s", path, error)
         return False
     return True
@@ -55,9 +74,19 @@ def purge_on_commit() -> None:
 
 
 def purge_deleted() -> int:
-    """Delete blobs whose rows are gone; return how many. Idempotent, and safe beside others that do the same."""
-    waiting = list(DeletedBlob.objects.order_by("pk")[:BATCH])
-    gone = [blob.pk for blob in waiting if discard(blob.path)]
+    """Delete blobs whose rows are gone; return how many. Idempotent, and safe beside others that do the same.
+
+    Ends with the first that the storage does not delete, which waits behind the others, and after PURGE_S.
+    """
+    limit = time.monotonic() + PURGE_S
+    gone = []
+    for blob in DeletedBlob.objects.order_by("created_at", "pk")[:BATCH]:
+        if not discard(blob.path):
+            DeletedBlob.objects.filter(pk=blob.pk).update(created_at=Now())
+            break
+        gone.append(blob.pk)
+        if time.monotonic() > limit:
+            break
     DeletedBlob.objects.filter(pk__in=gone).delete()
     return len(gone)
 

@@ -22,6 +22,7 @@ from tests import (
     reruns,
 )
 from tests import services as test_services
+from tests.object_store import ObjectStore
 from tests.search_server import SearchServer
 from tests.stack import Stack
 from tests.upstream import Upstream
@@ -123,3 +124,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("sampled")
     for line in lines:
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStore]:
+    store = ObjectStore()
+    store.start()
+    yield store
+    store.close()

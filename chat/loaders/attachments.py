@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.core.files.storage import default_storage
-
 from chat.models.sql.statements import Statement, select_list
 from chat.transcript.entries import Document, Image, TextFile
+from knowledge import blobs
 from knowledge.models import FileKind
 
 logger = logging.getLogger(__name__)
@@ -38,8 +37,7 @@ class _FileRow(NamedTuple):
     def as_image(self) -> Image:
         """Without an address if its content cannot be read."""
         try:
-            with default_storage.open(self.content) as content:
-                encoded = b64encode(content.read()).decode()
+            encoded = b64encode(blobs.read_whole(self.content)).decode()
         except OSError as error:
             logger.warning("file %s: its content cannot be read: %s", self.id, error)
             return Image(str(self.id), self.name, "", 0, 0)

@@ -6,11 +6,15 @@ Idempotent, and safe beside live workers and other sweepers.
 import logging
 from datetime import timedelta
 from itertools import takewhile
+from threading import Thread
 from typing import Final
 
+import psycopg
+from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.events import files as file_events
+from chat.infrastructure.threads import with_connection
 from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper.repairs import attempt_repair
@@ -54,6 +58,23 @@ class BlobKeeper:
 
     def __init__(self) -> None:
         self._next_at = 0.0
+        self._thread: Thread | None = None
+
+    def tend(self, now_s: float) -> None:
+        """Purge in a thread, unless that still runs: the runs of dead workers do not wait for a storage that is slow."""
+        if self._thread and self._thread.is_alive():
+            return
+        self._thread = Thread(target=self._purge_in_thread, args=(now_s,), name="blobs", daemon=True)
+        self._thread.start()
+
+    def _purge_in_thread(self, now_s: float) -> None:
+        try:
+            purged = with_connection(self.purge, now_s)
+        except (psycopg.Error, DatabaseError) as error:
+            logger.warning("Postgres is unreachable, contents of files wait: %s", error)
+        else:
+            if purged:
+                logger.info("deleted: %s contents of files", purged)
 
     def purge(self, now_s: float) -> int:
         """Return how many were deleted. now_s: monotonic clock."""

@@ -73,14 +73,12 @@ class Sweeper:
         purged = self._purger.purge(now)
         versions = self._version_purger.purge(now)
         self._upkeep.tend(now)
-        blobs = self._blob_keeper.purge(now)
+        self._blob_keeper.tend(now)
         close_old_connections()
         if purged:
             logger.info("purged: %s requests to models", purged)
         if versions:
             logger.info("purged: %s versions of prompts", versions)
-        if blobs:
-            logger.info("deleted: %s contents of files", blobs)
         if str(report):
             logger.info("swept: %s", report)
 

@@ -74,9 +74,9 @@ def _save_thumbnail(picture: Image.Image, target: Path, profile: bytes | None) -
         picture = picture.point(lambda level: level * (1 / 256)).convert("L")
     if picture.mode == "CMYK" or len(profile or b"") > _MAX_THUMBNAIL_PROFILE:
         profile = None
-    small = picture.convert(_full_mode(picture))
-    small.info = {}
-    small.save(target, "WEBP", quality=_THUMBNAIL_QUALITY, icc_profile=profile)
+    picture = picture.convert(_full_mode(picture))
+    picture.info = {}
+    picture.save(target, "WEBP", quality=_THUMBNAIL_QUALITY, icc_profile=profile)
 
 
 def _full_mode(picture: Image.Image) -> str:

@@ -221,9 +221,9 @@ class File(models.Model):
     def extend_lease(self) -> bool:
         return bool(self._as_held().update(lease_until=Now() + LEASE))
 
-    def release(self) -> bool:
-        """Return the file to the queue."""
-        return bool(self._as_held().update(lease_until=None, queued_at=Now()))
+    def release(self, delay: timedelta = timedelta()) -> bool:
+        """Return the file to the queue, from where the sweeper has it claimed `delay` later."""
+        return bool(self._as_held().update(lease_until=None, queued_at=Now() + delay))
 
     def take_from_dead_worker(self) -> bool:
         """Return the file to the queue and count the failure. The caller has checked `has_failures_left`."""

@@ -1,9 +1,11 @@
 """Views of files: upload, list, read, delete, download."""
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any, Final, cast
 
-from django.core.files.storage import default_storage
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -29,7 +31,8 @@ from web.rest.response_schemas import ResponseSchema
 from web.rest.streaming import adapt_chunks
 from web.rest.uploads import store_upload
 
-_CHUNK_BYTES: Final = 64 * 1024
+logger = logging.getLogger(__name__)
+
 _SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -140,11 +143,8 @@ class FileThumbnailView(StrictAPIView):
 
 def _thumbnail(file: File) -> HttpResponse:
     headers = {**_SAFE_HEADERS, "Content-Type": "image/webp", "Content-Disposition": "inline"}
-    try:
-        with default_storage.open(file.thumbnail) as content:
-            return HttpResponse(content.read(), headers=headers)
-    except FileNotFoundError:
-        raise ApiError("file_not_found") from None
+    with _storage_errors():
+        return HttpResponse(blobs.read_whole(file.thumbnail), headers=headers)
 
 
 def _checked(form: dict[str, Any]) -> UploadedContent:
@@ -179,16 +179,26 @@ def _stored_size(file: File) -> int:
     """The bytes of the content. Raises ApiError if it is not in the storage."""
     if not file.content:
         raise ApiError("file_not_found")
+    with _storage_errors():
+        return blobs.size(str(file.content.name))
+
+
+@contextmanager
+def _storage_errors() -> Iterator[None]:
     try:
-        return default_storage.size(str(file.content.name))
+        yield
     except FileNotFoundError:
         raise ApiError("file_not_found") from None
+    except OSError as error:
+        logger.error("a content cannot be read: %s", error)  # noqa: TRY400  the storage is down, not this code
+        raise ApiError(
+            "file_storage_unavailable", "Files cannot be read at the moment. Try again later."
+        ) from None
 
 
 def _read(file: File, part: ByteRange) -> Iterator[bytes]:
-    with default_storage.open(str(file.content.name)) as content:
-        content.seek(part.start)
-        left = part.stop - part.start
-        while left and (data := content.read(min(_CHUNK_BYTES, left))):
-            left -= len(data)
-            yield data
+    """Raises ApiError now, before anything is sent, if the storage does not answer."""
+    chunks = blobs.read(str(file.content.name), part.start, part.stop)
+    with _storage_errors():
+        first = next(chunks, b"")
+    return chain((first,), chunks)
