@@ -37,7 +37,8 @@ export class DraftFiles {
     this.listener = listener;
     this.status = /** @type {HTMLElement} */ (form.querySelector("[data-file-status]"));
     const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
-    this.cards = new FileCards(form.querySelector("[data-files]"), actions, listener.left);
+    this.list = /** @type {HTMLElement} */ (form.querySelector("[data-files]"));
+    this.cards = new FileCards(this.list, actions, listener.left);
     this.kept = new KeptUploads(form.dataset.user);
     /** @type {string|null} */
     this.session = null;
@@ -174,6 +175,7 @@ export class DraftFiles {
     this.stopWaiting();
     if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
     this.#open.add(files.slice(0, Math.max(0, room)));
+    this.list.scrollTop = this.list.scrollHeight;
   }
 
   /** @param {string} key */

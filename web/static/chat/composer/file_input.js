@@ -20,6 +20,8 @@ export class FileInput {
     // On the whole page: the browser would open the dropped file instead.
     addEventListener("dragover", (event) => this.#over(event));
     addEventListener("drop", (event) => this.#drop(event));
+    // Before other targets of drops, which stop the event.
+    for (const type of /** @type {const} */ (["dragover", "drop"])) addEventListener(type, () => this.#mark(false), true);
     addEventListener("dragleave", (event) => event.relatedTarget === null && this.#mark(false));
   }
 
@@ -34,8 +36,7 @@ export class FileInput {
 
   /** @param {DragEvent} event */
   #over(event) {
-    if (!hasFiles(event)) return;
-    if (event.defaultPrevented) return this.#mark(false); // over another target
+    if (!hasFiles(event) || event.defaultPrevented) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = isCovered() ? "none" : "copy";
     this.#mark(!isCovered());
@@ -43,7 +44,6 @@ export class FileInput {
 
   /** @param {DragEvent} event */
   #drop(event) {
-    this.#mark(false);
     if (!hasFiles(event) || event.defaultPrevented) return;
     event.preventDefault();
     if (!isCovered()) this.#take(event.dataTransfer.files);

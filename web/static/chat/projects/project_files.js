@@ -7,6 +7,7 @@ import { FileCards } from "../files/file_card.js";
 import { entryOfInfo } from "../files/file_entry.js";
 import { announcement, tokenText } from "../files/file_texts.js";
 import { FileUploads } from "../files/file_uploads.js";
+import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../server/files_api.js";
 import { fitText } from "./fit_text.js";
@@ -58,7 +59,7 @@ export class ProjectFiles {
 
   /** Cards are kept by file, and each project has its own. */
   #newCards() {
-    const actions = { retry: (/** @type {string} */ key) => this.#open.uploads.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
+    const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.uploads.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
     this.list.replaceChildren();
     this.cards = new FileCards(this.list, actions, () => this.button.focus());
   }
