@@ -246,7 +246,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_sent(reader: Reader) -
     page.on("request", lambda request: sent.append(request.method))
     page.evaluate(DROP_LARGE, ["sea.mov", "x", 25 * 2**20 + 1])
     card = expect_state(page, "sea.mov", "failed")
-    expect(note(card)).to_have_text("This file is too large. Pick a smaller one, or a part of it.")
+    expect(note(card)).to_have_text("This file is larger than 25 MiB. Pick a smaller one, or a part of it.")
     assert "POST" not in sent
 
 

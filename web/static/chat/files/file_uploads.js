@@ -49,7 +49,7 @@ export class FileUploads {
   upload(key, file) {
     const entry = entryOfUpload(key, file);
     const code = file.size === 0 ? "file_empty" : file.size > this.options.maxBytes ? "file_too_large" : "";
-    if (code) return this.put(failedEntry(entry, { code, status: 400 }));
+    if (code) return this.put(failedEntry(entry, { code, status: 400, max: this.options.maxBytes }));
     this.contents.set(key, file);
     this.put(entry);
     if (entry.kind === "image") void this.#addThumbnail(key, file);

@@ -3,7 +3,7 @@
 /** @import {Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
-  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, max?: number, resetsAt?: string}} [more] max: of a quota; resetsAt: of a daily limit */
+  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, max?: number, resetsAt?: string}} [more] max: of a quota or a size; resetsAt: of a daily limit */
   constructor(status, code, message, { requestId = "", max, resetsAt } = {}) {
     super(message);
     this.requestId = requestId;
@@ -96,7 +96,7 @@ export async function call(method, path, body) {
 
 /** @param {{status: number, statusText: string}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
 export function refusal({ status, statusText }, answer, requestId) {
-  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max, resetsAt: answer?.resets_at });
+  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
