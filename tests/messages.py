@@ -126,8 +126,8 @@ def refresh(domain: str) -> int:
 
 
 def _is_translated(message: Message) -> bool:
-    """In all its plural forms."""
-    forms = (message.string,) if isinstance(message.string, str) else message.string
+    """In all its plural forms. A text that was never in the catalog has none."""
+    forms = message.string if isinstance(message.string, tuple | list) else (message.string,)
     return all(forms)
 
 
