@@ -161,7 +161,7 @@ def test_an_upload_whose_content_a_reload_lost_says_so(reader: Reader) -> None:
         card = expect_state(page, "tides.txt", "failed")
         held.pop(0).abort()
     expect(note(card)).to_have_text("The upload was interrupted. Remove this file and attach it again.")
-    card.get_by_role("button", name="Remove").click()
+    card.get_by_role("button", name="Remove:").click()
     page.reload()
     reader.wait_until_ready()
     expect(cards(page)).to_have_count(0)
@@ -194,7 +194,7 @@ def test_a_removed_file_is_deleted_and_focus_goes_on(reader: Reader) -> None:
     attach(reader, TIDES, ("gone.txt", "text/plain", b"Gone."))
     assert "gone.txt" in stored(reader)
     with page.expect_response(lambda response: response.request.method == "DELETE") as deleted:
-        expect_state(page, "gone.txt", "ready").get_by_role("button", name="Remove").press("Enter")
+        expect_state(page, "gone.txt", "ready").get_by_role("button", name="Remove:").press("Enter")
     assert deleted.value.status == 204
     assert "gone.txt" not in stored(reader)
     expect(cards(page)).to_have_count(1)
@@ -212,7 +212,7 @@ def test_a_cancelled_upload_leaves_nothing(reader: Reader) -> None:
     with held_uploads(page) as held:
         drop(page, ("never.txt", "text/plain", b"Never."))
         card = expect_state(page, "never.txt", "uploading")
-        card.get_by_role("button", name="Remove").click()
+        card.get_by_role("button", name="Remove:").click()
         expect(cards(page)).to_have_count(0)
         held.pop().abort()
     assert "never.txt" not in stored(reader)

@@ -6,7 +6,6 @@
 import { ApiError, newRequestId } from "../server/api.js";
 import { deleteFile, readFile, uploadFile } from "../server/files_api.js";
 import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
-import { localThumbnail } from "./local_thumbnail.js";
 
 /** @import {FileEntry} from "./file_entry.js" */
 /** @import {FileInfo} from "../types.js" */
@@ -153,6 +152,7 @@ export class FileUploads {
 
   /** @param {string} key @param {File} file */
   async #addThumbnail(key, file) {
+    const { localThumbnail } = await import("./local_thumbnail.js");
     const picture = await localThumbnail(file);
     const entry = this.entryOf(key);
     if (entry && picture) this.put({ ...entry, picture });

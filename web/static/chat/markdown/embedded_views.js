@@ -64,7 +64,10 @@ export class EmbeddedViews {
   }
 }
 
-/** @param {Source} one @param {Source|undefined} other */
+/** Whether their chips are the same: one that stays keeps focus when the stored answer replaces the streamed one. @param {Source} one @param {Source|undefined} other */
 function isSame(one, other) {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+  return one === other || (other !== undefined && key(one) === key(other));
 }
+
+/** @param {Source} source */
+const key = ({ number, document_id, title, url }) => JSON.stringify([number, document_id, title, url || ""]);
