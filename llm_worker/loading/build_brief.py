@@ -89,7 +89,8 @@ def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -
     )
     if not stores_blocks:
         branch = branch.without_blocks()  # stored for a previous agent of the session
-    return build_project_context(run, around.project.whole, branch, in_the_branch=stores_blocks)
+    context = build_project_context(run, around.project.whole, branch, in_the_branch=stores_blocks)
+    return replace(context, text=around.project_note) if around.project_note else context
 
 
 def can_continue(run: Run) -> bool:

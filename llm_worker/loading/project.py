@@ -6,7 +6,7 @@ otherwise they move with the latest message. Reads and writes the database.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from chat.loaders.attachments import load_project_files, measure_project_files
@@ -16,6 +16,12 @@ from chat.transcript.tokens import PROJECT_SHARE, count_tokens
 from llm_worker.loading.branch import Branch
 from llm_worker.request.documents import render_provided
 from llm_worker.request.message import TOKENS_PER_MESSAGE
+
+# In place of the documents, for a model that has neither room for them nor tools: it could only guess, and not know it.
+NOT_SHOWN: Final = (
+    "The files of this chat's project are not shown to you: they are too long, and you have no tool to search them. "
+    "Say so if the question may be about them."
+)
 
 
 class ProjectFiles(NamedTuple):

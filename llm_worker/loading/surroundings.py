@@ -13,7 +13,7 @@ from chat.prompts.definition import base_prompt, base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
-from llm_worker.loading.project import ProjectFiles, estimate_project_tokens, load_project
+from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
 from llm_worker.request.message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import AgentPrompt, SystemPrompts, build_system_prompts
 from llm_worker.request.tokens import estimate_tokens
@@ -84,10 +84,15 @@ class Surroundings:
         project = self.run.turn.session.project_id
         return load_project(project, self._window(self.chosen)) if project else ProjectFiles()
 
+    @property
+    def project_note(self) -> str:
+        """What a model is told of a project that it can neither be shown nor search; mostly empty."""
+        return NOT_SHOWN if self.project.are_searched and not self.config.supports_tools else ""
+
     @cached_property
     def history_window(self) -> int:
         """Tokens of a request that are left for the summary, the messages after it and the question."""
-        beside = _tokens(self.dynamic_context)
+        beside = _tokens(self.dynamic_context) + _tokens(self.project_note)
         if self.project.whole and not self._stores_blocks:
             beside += estimate_project_tokens(self.project.whole)
         return self._window(self.tools, beside)

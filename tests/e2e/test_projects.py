@@ -265,7 +265,10 @@ class TestSearching:
         assert "no longer available" in text_of(message_of(request, "TR"))
         assert tools_of(request) == ["read_file", "search_project"]
 
-    async def test_a_model_without_tools_is_offered_none(self, chat: FileChat) -> None:
+    async def test_a_model_without_tools_is_told_that_it_is_shown_nothing(self, chat: FileChat) -> None:
         await open_with(chat, await self.project(chat))
         await chat.turn(models=["toolless"])
-        assert (letters(chat.request()), tools_of(chat.request())) == ("S U1", [])
+        [_, told, question] = map(text_of, chat.request().messages)
+        assert told.startswith("The files of this chat's project are not shown to you")
+        assert question.startswith("Question 1")
+        assert tools_of(chat.request()) == []

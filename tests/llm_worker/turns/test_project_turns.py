@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile
 from chat.models import ModelConfig, Run, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import File, Project
+from llm_worker.loading.project import NOT_SHOWN
 from tests import factories
 from tests.llm_worker.outcomes import ended
 
@@ -164,14 +165,18 @@ class TestTheFitOfAProject:
         talk(session, "One")
         assert (seen(upstream.requests[-1])[1:], tools_of(upstream.requests[-1])) == (["One"], [])
 
-    def test_a_model_without_tools_is_shown_nothing(
+    def test_a_model_without_tools_is_told_that_it_is_shown_nothing(
         self, client: Any, alice: Any, talk: Any, upstream: Any
     ) -> None:
         ModelConfig.objects.update(supports_tools=False)
-        session, _ = session_in(client, alice, LEVELS)
+        session, _ = session_in(client, alice, LEVELS, instructions="Name the Moon.")
         [run] = talk(session, "One", models=["small"])
         ended(run, "completed")
-        assert (seen(upstream.requests[-1])[1:], tools_of(upstream.requests[-1])) == (["One"], [])
+        assert seen(upstream.requests[-1])[1:] == ["Name the Moon.", NOT_SHOWN, "One"]
+        assert tools_of(upstream.requests[-1]) == []
+        assert "Citations" not in seen(upstream.requests[-1])[0]
+        talk(session, "Two", models=["large"])
+        assert NOT_SHOWN not in seen(upstream.requests[-1]), "the next model has room for it"
 
 
 class TestTheResearchAgentInAProject:
