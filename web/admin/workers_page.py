@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import permission_required
-from django.db.models import Count, Min, Q, Value
+from django.db.models import Count, Min, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,8 +17,9 @@ from chat.metrics import tally
 from chat.metrics.counters import REPAIRS, SLOW_CLOSES, SWEEPS, TAKEOVERS, TASKS_DROPPED
 from chat.models import Compression, ModelConfig, Run
 from chat.protocol.states import Status
-from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE
+from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
 from chat.runs import task_queue
+from knowledge.models import File, FileStatus
 from web.admin.worker_rows import list_workers
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
@@ -72,9 +73,13 @@ def _load_queues() -> list[dict[str, Any]]:
             oldest=Now() - Min("queued_at", filter=ready),
         )
     }
-    queued_compressions = Compression.objects.filter(status="queued").order_by()
-    waiting = queued_compressions.aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
-    rows[COMPRESSION_QUEUE] = (waiting["number"], 0, waiting["oldest"])
+    others: dict[str, QuerySet[Any]] = {
+        COMPRESSION_QUEUE: Compression.objects.filter(status="queued"),
+        INGEST_QUEUE: File.objects.filter(status=FileStatus.PROCESSING, lease_until__isnull=True),
+    }
+    for name, queued_rows in others.items():
+        waits = queued_rows.order_by().aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
+        rows[name] = (waits["number"], 0, waits["oldest"])
     names = {DEFAULT_QUEUE, *rows, *ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()}
     none = (0, 0, None)
     return [

@@ -15,6 +15,7 @@ from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
 from chat.metrics.tally import Tally
 from chat.models import Run
+from knowledge.models import File
 from tests import broker, factories
 from web.admin import charts
 
@@ -92,6 +93,18 @@ def test_queues_tell_what_waits_in_the_database_and_at_the_broker(run: Run) -> N
     shown = factories.staff_client("view_run").get(reverse("admin:workers")).context["queues"]
     [queue] = [one for one in shown if one["name"] == "llm"]
     assert (queue["waiting"], queue["blocked"], queue["messages"]) == (1, 0, len(broker.queued_run_ids()))
+    assert queue["oldest"].total_seconds() >= 90
+
+
+def test_files_that_wait_to_be_read_are_a_queue_as_well(run: Run) -> None:
+    owner = run.turn.session.owner
+    since = timezone.now() - timedelta(seconds=90)
+    _, held = (File.objects.create(owner=owner, name=name, queued_at=since) for name in ("a", "b"))
+    assert File.objects.claim(held.pk)
+    File.objects.create(owner=owner, name="c", status="ready")
+    shown = factories.staff_client("view_run").get(reverse("admin:workers")).context["queues"]
+    [queue] = [one for one in shown if one["name"] == "ingest"]
+    assert (queue["waiting"], queue["blocked"]) == (1, 0)
     assert queue["oldest"].total_seconds() >= 90
 
 
