@@ -3,7 +3,7 @@
 Not in web/admin/: Django creates the site before it imports the models.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -13,9 +13,6 @@ from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
 from web.admin_overviews import OVERVIEWS, PERMISSION
-
-# Where Django's name of an app says nothing to staff.
-APP_NAMES: Final = {"knox": _("API tokens"), "knowledge": _("Files and projects")}
 
 
 class Site(admin.AdminSite):
@@ -68,7 +65,8 @@ class Site(admin.AdminSite):
             super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "chat"
         )
         for app in apps:
-            app["name"] = APP_NAMES.get(app["app_label"], app["name"])
+            if app["app_label"] == "knox":
+                app["name"] = _("API tokens")
         if request.user.has_perm(PERMISSION):
             for app in apps:
                 if app["app_label"] == "chat":

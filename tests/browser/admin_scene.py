@@ -21,7 +21,22 @@ TIDES = (
 )
 SUN = "The Sun does the same, at less than half the strength: spring tides when it helps, neap tides when it does not."
 # Pages without a screenshot; only tests visit them.
-WITHOUT_SCREENSHOT = ("failed", "runs")
+WITHOUT_SCREENSHOT = ("failed", "runs", "files", "file", "broken", "project")
+# A project of alice with two files, of which one could not be read, and a session; prints their ids.
+FILES = """
+from django.contrib.auth import get_user_model
+from chat.models import Session
+from knowledge.models import Extraction, File, FileKind, Project
+alice = get_user_model().objects.get(username="alice")
+project = Project.objects.create(owner=alice, name="Tides of Hamburg", instructions="Name the Moon.")
+Session.objects.start(alice, title="When is low water?", project=project)
+given = {"owner": alice, "project": project, "size_bytes": 48_211}
+file, broken = (File.objects.create(name=name, **given) for name in ("tide-table-2026.txt", "harbour.pdf"))
+text = "".join(f"Day {day}: low water at {day % 12}:{day % 60:02}, {day % 7} dm\\n" for day in range(1, 400))
+File.objects.claim(file.pk).end_ready(Extraction(FileKind.TEXT, "text/plain", text, len(text) // 3))
+File.objects.claim(broken.pk).end_failed("document_encrypted")
+print(project.pk, file.pk, broken.pk)
+"""
 TALL_PX = 1300
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -65,7 +80,15 @@ def play(stack: Stack, pace_s: float = 0) -> Scene:
     """
     headers = {"Authorization": f"Token {stack.manage('create_token', 'alice').strip()}"}
     with httpx2.Client(base_url=f"{stack.base_url}/api/", headers=headers, trust_env=False) as http:
-        return _play_with(Alice(http), stack.upstream, pace_s)
+        scene = _play_with(Alice(http), stack.upstream, pace_s)
+    project, file, broken = stack.manage("shell", "-v", "0", "-c", FILES).split()[-3:]
+    of_files = {
+        "files": "knowledge/file/",
+        "file": f"knowledge/file/{file}/change/",
+        "broken": f"knowledge/file/{broken}/change/",
+        "project": f"knowledge/project/{project}/change/",
+    }
+    return Scene(scene.pages | of_files)
 
 
 def _play_with(alice: Alice, upstream: Upstream, pace_s: float) -> Scene:

@@ -13,7 +13,20 @@ from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
-OURS = ("tree", "run", "failed", "cycle", "usage", "workers", "search", "runs")
+OURS = (
+    "tree",
+    "run",
+    "failed",
+    "cycle",
+    "usage",
+    "workers",
+    "search",
+    "runs",
+    "files",
+    "file",
+    "broken",
+    "project",
+)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@
 No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
 """
 
+from django.apps import apps
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
@@ -41,5 +43,6 @@ __all__ = [
     "tool_calls",
 ]
 
+apps.get_app_config("knowledge").verbose_name = _("Files and projects")
 # Every table that has a page, and those shown only inside another's page.
 translate_names(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001
