@@ -2,7 +2,8 @@
 
 Celery's warm shutdown waits for the processes of its pool without telling them. Here they see the end of a pipe, which the
 main process closes when it is told to end. A SIGTERM that reaches a process of the pool itself (service managers send it to all of
-them) begins its drain too, and ends the process when its file is back in the queue.
+them) begins its drain too, and ends the process when its file is back in the queue. Where pools do not fork (macOS), that is the
+only way.
 """
 
 import os
@@ -18,6 +19,7 @@ from celery.signals import worker_init, worker_process_init, worker_shutting_dow
 # The ends of the pipe: every process of the pool reads, the main process alone holds the one to write.
 _read_end: int | None = None
 _write_end: int | None = None
+_main_process = 0
 _is_terminated = threading.Event()
 
 
@@ -46,14 +48,25 @@ def terminated_afterwards() -> Iterator[None]:
 
 @worker_init.connect
 def open_pipe(**_: Any) -> None:
-    global _read_end, _write_end
+    global _read_end, _write_end, _main_process
     _read_end, _write_end = os.pipe()
+    _main_process = os.getpid()
+
+
+@worker_process_init.connect
+def leave_the_end_to_the_main_process(**_: Any) -> None:
+    """Only in a process that was forked: a pool without processes sends this signal as well."""
+    if os.getpid() != _main_process:
+        _close_write_end()
 
 
 @worker_shutting_down.connect
-@worker_process_init.connect
-def close_pipe(**_: Any) -> None:
-    """In the main process: begin the drain. In a process of the pool: leave the end of the pipe to the main process."""
+def begin(**_: Any) -> None:
+    """In the main process, on SIGTERM."""
+    _close_write_end()
+
+
+def _close_write_end() -> None:
     global _write_end
     if _write_end is not None:
         os.close(_write_end)
