@@ -1,10 +1,15 @@
-"""A5: what one request may hold in memory. Imports as large as they may be, and exports of what no import may be."""
+"""A5: what one request may hold in memory. Imports as large as they may be, and exports of what no import may be.
+
+With files as well, of which one chunk at a time is in memory.
+"""
 
 import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +26,30 @@ MIB = 1024 * 1024
 # Above what the process holds anyway. A decoded value takes about 200 bytes, however short it is.
 GROWTH_MIB = 300
 EXPORT_GROWTH_MIB = 200
+# Of hundreds of MiB of files.
+FILES_GROWTH_MIB = 64
+FILE_BYTES = 25 * MIB
+SPACES = b" " * MIB
+# In a session of alice's, one question with 50 files; their contents are holes on the disk.
+FIFTY_FILES = f"""
+from django.conf import settings
+from django.contrib.auth.models import User
+from chat.models import ChatMessage, MessageFile, Session
+from knowledge.models import File
+alice = User.objects.get(username="alice")
+session = Session.objects.start(alice, title="Fifty files")
+question = ChatMessage.objects.create(session=session, parent=session.leaf, parent_role="root", role="user", text="?")
+folder = settings.MEDIA_ROOT / "files"
+folder.mkdir(parents=True, exist_ok=True)
+for number in range(50):
+    file = File(owner=alice, name=f"{{number}}.txt", size_bytes={FILE_BYTES}, status="ready")
+    file.content.name = f"files/{{file.pk}}"
+    file.save()
+    MessageFile.objects.create(message=question, file=file, position=number, number=number + 1)
+    with (folder / str(file.pk)).open("wb") as content:
+        content.truncate({FILE_BYTES})
+print(session.pk)
+"""
 AT = "2026-01-01T00:00:00Z"
 
 
@@ -104,6 +133,26 @@ SHAPES = {
 }
 
 
+def archive_of(path: Path, contents: int, method: int) -> None:
+    """So many files of 25 MiB, and beside them the manifest of a chat as large as it may be."""
+    digest = sha256()
+    for _ in range(25):
+        digest.update(SPACES)
+    files = [
+        {"name": f"{n}.txt", "entry": f"files/{n}", "sha256": digest.hexdigest(), "size": FILE_BYTES}
+        for n in range(1, contents + 1)
+    ]
+    messages = SHAPES["many calls"]()
+    messages[0]["files"] = files
+    manifest = json.loads(file_of(messages)) | {"version": 3}
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for file in files:
+            with archive.open(str(file["entry"]), "w") as entry:
+                for _ in range(25):
+                    entry.write(SPACES)
+
+
 async def send(client: Client, body: bytes) -> int:
     answer = await client.http.post(
         "/api/sessions/import/", content=body, headers={"Content-Type": "application/json"}, timeout=300
@@ -163,3 +212,46 @@ async def test_an_export_of_a_huge_session_holds_a_part_of_it(
     print(f"export {query}: {length / MIB:.1f} MiB, peak {before} -> {peak_mib(pid)} MiB")
     assert length > 1 * MIB
     assert peak_mib(pid) - before < EXPORT_GROWTH_MIB
+
+
+async def test_an_export_of_fifty_files_holds_a_chunk_of_them(cluster: Cluster) -> None:
+    session = cluster.stack.manage("shell", "-v", "0", "-c", FIFTY_FILES).strip()
+    pid = cluster.stack.processes["web"].pid
+    async with Client.login(cluster.stack.base_url, "alice", "alice") as client:
+        await client.call("GET", f"sessions/{session}/")
+        before, length = peak_mib(pid), 0
+        path, query = f"/api/sessions/{session}/export/", {"as": "zip"}
+        async with client.http.stream("GET", path, params=query, timeout=300) as answer:
+            assert answer.status_code == 200
+            async for chunk in answer.aiter_bytes():
+                length += len(chunk)
+        await client.call("DELETE", f"sessions/{session}/", status=204)
+    print(f"export of files: {length / MIB:.0f} MiB, peak {before} -> {peak_mib(pid)} MiB")
+    assert length > 50 * FILE_BYTES
+    assert peak_mib(pid) - before < FILES_GROWTH_MIB
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED], ids=["stored", "deflated"])
+async def test_an_import_of_files_holds_its_manifest_and_a_chunk(
+    cluster: Cluster, tmp_path: Path, method: int
+) -> None:
+    path = tmp_path / "chat.zip"
+    archive_of(path, 9, method)
+    pid = cluster.stack.processes["web"].pid
+
+    async def pieces() -> AsyncIterator[bytes]:
+        with path.open("rb") as archive:
+            while piece := archive.read(MIB):
+                yield piece
+
+    async with Client.login(cluster.stack.base_url, "bob", "bob") as client:
+        await client.new_session()
+        before = peak_mib(pid)
+        headers = {"Content-Type": "application/zip", "Content-Length": str(path.stat().st_size)}
+        answer = await client.http.post(
+            "/api/sessions/import/", content=pieces(), headers=headers, timeout=300
+        )
+        assert answer.status_code == 201, answer.text
+        await client.call("DELETE", f"sessions/{answer.json()['id']}/", status=204)
+    print(f"import of files: {path.stat().st_size / MIB:.0f} MiB, peak {before} -> {peak_mib(pid)} MiB")
+    assert peak_mib(pid) - before < GROWTH_MIB + FILES_GROWTH_MIB
