@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from knowledge import search
 from knowledge.models import File, FilePassage, Project
 from knowledge.search import search_project
 from tests import factories
@@ -106,3 +107,48 @@ def test_searches_side_by_side_store_each_passage_once(project: Project) -> None
     positions = list(FilePassage.objects.values_list("position", flat=True))
     assert positions == list(range(len(positions)))
     connections.close_all()
+
+
+def test_a_text_whose_passages_are_incomplete_is_found_after_the_next_search_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = add(
+        project, "tides.txt", "Seals sleep here.\n\n" + FILLER * 4 + "\n\nSpring tides follow the new moon."
+    )
+    monkeypatch.setattr(search, "BATCH", 2)
+    store, calls = search._store_batch, iter(range(9))
+
+    def die_after_two(*args: Any) -> bool:
+        if next(calls) == 2:
+            raise ConnectionResetError
+        return store(*args)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(search, "_store_batch", die_after_two)
+        with pytest.raises(ConnectionResetError):
+            names(project, "new moon")
+    places = FilePassage.objects.filter(file=file).order_by("position").values_list("position", flat=True)
+    begun = list(places)
+    assert begun
+    assert 0 not in begun
+    with monkeypatch.context() as idle:
+        idle.setattr(search, "_store_missing_passages", lambda *_: None)
+        assert names(project, "new moon") == []
+    assert names(project, "new moon") == names(project, "seals") == ["tides.txt"]
+    assert list(places.all()) == list(range(begun[-1] + 1))
+
+
+def test_passages_of_a_text_that_is_read_again_meanwhile_are_given_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = add(project, "tides.txt", FILLER * 4)
+    monkeypatch.setattr(search, "BATCH", 1)
+    store = search._store_batch
+
+    def read_again_first(*args: Any) -> bool:
+        File.objects.filter(pk=file.pk).update(attempt=1)
+        return store(*args)
+
+    monkeypatch.setattr(search, "_store_batch", read_again_first)
+    assert names(project, "harbour") == []
+    assert not FilePassage.objects.exists()
