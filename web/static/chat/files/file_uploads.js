@@ -152,8 +152,7 @@ export class FileUploads {
 
   /** @param {string} key @param {File} file */
   async #addThumbnail(key, file) {
-    const { localThumbnail } = await import("./local_thumbnail.js");
-    const picture = await localThumbnail(file);
+    const picture = await import("./local_thumbnail.js").then((module) => module.localThumbnail(file)).catch(() => "");
     const entry = this.entryOf(key);
     if (entry && picture) this.put({ ...entry, picture });
   }
