@@ -48,7 +48,7 @@ def caller(windows: Windows, stack: Stack, ingest: None) -> Iterator[Reader]:
 DELETE_ALL = """async () => {
     const headers = { "X-CSRFToken": document.cookie.match(/csrftoken=([^;]+)/)[1] };
     for (const path of ["projects", "sessions"]) {
-        const found = await (await fetch(`/api/${path}/`)).json();
+        const found = await (await fetch(`/api/${path}/?limit=200`)).json();
         for (const { id } of found.results ?? found) await fetch(`/api/${path}/${id}/`, { method: "DELETE", headers });
     }
 }"""
@@ -249,6 +249,65 @@ def test_every_tab_shows_what_another_one_does_with_a_project(reader: Reader, wi
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(there.locator("#title")).to_have_text("New chat")
         expect(row(there, "Moons")).to_have_count(0)
+
+
+def test_instructions_that_are_not_saved_stay_while_something_else_is_shown(reader: Reader) -> None:
+    page = reader.page
+    create(page, "Tides")
+    instruct(page, INSTRUCTIONS)
+    create(page, "Moons")
+    expect(page.get_by_label("Instructions")).to_have_value("")
+    page.get_by_label("Instructions").fill("Not saved")
+    row(page, "Tides").get_by_role("link").click()
+    expect(page.get_by_label("Instructions")).to_have_value(INSTRUCTIONS)
+    expect(page.get_by_role("button", name="Save")).to_be_hidden()
+    page.go_back()
+    expect(page.get_by_label("Instructions")).to_have_value("Not saved")
+    page.get_by_label("Instructions").press("Control+Enter")
+    expect(page.get_by_role("button", name="Save")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_label("Instructions")).to_have_value("Not saved")
+
+
+FILL = """async (count) => {
+    const headers = { "X-CSRFToken": document.cookie.match(/csrftoken=([^;]+)/)[1], "Content-Type": "application/json" };
+    const body = JSON.stringify({ title: "Filled", project: location.hash.slice("#project/".length) });
+    await Promise.all(Array.from({ length: count }, () => fetch("/api/sessions/", { method: "POST", headers, body })));
+}"""
+
+
+def test_older_chats_of_a_project_come_as_its_page_is_scrolled(reader: Reader) -> None:
+    page = reader.page
+    create(page, "Tides")
+    page.evaluate(FILL, 60)
+    page.reload()
+    expect(chats(page)).to_have_count(50)
+    chats(page).last.scroll_into_view_if_needed()
+    expect(chats(page)).to_have_count(60)
+    expect(page.locator("#project").get_by_role("button", name="Show older chats")).to_be_hidden()
+
+
+def test_a_file_dropped_on_the_files_of_a_project_becomes_one_of_them(reader: Reader) -> None:
+    page = reader.page
+    create(page, "Tides")
+    page.evaluate(DROP, "dropped.txt")
+    expect(card(page, "dropped.txt")).to_have_attribute("data-state", "ready")
+    card(page, "dropped.txt").get_by_role("button", name="dropped.txt").first.click()
+    expect(page.get_by_role("dialog")).to_contain_text("Two tides a day.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#composer .file-card")).to_have_count(0)
+    page.reload()
+    expect(card(page, "dropped.txt")).to_have_attribute("data-state", "ready")
+
+
+DROP = """(name) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["Two tides a day."], name, { type: "text/plain" }));
+    const target = document.querySelector("#project .file-cards").closest("section");
+    for (const type of ["dragenter", "dragover", "drop"]) {
+        target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+}"""
 
 
 def test_the_list_of_projects_is_used_by_keyboard(reader: Reader) -> None:

@@ -2,7 +2,6 @@
 
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
-import { importSession } from "../sessions/session_files.js";
 
 /**
  * @param {HTMLButtonElement} button
@@ -16,7 +15,7 @@ export function attachAccountMenu(button, { logout, failed }) {
     { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
-    { label: t("Import a chat"), icon: "upload", action: () => importSession(failed) },
+    { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
     { label: t("Log out"), icon: "logout", action: () => logout.submit() },
   ]);

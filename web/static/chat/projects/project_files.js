@@ -11,7 +11,7 @@ import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../server/files_api.js";
 import { fitText } from "./fit_text.js";
-import { unlessGone } from "./project_actions.js";
+import { unlessGone } from "./project_dialogs.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {Model, Project} from "../types.js" */
@@ -34,7 +34,7 @@ export class ProjectFiles {
     this.size = h("p", { class: "hint", role: "status" });
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
     this.button = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
-    const head = h("div", { class: "head" }, h("h2", {}, t("Files")), this.button, this.input);
+    const head = h("div", { class: "line" }, h("h2", {}, t("Files")), this.button, this.input);
     this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size);
     this.#takeDrops();
   }
@@ -121,8 +121,7 @@ export class ProjectFiles {
   #takeDrops() {
     const over = (/** @type {DragEvent} */ event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      event.stopPropagation(); // the composer takes those beside it
+      event.preventDefault(); // the composer takes what no other element does
       this.element.classList.toggle("over", event.type === "dragover");
       if (event.type === "drop") this.#open.uploads.add([...event.dataTransfer.files]);
     };

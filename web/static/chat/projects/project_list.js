@@ -26,7 +26,7 @@ export class ProjectList {
     this.toggle = h("button", { type: "button", class: "fold", "aria-controls": this.list.id, onclick: () => this.#fold() }, icon("chevronRight"), t("Projects"));
     const label = t("New project");
     const create = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => actions.create() }, icon("plus"));
-    nav.append(h("div", { class: "head" }, h("h2", {}, this.toggle), create), this.list);
+    nav.append(h("div", { class: "line" }, h("h2", {}, this.toggle), create), this.list);
     onListKeys(this.list, { rename: (id) => this.#act(id, (project) => actions.rename(project)), remove: (id) => this.#act(id, (project) => actions.remove(project)) });
     this.list.addEventListener("focusin", (event) => this.#moveTabStop(idOf(event.target)));
     this.#showFolded();

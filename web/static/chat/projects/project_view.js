@@ -23,7 +23,8 @@ export class ProjectView {
     this.instructions = new InstructionsForm(page.save);
     this.files = new ProjectFiles(page);
     this.chats = new ProjectChats(element, page.chats, page.failed);
-    element.append(this.chats.element, this.instructions.element, this.files.element);
+    // The chats last: they may be many.
+    element.append(this.instructions.element, this.files.element, this.chats.element);
   }
 
   /** @param {Project} project */

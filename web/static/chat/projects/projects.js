@@ -3,9 +3,9 @@
 import { ProjectActions } from "./project_actions.js";
 import { ProjectList } from "./project_list.js";
 import { ProjectStore } from "./project_store.js";
-import { ProjectView } from "./project_view.js";
 import { changeProject } from "../server/projects_api.js";
 
+/** @import {ProjectView} from "./project_view.js" */
 /** @import {ListActions} from "../sessions/session_list.js" */
 /** @import {Model} from "../types.js" */
 
@@ -29,11 +29,13 @@ export class Projects {
     /** The id of the one whose page is shown. @type {string|null} */
     this.open = null;
     this.store = new ProjectStore({ changed: () => this.#changed(), failed: page.failed });
-    this.actions = new ProjectActions(this.store, { ...page, removed: () => {} });
+    this.actions = new ProjectActions(this.store, page);
     this.list = new ProjectList(parts.nav, this.actions);
     this.list.show([], null);
-    /** Made when the first page is shown. @type {ProjectView|null} */
+    /** Loaded when the first page is shown. @type {ProjectView|null} */
     this.view = null;
+    /** @type {Promise<void>|null} */
+    this.loading = null;
   }
 
   /** The open one, once it is known. */
@@ -67,17 +69,26 @@ export class Projects {
     this.list.show(projects ?? [], this.open);
     const isGone = this.open !== null && projects !== null && !this.current;
     if (isGone) return this.page.gone();
-    this.parts.view.hidden = this.parts.view.hidden || !this.current;
     this.parts.conversation.hidden = this.open !== null;
-    if (this.current) (this.view ??= this.#createView()).show(this.current);
-    else this.view?.hide();
+    if (!this.current) this.view?.hide();
+    else if (this.view) this.view.show(this.current);
+    else this.loading ??= this.#load();
     this.page.changed();
   }
 
-  #createView() {
+  async #load() {
+    const module = await import("./project_view.js").catch(() => /** @type {any} */ (null));
+    this.loading = null;
+    if (!module) return this.page.failed({ status: 0, code: "unreachable" });
+    this.view = this.#createView(module.ProjectView);
+    this.#changed();
+  }
+
+  /** @param {typeof ProjectView} View */
+  #createView(View) {
     const { page } = this;
     const save = (/** @type {string} */ id, /** @type {string} */ instructions) =>
       page.attempt(async () => this.store.put(await changeProject(id, { instructions })));
-    return new ProjectView(this.parts.view, { ...page, chats: page.chats(), save });
+    return new View(this.parts.view, { ...page, chats: page.chats(), save });
   }
 }

@@ -4,7 +4,6 @@ import * as api from "../server/api.js";
 import { ask, askTitle } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { exportSession } from "./session_files.js";
 import { titleOf } from "./session_list.js";
 
 /** @import {Session} from "../types.js" */
@@ -52,4 +51,9 @@ export class SessionActions {
     if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
     if (await this.page.attempt(() => api.deleteSession(session.id))) this.page.removed(session.id);
   }
+}
+
+/** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"|"zip"} kind */
+function exportSession(session, kind) {
+  h("a", { href: `/api/sessions/${session.id}/export/?as=${kind}`, download: "" }).click();
 }

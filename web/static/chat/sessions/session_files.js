@@ -1,4 +1,4 @@
-/** Exports a chat to a file and imports one. */
+/** Imports a chat from a file. */
 
 import { ApiError } from "../server/api.js";
 import { h } from "../elements/element.js";
@@ -6,11 +6,6 @@ import { t } from "../i18n.js";
 import { importFile } from "../server/shares_api.js";
 
 /** @import {Session} from "../types.js" */
-
-/** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"|"zip"} kind */
-export function exportSession(session, kind) {
-  h("a", { href: `/api/sessions/${session.id}/export/?as=${kind}`, download: "" }).click();
-}
 
 /** Asks for a file, imports it and opens the new chat. @param {(error: any) => void} failed */
 export function importSession(failed) {

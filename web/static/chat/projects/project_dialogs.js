@@ -1,0 +1,56 @@
+/** The questions before a project is created, renamed or deleted, and what is done then. Loaded with the first of them. */
+
+import { ask } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { t, tn } from "../i18n.js";
+import { deleteFile } from "../server/files_api.js";
+import { changeProject, createProject, deleteProject } from "../server/projects_api.js";
+import { chooseProject } from "./project_choice.js";
+
+/** @import {Project} from "../types.js" */
+
+/** @returns {Promise<Project|null>} null: cancelled */
+export async function create() {
+  const name = await askName(t("New project"), t("Create"), "");
+  return name ? createProject(name) : null;
+}
+
+/** @param {Project} project @returns {Promise<Project|null>} null: cancelled */
+export async function rename(project) {
+  const name = await askName(t("Rename this project"), t("Rename"), project.name);
+  return name ? changeProject(project.id, { name }) : null;
+}
+
+/** @param {Project} project @returns {Promise<boolean>} false: cancelled */
+export async function remove({ id, name, files }) {
+  const box = h("input", { type: "checkbox", checked: files.length > 0 });
+  const label = tn("Delete its %(count)s file for good", "Delete its %(count)s files for good", files.length);
+  const content = [
+    h("p", {}, t("“%(name)s” and its instructions are deleted. Its chats stay, and go on without them and without its files.", { name })),
+    ...(files.length > 0 ? [h("label", { class: "box" }, box, h("span", {}, label))] : []),
+  ];
+  if (!(await ask(t("Delete this project?"), { yes: t("Delete") }, ...content))) return false;
+  // The files first: if one is not deleted the project is still there to try again.
+  if (box.checked) for (const file of files) await deleteFile(file.id).catch(unlessGone);
+  await deleteProject(id).catch(unlessGone);
+  return true;
+}
+
+/** @param {Project[]} projects @param {string|null} current @returns {Promise<string|Project|null>} an id, or a new project; null: cancelled */
+export async function choose(projects, current) {
+  const chosen = await chooseProject(projects, current);
+  return chosen === "new" ? create() : chosen;
+}
+
+/** @param {string} heading @param {string} yes @param {string} value @returns {Promise<string|null>} null: cancelled, or left empty */
+async function askName(heading, yes, value) {
+  const field = h("input", { type: "text", maxLength: 200, value, "aria-label": t("Name"), placeholder: t("Name"), autocomplete: "off" });
+  const answered = ask(heading, { yes, look: "primary" }, field);
+  field.select();
+  return (await answered) ? field.value.trim() || null : null;
+}
+
+/** Accepts that what is deleted was deleted elsewhere meanwhile. @param {any} error */
+export function unlessGone(error) {
+  if (error.status !== 404) throw error;
+}
