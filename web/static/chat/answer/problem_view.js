@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
 import { runErrorText } from "./status_texts.js";
-import { referenceOf } from "./usage.js";
+import { referenceOf } from "./run_reference.js";
 
 /** @import {RunError} from "../types.js" */
 

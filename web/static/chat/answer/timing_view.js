@@ -3,7 +3,6 @@
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { rowsOf } from "./usage.js";
 import { apiErrorText } from "./status_texts.js";
 
 const GAP_PX = 6;
@@ -50,7 +49,8 @@ export class TimingView {
 
   async #content() {
     try {
-      const rows = rowsOf(await this.readRun(this.run), this.toolsMs);
+      const [run, { rowsOf }] = await Promise.all([this.readRun(this.run), import("./usage.js")]);
+      const rows = rowsOf(run, this.toolsMs);
       return h("dl", {}, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     } catch (error) {
       return h("p", {}, apiErrorText(error));

@@ -2,6 +2,7 @@
 
 import { duration, tenths, whole } from "../elements/durations.js";
 import { language, t, tn } from "../i18n.js";
+import { referenceOf } from "./run_reference.js";
 
 /**
  * @typedef {object} RunUsage  what is shown of a run as REST returns it
@@ -20,7 +21,6 @@ import { language, t, tn } from "../i18n.js";
 /** Below this, a rate is meaningless. */
 const SHORTEST_MS = 50;
 const COST_DIGITS = 2;
-const REFERENCE_DIGITS = 8;
 
 /** @param {RunUsage} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
 export function rowsOf(run, toolsMs = 0) {
@@ -40,9 +40,6 @@ export function rowsOf(run, toolsMs = 0) {
     [t("Reference"), referenceOf(run.id)],
   ]);
 }
-
-/** What a user tells an operator to have an answer looked up: the first digits of its run's id. @param {string} run */
-export const referenceOf = (run) => run.slice(0, REFERENCE_DIGITS);
 
 /** Without those of continuations, which no interruption caused. @param {RunUsage} run */
 const attempts = ({ attempt = 1, continuations = 0 }) => attempt - 2 * continuations;

@@ -1,0 +1,6 @@
+/** How a run is named to its user. */
+
+const REFERENCE_DIGITS = 8;
+
+/** What a user tells an operator to have an answer looked up: the first digits of its run's id. @param {string} run */
+export const referenceOf = (run) => run.slice(0, REFERENCE_DIGITS);
