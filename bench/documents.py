@@ -61,9 +61,8 @@ def _noise(file_format: str, side: int) -> bytes:
     from PIL import Image
 
     pixels = random.Random(side).randbytes(side * side * 3)
-    return documents.saved(
-        lambda target: Image.frombytes("RGB", (side, side), pixels).save(target, file_format)
-    )
+    picture = Image.frombytes("RGB", (side, side), pixels)
+    return documents.saved(lambda target: picture.save(target, file_format))
 
 
 KINDS: Final[dict[str, Callable[[], bytes]]] = {

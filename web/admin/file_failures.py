@@ -13,6 +13,7 @@ from knowledge.models import File, FileStatus
 FAILURES: Final = {
     "file_type_unsupported": _("Files of this type cannot be read."),
     "file_missing": _("The content of the file is gone. Upload it again."),
+    "content_missing": _("The file was imported without its content. Upload it again."),
     "file_unreadable": _("The file could not be read."),
     "document_corrupt": _("The document is damaged, or is not what its name says."),
     "document_encrypted": _("The document is protected by a password."),
