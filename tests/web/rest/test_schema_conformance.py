@@ -35,6 +35,9 @@ from tests.web.rest.generated_requests import World, operation_of, undone
 # The file of a session alone is worth a thousand requests.
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
 SEED: Final = int(os.environ.get("CONFORMANCE_SEED", "91"))
+# Of conversations: operations and statuses that they reach, with so many seeds at most.
+REACHED: Final = (("sessions_delete", 204), ("agents_delete", 204))
+MOST_WALKS: Final = 10
 # Of one operation, besides those at the limits of every value, which are always the same.
 EXAMPLES: Final = int(os.environ.get("CONFORMANCE_EXAMPLES", "10"))
 # By operation, the checks that cannot hold for it, and why.
@@ -145,9 +148,12 @@ def test_what_was_created_is_found_until_it_is_deleted(world: World) -> None:
             )
             seen[operation_of(case), response.status_code] += 1
 
-    hypothesis.seed(SEED)(Conversation).run(settings=settings(SETTINGS, derandomize=False))
-    assert seen["sessions_delete", 204]
-    assert seen["agents_delete", 204]
+    # What one walk reaches changes with every operation of the API.
+    for seed in range(SEED, SEED + MOST_WALKS):
+        hypothesis.seed(seed)(Conversation).run(settings=settings(SETTINGS, derandomize=False))
+        if all(seen[one] for one in REACHED):
+            break
+    assert [one for one in REACHED if not seen[one]] == []
 
 
 def test_the_served_document_is_the_one_that_requests_are_generated_from() -> None:
