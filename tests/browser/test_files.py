@@ -259,7 +259,7 @@ def test_a_file_that_does_not_fit_a_chosen_model_is_marked(reader: Reader) -> No
     expect(note(card)).to_have_text("too large for beta")
     reader.field.fill("Sum it up")
     reader.field.press("Enter")
-    expect(reader.page.get_by_role("alert")).to_contain_text("too large for a model that was picked")
+    expect(reader.page.get_by_role("alert")).to_contain_text("the most that a picked model takes")
     # It came back with its files.
     expect(reader.field).to_have_value("Sum it up")
     expect(cards(reader.page)).to_have_count(2)
