@@ -15,6 +15,7 @@ from csp.constants import NONCE, NONE, SELF
 from config import environment as env
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
+from config.knowledge_settings import *  # noqa: F403
 from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
 
@@ -225,10 +226,7 @@ STORAGES = {
     "default": storage_of("STORAGE_URL"),
     "staticfiles": {"BACKEND": "web.page.static_storage.HashedStaticFiles"},
 }
-MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
-MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 MAX_IMPORT_BYTES = env.whole_number("MAX_IMPORT_BYTES", 256 * 1024 * 1024, low=1, high=2**31 - 1)
-INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "web.page.vendor.VendorFinder",

@@ -9,15 +9,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from django.db import transaction
+from django.db.models import Q
+
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
-from chat.runs.task_queue import enqueue_file
+from chat.runs.task_queue import enqueue_file, enqueue_vectors
 from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
-from knowledge.models import Extraction, File, FileKind
+from knowledge.chunking import split_chunks
+from knowledge.indexing import vectors_wait
+from knowledge.models import Chunk, Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +66,8 @@ def _extract(file_id: str) -> None:
         if has_ended:
             reach("after_file_end")
             file_events.announce_end(file)
+            if vectors_wait():
+                enqueue_vectors()
 
 
 def _read(file: File, folder: Path) -> Outcome:
@@ -115,7 +122,7 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         if outcome.has_picture:
             found = _store_picture(file, folder, found, stored)
         reach("after_picture_stored")
-        is_stored = file.end_ready(found)
+        is_stored = _end_ready(file, found)
     finally:
         if not is_stored:
             for path in stored:
@@ -137,3 +144,16 @@ def _store_picture(file: File, folder: Path, found: Extraction, stored: list[str
 def _store(source: Path, path: str) -> str:
     with source.open("rb") as content:
         return blobs.store(content, path)
+
+
+def _end_ready(file: File, found: Extraction) -> bool:
+    """The text of a project's file is found from the moment it is ready. False if another attempt holds the row."""
+    chunks = list(split_chunks(found.text))
+    with transaction.atomic():
+        if not file.end_ready(found):
+            return False
+        # One that was read before has chunks of that text, which are found again now.
+        if File.objects.filter(Q(project__isnull=False) | Q(chunks__isnull=False), pk=file.pk).exists():
+            Chunk.objects.replace(file.pk, chunks)
+            reach("after_chunks_stored")
+    return True

@@ -1,19 +1,37 @@
-"""The Celery task that extracts the text of one file."""
+"""The Celery tasks of the ingest process: one extracts the text of a file, one computes the vectors of chunks."""
 
-from typing import Any
+import os
+from typing import Any, Final
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_process_init, worker_ready
 
 from chat.metrics.tally import keep_pushing
-from chat.protocol.tasks import EXTRACT_FILE
+from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE
+from chat.runs.task_queue import enqueue_vectors
 from ingest.extraction import extract
+from ingest.vectors import compute_waiting
+
+# Of the scheduler: chats come before files.
+NICENESS: Final = 10
 
 
 @shared_task(name=EXTRACT_FILE)
 def extract_file(*, file_id: str, **_later: object) -> None:
     """Extract the text of a file. Idempotent: a repeated delivery cannot claim it and does nothing."""
     extract(file_id)
+
+
+@shared_task(name=COMPUTE_VECTORS)
+def compute_vectors(**_later: object) -> None:
+    """Compute vectors for some seconds, and queue again behind what came meanwhile. Idempotent."""
+    if compute_waiting():
+        enqueue_vectors()
+
+
+@worker_process_init.connect
+def yield_to_chats(**_: Any) -> None:
+    os.nice(NICENESS)
 
 
 @worker_ready.connect

@@ -108,10 +108,14 @@ def reserve_for_this_process() -> Services:
     """Set this process's environment to services that do not run yet. Call it before Django reads its settings."""
     services = Services()
     (services.directory / "data" / "static").mkdir(parents=True)
-    # Tests of titles switch them on; in all others, no task but their own may be on the queue.
-    os.environ.update(
-        services.environment(), DEBUG="1", DATA_DIR=str(services.directory / "data"), TITLES="0"
-    )
+    # Tests of titles and of vectors switch them on; in all others, no task but their own may be on the queue.
+    own = {
+        "DEBUG": "1",
+        "DATA_DIR": str(services.directory / "data"),
+        "TITLES": "0",
+        "EMBEDDINGS_MODEL": "none",
+    }
+    os.environ.update(services.environment() | own)
     return services
 
 

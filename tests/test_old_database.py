@@ -177,7 +177,14 @@ def test_the_dump_has_rows_of_every_table(old: Old) -> None:
 
 
 def test_migrations_only_add(old: Old) -> None:
-    assert [line for line in old.plan if line.strip().startswith(TAKES_AWAY)] == []
+    plan = [line.strip() for line in old.plan]
+    # A table that no release has had may go again.
+    unreleased = {
+        line.replace("+ Create", "Delete").replace("Create", "Delete")
+        for line in plan
+        if "Create model" in line
+    }
+    assert [line for line in plan if line.startswith(TAKES_AWAY) and line not in unreleased] == []
     planned = {line for line in old.plan if re.fullmatch(r"\w+\.\w+", line)}
     applied = [
         {f"{row['app']}.{row['name']}" for row in kept["django_migrations"].values()}

@@ -37,6 +37,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.upstream_embeddings import Embeddings
 from tests.upstream_steps import Rule, Step, delta, last_user_text, numbered, pieces, whole
 from tests.upstream_template import refusal
 
@@ -69,6 +70,7 @@ class Upstream:
         self.requests: list[Received] = []
         self.asides: list[Received] = []
         self.strict = False
+        self.embeddings = Embeddings()
         self._peers: set[tuple[str, int]] = set()
         self._released: dict[str, asyncio.Event] = {}
         self._loop = asyncio.new_event_loop()
@@ -116,6 +118,7 @@ class Upstream:
         self.rules.clear()
         self.requests.clear()
         self.asides.clear()
+        self.embeddings = Embeddings()
         self._peers.clear()
         self._released = {}
 
@@ -143,6 +146,7 @@ class Upstream:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._completions)
         app.router.add_get("/v1/models", self._models)
+        app.router.add_post("/v1/embeddings", self._embeddings)
         app.router.add_get("/requests", self._get_requests)
         app.router.add_post("/script", self._post_script)
         app.router.add_delete("/script", self._delete_script)
@@ -235,6 +239,9 @@ class Upstream:
 
     async def _models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+    async def _embeddings(self, request: web.Request) -> web.Response:
+        return await self.embeddings.answer(request)
 
     async def _get_requests(self, _: web.Request) -> web.Response:
         return web.json_response([asdict(received) for received in self.requests])

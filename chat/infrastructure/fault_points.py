@@ -33,7 +33,11 @@ Point = Literal[
     "before_thumbnail_stored",  # what replaces the upload is in the storage
     "after_picture_stored",  # both are, the row does not point to them
     "after_contents_imported",  # the files of an archive are in the storage, no row is
+    "after_chunks_stored",  # with the end of the file, not committed
     "after_file_end",  # the end is committed, nobody was told
+    "after_vectors_claim",  # the model of embeddings is leased
+    "before_vectors_stored",  # a batch is computed
+    "after_vectors_stored",  # it is stored, the lease is not extended
 ]
 SIGNALS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 _ARMED: Final[dict[str, signal.Signals]] = {

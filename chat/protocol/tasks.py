@@ -9,6 +9,7 @@ RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
 COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
 EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
+COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
 TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"

@@ -21,7 +21,7 @@ from redis.retry import Retry
 
 from chat.models import Run
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE, RUN_TURN
+from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE, RUN_TURN
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +108,14 @@ def enqueue_file(file_id: str) -> None:
         send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=file_id)
     except UNREACHABLE as error:
         logger.warning("file %s: not enqueued yet, the sweeper does it: %s", file_id, error)
+
+
+def enqueue_vectors() -> None:
+    """Wake a process that computes vectors. Without Redis, the sweeper does it later."""
+    try:
+        send_message(COMPUTE_VECTORS, INGEST_QUEUE)
+    except UNREACHABLE as error:
+        logger.warning("vectors: not enqueued yet, the sweeper does it: %s", error)
 
 
 def queue_length(queue: str) -> int:

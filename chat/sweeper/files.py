@@ -15,10 +15,11 @@ from django.utils import timezone
 
 from chat.events import files as file_events
 from chat.infrastructure.threads import with_connection
-from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
+from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper.repairs import attempt_repair
 from knowledge import blobs
+from knowledge.indexing import vectors_wait
 from knowledge.models import File
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,17 @@ def enqueue_lost() -> int:
     for pk in waiting:
         send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=pk)
     return len(waiting)
+
+
+def enqueue_vectors() -> int:
+    """Have the vectors of chunks computed that nobody works on; return how many messages that took.
+
+    Raises one of task_queue.UNREACHABLE.
+    """
+    if not vectors_wait() or queue_length(INGEST_QUEUE):
+        return 0
+    send_message(COMPUTE_VECTORS, INGEST_QUEUE)
+    return 1
 
 
 class BlobKeeper:

@@ -75,7 +75,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.woken = _enqueue_lost(_unclaimed())
         report.pushed = _push_events()
         report.compressions += swept_compressions.enqueue_lost()
-        report.files += swept_files.enqueue_lost()
+        report.files += swept_files.enqueue_lost() + swept_files.enqueue_vectors()
     except task_queue.UNREACHABLE as error:
         logger.warning("Redis is unreachable, the next sweep continues: %s", error)
     repairs = asdict(report)

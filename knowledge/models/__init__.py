@@ -3,9 +3,20 @@
 Models do not publish events, enqueue tasks or format responses.
 """
 
+from knowledge.models.chunk import Chunk
+from knowledge.models.chunk_vector import ChunkVector, EmbeddingModel
 from knowledge.models.deleted_blob import DeletedBlob
 from knowledge.models.file import Extraction, File, FileKind, FileStatus
-from knowledge.models.file_passage import FilePassage
 from knowledge.models.project import Project
 
-__all__ = ["DeletedBlob", "Extraction", "File", "FileKind", "FilePassage", "FileStatus", "Project"]
+__all__ = [
+    "Chunk",
+    "ChunkVector",
+    "DeletedBlob",
+    "EmbeddingModel",
+    "Extraction",
+    "File",
+    "FileKind",
+    "FileStatus",
+    "Project",
+]

@@ -195,28 +195,21 @@ class File(models.Model):
     def start_again(self) -> bool:
         """Return an ended file to the queue, as if no worker had failed with it. False: it has not ended, or has no content.
 
-        What was extracted stays until its end replaces it; passages for searches are stored anew after that.
+        What was extracted stays until its end replaces it, with its chunks; meanwhile no search finds them.
         """
-        with transaction.atomic():
-            ended = (
-                type(self)
-                .objects.filter(pk=self.pk)
-                .exclude(status=FileStatus.PROCESSING)
-                .exclude(content="")
+        ended = (
+            type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING).exclude(content="")
+        )
+        return bool(
+            ended.update(
+                status=FileStatus.PROCESSING,
+                error_code="",
+                failures=0,
+                queued_at=Now(),
+                ended_at=None,
+                announced_at=None,
             )
-            is_started = bool(
-                ended.update(
-                    status=FileStatus.PROCESSING,
-                    error_code="",
-                    failures=0,
-                    queued_at=Now(),
-                    ended_at=None,
-                    announced_at=None,
-                )
-            )
-            if is_started:
-                self._delete_passages()
-        return is_started
+        )
 
     def extend_lease(self) -> bool:
         return bool(self._as_held().update(lease_until=Now() + LEASE))
@@ -251,16 +244,7 @@ class File(models.Model):
         return self.failures + 1 < MAX_FAILURES
 
     def _end(self, **fields: Any) -> bool:
-        with transaction.atomic():
-            ended = bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
-            if ended and self.attempt > 1:
-                self._delete_passages()
-        return ended
-
-    def _delete_passages(self) -> None:
-        """The row is locked by the caller's update: a search that stores passages of the old text has done it, or does not."""
-        passages: Any = self.passages
-        passages.all().delete()
+        return bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
 
     def _as_held(self) -> FileQuerySet:
         held = type(self).objects.filter(pk=self.pk, attempt=self.attempt, status=FileStatus.PROCESSING)

@@ -8,14 +8,15 @@ from functools import partial
 from typing import Final, TypeVar
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Length, Substr
 
 from chat.infrastructure.threads import with_connection
 from chat.models import Session
 from chat.transcript.entries import Document
+from knowledge.indexing import is_indexing
 from knowledge.models import File, FileKind, FileStatus
-from knowledge.search import search_project
+from knowledge.search import search_files
 from llm_worker.tools.in_thread import run_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed
 
@@ -29,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class SessionSources:
-    """The Sources of a session. In threads that are abandoned on a stop: the first search stores passages."""
+    """The Sources of a session. In threads that are abandoned on a stop: the first search stores chunks."""
 
     def __init__(self, session: UUID, owner: int, project: UUID | None) -> None:
         self._session, self._owner, self._project = session, owner, project
@@ -39,20 +40,26 @@ class SessionSources:
         return cls(session.pk, session.owner_id, session.project_id)
 
     async def search_project(self, query: str) -> Sequence[Document]:
-        project = self._project
-        if project is None:
+        if self._project is None:
             return await NoSources().search_project(query)
-        found = await _in_thread(lambda: search_project(project, self._owner, query, LIMIT))
+        found = await _in_thread(lambda: search_files(self._project_files, query, LIMIT))
         return [
             Document(
                 number=0,
-                document_id=str(passage.file),
-                title=passage.name,
-                contents=passage.text,
-                metadata={"file": str(passage.file), "start": str(passage.start)},
+                document_id=str(chunk.file),
+                title=chunk.name,
+                contents=chunk.text,
+                metadata={"file": str(chunk.file), "start": str(chunk.start)},
             )
-            for passage in found
+            for chunk in found
         ]
+
+    async def is_indexing(self) -> bool:
+        return self._project is not None and await _in_thread(lambda: is_indexing(self._project_files))
+
+    @property
+    def _project_files(self) -> QuerySet[File]:
+        return File.objects.filter(project=self._project, owner=self._owner)
 
     async def read_file(self, file: str, start: int, length: int) -> Document:
         return await _in_thread(lambda: self._read(file, start, length))

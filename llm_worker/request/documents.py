@@ -10,9 +10,11 @@ from chat.transcript.entries import Document
 LEAD = "Here are some documents provided for context, they may not all be relevant:"
 
 
-def render_found(documents: Sequence[Document]) -> str:
-    """One JSON object, `{"documents": […]}`, with a fixed order of keys: the response of a tool."""
-    listed = {"documents": [_shown(document) for document in documents]}
+def render_found(documents: Sequence[Document], note: str = "") -> str:
+    """One JSON object, `{"documents": […]}` with a `note` if there is one, in a fixed order of keys: the response of a tool."""
+    listed: dict[str, Any] = {"documents": [_shown(document) for document in documents]}
+    if note:
+        listed["note"] = note
     return json.dumps(listed, ensure_ascii=False)
 
 

@@ -92,7 +92,9 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
 def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
-        render_found(documents) if documents else f"{tool.name} returned nothing."
+        render_found(documents, outcome.note)
+        if documents or outcome.note
+        else f"{tool.name} returned nothing."
     )
     return CallResult("completed", response, documents)
 

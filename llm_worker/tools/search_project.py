@@ -12,6 +12,8 @@ from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 # Of all queries together: some 5,000 tokens.
 MAX_DOCUMENTS = 12
 
+INDEXING = "The project's files are still being indexed: a later search may find more."
+
 
 class SearchProject(Tool):
     name = "search_project"
@@ -35,6 +37,9 @@ class SearchProject(Tool):
         queries = executed(arguments)
         if not queries:
             raise ToolFailed("search_project needs a `query`.")
+        # Asked before: what is indexed meanwhile may not have been found.
+        note = INDEXING if await work.sources.is_indexing() else ""
         found = [await work.sources.search_project(query) for query in queries]
         documents = tuple(best_first(found))[:MAX_DOCUMENTS]
-        return ToolResult("" if documents else "Nothing in the project's files matches.", documents)
+        nothing = "" if documents or note else "Nothing in the project's files matches."
+        return ToolResult(nothing, documents, note)

@@ -17,11 +17,13 @@ class ToolResult:
     """The result of a call.
 
     response: what the model reads; if empty, the documents are rendered as the response.
+    note: a sentence to the model beside the documents, such as that a later search finds more.
     documents: those found, best first; they are numbered by the caller, not by the tool.
     """
 
     response: str = ""
     documents: tuple[Document, ...] = ()
+    note: str = ""
 
 
 class Sources(Protocol):
@@ -29,6 +31,10 @@ class Sources(Protocol):
 
     async def search_project(self, query: str) -> Sequence[Document]:
         """Passages of the project's files, best first."""
+        ...
+
+    async def is_indexing(self) -> bool:
+        """Whether a later search of the project finds more."""
         ...
 
     async def read_file(self, file: str, start: int, length: int) -> Document:
@@ -41,6 +47,9 @@ class NoSources:
 
     async def search_project(self, query: str) -> Sequence[Document]:  # noqa: ARG002
         return ()
+
+    async def is_indexing(self) -> bool:
+        return False
 
     async def read_file(self, file: str, start: int, length: int) -> Document:  # noqa: ARG002
         raise ToolFailed("There is no such file in this chat.")

@@ -9,7 +9,11 @@ from tests.instance import ROOT
 
 def variables_read() -> set[str]:
     found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
-    for node in ast.walk(ast.parse((ROOT / "config" / "settings.py").read_text(encoding="utf-8"))):
+    texts = [
+        (ROOT / "config" / name).read_text(encoding="utf-8")
+        for name in ("settings.py", "knowledge_settings.py")
+    ]
+    for node in ast.walk(ast.parse("\n".join(texts))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             owner, first = node.func.value, node.args[0]
             if isinstance(owner, ast.Name) and owner.id == "env" and isinstance(first, ast.Constant):

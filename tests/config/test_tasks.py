@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from chat.protocol.tasks import COMPRESS_BRANCH, EXTRACT_FILE, TASK_NAMES
+from chat.protocol.tasks import COMPRESS_BRANCH, COMPUTE_VECTORS, EXTRACT_FILE, TASK_NAMES
 from config.celery import app
 from tests.instance import ROOT
 
@@ -22,7 +22,7 @@ def test_every_declared_task_is_registered() -> None:
     [
         ("config.celery", set(TASK_NAMES)),
         ("config.compression_app", {COMPRESS_BRANCH}),
-        ("config.ingest_app", {EXTRACT_FILE}),
+        ("config.ingest_app", {COMPUTE_VECTORS, EXTRACT_FILE}),
     ],
 )
 def test_a_worker_knows_its_own_tasks_alone(module: str, names: set[str]) -> None:

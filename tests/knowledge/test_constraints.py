@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from knowledge.models import File, FilePassage, Project
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -18,11 +18,31 @@ def file(**fields: Any) -> Callable[[Any], Any]:
     return lambda alice: File.objects.create(owner=alice, name="tides.txt", **fields)
 
 
-def passage(**fields: Any) -> Callable[[Any], Any]:
+def chunks(**fields: Any) -> Callable[[Any], Any]:
     def create(alice: Any) -> Any:
-        owner = file()(alice)
-        given = {"position": 0, "start": 0, "text": "Low."}
-        return [FilePassage.objects.create(file=owner, **given | fields) for _ in range(2)]
+        given = {
+            "file": file()(alice),
+            "position": 0,
+            "start": 0,
+            "text": "Low.",
+            "content_hash": b"1",
+            "language": "simple",
+        }
+        two = [Chunk.objects.create(**given | fields) for _ in range(2)]
+        # This constraint is checked at the end of a transaction.
+        connection.check_constraints()
+        return two
+
+    return create
+
+
+def vectors(**fields: Any) -> Callable[[Any], Any]:
+    def create(alice: Any) -> Any:
+        chunk = Chunk.objects.create(
+            file=file()(alice), position=0, start=0, text="Low.", content_hash=b"1", language="simple"
+        )
+        model = EmbeddingModel.objects.create(name="sea", dimensions=1)
+        return [ChunkVector.objects.create(chunk=chunk, model=model, **fields) for _ in range(2)]
 
     return create
 
@@ -33,8 +53,12 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "file_status_known": file(status="lost"),
     "file_sizes_not_negative": file(size_bytes=-1),
     "file_has_an_error_iff_failed": file(status="failed"),
-    "one_passage_per_position": passage(),
-    "file_passage_place_not_negative": passage(start=-1),
+    "one_chunk_per_position": chunks(),
+    "chunk_place_not_negative": chunks(start=-1),
+    "chunk_language_known": chunks(language="x"),
+    "embedding_has_dimensions": lambda _: EmbeddingModel.objects.create(name="sea", dimensions=0),
+    "one_vector_per_model": vectors(),
+    "vector_or_error": vectors(vector=[1.0], error="refused"),
     "ready_picture_has_its_size": file(kind="image", status="ready", width_px=10),
     "leased_file_is_processing": file(status="ready", attempt=1, lease_until=timezone.now()),
     "processing_file_has_no_end": file(ended_at=timezone.now()),

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from knowledge import search
-from knowledge.models import File, FilePassage, Project
-from knowledge.search import search_project
+from knowledge.models import Chunk, File, Project
+from knowledge.search import search_files
 from tests import factories
 from tests.concurrency import run_concurrently
 
@@ -29,14 +28,18 @@ def add(project: Project, name: str, text: str, **fields: Any) -> File:
     return File.objects.create(project=project, name=name, text=text, **given | fields)
 
 
+def files_of(project: Project) -> Any:
+    return File.objects.filter(project=project, owner=project.owner)
+
+
 def names(project: Project, query: str) -> list[str]:
-    return [found.name for found in search_project(project.pk, project.owner_id, query, 10)]
+    return [found.name for found in search_files(files_of(project), query, 10)]
 
 
 def test_the_passage_that_says_it_is_found_with_its_place(project: Project) -> None:
     text = FILLER + "\n\nSpring tides follow the new moon.\n\n" + FILLER
     file = add(project, "tides.txt", text)
-    best = search_project(project.pk, project.owner_id, "when do spring tides come?", 3)[0]
+    best = search_files(files_of(project), "when do spring tides come?", 3)[0]
     assert "new moon" in best.text
     assert (best.file, best.name) == (file.pk, "tides.txt")
     assert text[best.start : best.start + len(best.text)] == best.text
@@ -96,7 +99,7 @@ def test_only_ready_texts_of_this_project_and_owner_are_searched(project: Projec
     File.objects.filter(pk=own.pk).update(project=None)
     assert names(project, "tide") == []
     own.delete()
-    assert not FilePassage.objects.exists()
+    assert not Chunk.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -104,51 +107,6 @@ def test_searches_side_by_side_store_each_passage_once(project: Project) -> None
     add(project, "a.txt", FILLER * 5)
     found = run_concurrently(*[lambda: names(project, "harbour")] * 4)
     assert [len(one) for one in found] == [len(found[0])] * 4
-    positions = list(FilePassage.objects.values_list("position", flat=True))
+    positions = list(Chunk.objects.values_list("position", flat=True))
     assert positions == list(range(len(positions)))
     connections.close_all()
-
-
-def test_a_text_whose_passages_are_incomplete_is_found_after_the_next_search_alone(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = add(
-        project, "tides.txt", "Seals sleep here.\n\n" + FILLER * 4 + "\n\nSpring tides follow the new moon."
-    )
-    monkeypatch.setattr(search, "BATCH", 2)
-    store, calls = search._store_batch, iter(range(9))
-
-    def die_after_two(*args: Any) -> bool:
-        if next(calls) == 2:
-            raise ConnectionResetError
-        return store(*args)
-
-    with monkeypatch.context() as dying:
-        dying.setattr(search, "_store_batch", die_after_two)
-        with pytest.raises(ConnectionResetError):
-            names(project, "new moon")
-    places = FilePassage.objects.filter(file=file).order_by("position").values_list("position", flat=True)
-    begun = list(places)
-    assert begun
-    assert 0 not in begun
-    with monkeypatch.context() as idle:
-        idle.setattr(search, "_store_missing_passages", lambda *_: None)
-        assert names(project, "new moon") == []
-    assert names(project, "new moon") == names(project, "seals") == ["tides.txt"]
-    assert list(places.all()) == list(range(begun[-1] + 1))
-
-
-def test_passages_of_a_text_that_is_read_again_meanwhile_are_given_up(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = add(project, "tides.txt", FILLER * 4)
-    monkeypatch.setattr(search, "BATCH", 1)
-    store = search._store_batch
-
-    def read_again_first(*args: Any) -> bool:
-        File.objects.filter(pk=file.pk).update(attempt=1)
-        return store(*args)
-
-    monkeypatch.setattr(search, "_store_batch", read_again_first)
-    assert names(project, "harbour") == []
-    assert not FilePassage.objects.exists()

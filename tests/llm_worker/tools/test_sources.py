@@ -1,5 +1,6 @@
 """search_project and read_file, given what they search and read."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
+from llm_worker.request.documents import render_found
 from llm_worker.tools import READ_FILE, SEARCH_PROJECT
 from llm_worker.tools.read_file import DEFAULT_CHARACTERS, MAX_CHARACTERS
 from llm_worker.tools.tool import NoSources, ToolFailed
@@ -26,6 +28,7 @@ class Work:
 
     found: dict[str, list[Document]] = field(default_factory=dict)
     read: list[tuple[str, int, int]] = field(default_factory=list)
+    indexing: bool = False
 
     @property
     def sources(self) -> "Work":
@@ -34,9 +37,21 @@ class Work:
     async def search_project(self, query: str) -> Sequence[Document]:
         return self.found.get(query, [])
 
+    async def is_indexing(self) -> bool:
+        return self.indexing
+
     async def read_file(self, file: str, start: int, length: int) -> Document:
         self.read.append((file, start, length))
         return passage(file, start)
+
+
+async def test_while_files_are_indexed_the_response_says_so() -> None:
+    work = Work({"tides": [passage("a", 0)]}, indexing=True)
+    found = await SEARCH_PROJECT.run({"query": "tides"}, work)  # type: ignore[arg-type]
+    assert "still being indexed" in found.note
+    assert json.loads(render_found(found.documents, found.note))["note"] == found.note
+    nothing = await SEARCH_PROJECT.run({"query": "moon"}, work)  # type: ignore[arg-type]
+    assert (nothing.response, nothing.note) == ("", found.note)
 
 
 async def test_each_passage_of_several_searches_is_returned_once_best_first() -> None:

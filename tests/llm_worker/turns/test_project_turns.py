@@ -399,13 +399,13 @@ class TestWhatIsDeletedMeanwhile:
         from llm_worker.loading import sources
 
         session, project = session_in(client, alice, LEVELS)
-        searched = sources.search_project
+        searched = sources.search_files
 
         def delete_first(*args: Any) -> Any:
             Project.objects.filter(pk=project.pk).delete()
             return searched(*args)
 
-        monkeypatch.setattr(sources, "search_project", delete_first)
+        monkeypatch.setattr(sources, "search_files", delete_first)
         upstream.reply(call("search_project", query="low water"), times=1)
         [run] = talk(session, "One", models=["small"])
         ended(run, "completed")

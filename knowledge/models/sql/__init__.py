@@ -1,0 +1,1 @@
+"""Raw statements beside the NamedTuples of what they return."""

@@ -1,0 +1,159 @@
+"""The search over chunks, one statement: by words, by vectors, and both fused by reciprocal ranks (decision 0109).
+
+The scope is a condition inside each part that reads chunks, so that no rank depends on a chunk outside of it.
+"""
+
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from knowledge.languages import detect_language
+from knowledge.models.file import File
+
+# Chunks of each ranking that are fused.
+DEPTH: Final = 60
+# Reciprocal rank fusion: 1 / (this + rank). The usual value (Cormack, Clarke, Büttcher 2009).
+_RANK_OFFSET: Final = 60
+# A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
+_COMMON: Final = 2_000
+# A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
+_SMALL_SCOPE: Final = 8_000
+# Of the index, for larger scopes: enough for 60 of 8,000 among ten million.
+_MOST_SCANNED: Final = 100_000
+# Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
+_LEAST_SHARE: Final = 0.2
+
+
+class FoundChunk(NamedTuple):
+    """start: in the file's text, in characters.  by_words, by_vector: its rank there from 1, None if it has none."""
+
+    id: int
+    file: UUID
+    name: str
+    start: int
+    text: str
+    by_words: int | None
+    by_vector: int | None
+
+
+class QueryVector(NamedTuple):
+    """model: the primary key of its EmbeddingModel, whose index is used."""
+
+    model: int
+    vector: list[float]
+
+
+# ts_rank of one word grows with its n occurrences as sum(1/i²) up to 1.64 times the first: within 1 % of BM25's
+# n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters.
+# Plan: files of the scope by their own index, then one_chunk_per_position.
+_SCOPE: Final = """
+    WITH scope AS MATERIALIZED (
+        SELECT chunk.id FROM knowledge_chunk AS chunk WHERE {scope} LIMIT {small} + 1
+    ), size AS MATERIALIZED (
+        SELECT count(*) AS chunks FROM scope
+    ), """
+# ts_rank of one word grows with its n occurrences as sum(1/i²) up to 1.64 times the first: within 1 % of BM25's
+# n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters (decision 0106).
+# Stop words of the query's language count in no language. Concatenation with '' unpacks the words of a chunk once.
+# Plan: chunk_words for each word and for the rarest together.
+_BY_WORDS: Final = """
+    asked AS (
+        SELECT string_agg(lexeme, ' ') AS text FROM unnest(to_tsvector('simple', %(text)s))
+        WHERE to_tsvector(%(language)s::regconfig, lexeme) <> ''
+    ), term AS (
+        SELECT DISTINCT of.language, lexeme, quote_literal(lexeme)::tsquery AS query
+        FROM asked, (VALUES ('simple'), ('english'), ('german')) AS of(language),
+            unnest(to_tsvector(of.language::regconfig, asked.text))
+    ), counted AS MATERIALIZED (
+        SELECT language, lexeme, query, (
+            SELECT count(*) FROM (
+                SELECT FROM knowledge_chunk AS chunk
+                WHERE chunk.words @@ term.query AND chunk.language = term.language AND {scope} LIMIT {common}
+            ) AS limited
+        ) AS chunks FROM term
+    ), weighted AS MATERIALIZED (
+        SELECT language, query,
+            ln(1 + (size.chunks - least(counted.chunks, size.chunks) + 0.5) / (counted.chunks + 0.5)) AS weight,
+            sum(counted.chunks) OVER (ORDER BY counted.chunks, language, lexeme) AS found,
+            row_number() OVER (ORDER BY counted.chunks, language, lexeme) AS rarity
+        FROM counted, size WHERE counted.chunks > 0
+    ), rare AS (
+        SELECT language, string_agg(query::text, ' | ')::tsquery AS query FROM weighted
+        WHERE found <= {common} OR rarity = 1 GROUP BY language
+    ), candidate AS MATERIALIZED (
+        SELECT chunk.id, chunk.language, chunk.words || '' AS words
+        FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query AND chunk.language = rare.language
+        WHERE {scope} LIMIT {common}
+    ), scored AS MATERIALIZED (
+        SELECT candidate.id, sum(weighted.weight * ts_rank(candidate.words, weighted.query)) AS score
+        FROM candidate JOIN weighted ON candidate.words @@ weighted.query AND weighted.language = candidate.language
+        GROUP BY candidate.id
+    ), by_words AS (
+        SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM scored
+        WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+    )"""
+# One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used; or the HNSW index of the model, read on until
+# the scope has yielded enough (hnsw.iterative_scan: decision 0109).
+_BY_VECTOR: Final = """
+    exact AS MATERIALIZED (
+        SELECT of.chunk_id AS id, of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions}) AS distance
+        FROM scope JOIN knowledge_chunkvector AS of ON of.chunk_id = scope.id AND of.model_id = {model}
+        WHERE of.vector IS NOT NULL AND (SELECT chunks FROM size) <= {small}
+    ), indexed AS (
+        SELECT of.chunk_id AS id, of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions}) AS distance
+        FROM knowledge_chunkvector AS of JOIN knowledge_chunk AS chunk ON chunk.id = of.chunk_id
+        WHERE of.model_id = {model} AND of.vector IS NOT NULL AND {scope} AND (SELECT chunks FROM size) > {small}
+        ORDER BY distance LIMIT {depth}
+    ), by_vector AS (
+        SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
+        FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance, id LIMIT {depth}
+    )"""
+_WITHOUT_VECTOR: Final = "by_vector AS (SELECT 0::bigint AS id, 0::bigint AS rank WHERE false)"
+_WITHOUT_WORDS: Final = "by_words AS (SELECT 0::bigint AS id, 0::bigint AS rank WHERE false)"
+_FUSED: Final = """, fused AS (
+        SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector,
+            coalesce(1.0 / ({offset} + by_words.rank), 0) + coalesce(1.0 / ({offset} + by_vector.rank), 0) AS score
+        FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
+    )
+    SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector
+    FROM fused JOIN knowledge_chunk AS chunk ON chunk.id = fused.id JOIN knowledge_file AS file ON file.id = chunk.file_id
+    ORDER BY fused.score DESC, fused.by_words NULLS LAST, fused.id"""
+
+
+def search_chunks(
+    files: QuerySet[File], text: str, vector: QueryVector | None, limit: int
+) -> list[FoundChunk]:
+    """The chunks of `files` that fit best, by words (unless `text` is empty) and by vector (unless it is None)."""
+    scope, parameters = _scope(files)
+    statement, own = _statement(scope, text, vector)
+    with transaction.atomic(), connection.cursor() as cursor:
+        if vector:
+            cursor.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            cursor.execute(f"SET LOCAL hnsw.ef_search = {4 * DEPTH:d}")
+            cursor.execute(f"SET LOCAL hnsw.max_scan_tuples = {_MOST_SCANNED:d}")
+        cursor.execute(statement, parameters | own | {"limit": limit})
+        return [FoundChunk(*row) for row in cursor.fetchall()]
+
+
+def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
+    # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
+    filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
+    by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT_WORDS
+    by_vector = _WITHOUT_VECTOR
+    if vector:
+        by_vector = _BY_VECTOR.format_map(filled | {"model": vector.model, "dimensions": len(vector.vector)})
+    statement = f"{_SCOPE.format_map(filled)}{by_words}, {by_vector}{_FUSED.format(offset=_RANK_OFFSET)}"
+    return statement, {
+        "text": text,
+        "language": detect_language(text),
+        "vector": vector.vector if vector else None,
+    }
+
+
+def _scope(files: QuerySet[File]) -> tuple[str, dict[str, Any]]:
+    """The condition on a chunk, with named parameters: the queryset's are in its order."""
+    sql, values = files.order_by().values("pk").query.sql_with_params()
+    named = {f"scope{number}": value for number, value in enumerate(values)}
+    return f"chunk.file_id IN ({sql % tuple(f'%({name})s' for name in named)})", named

@@ -1,0 +1,39 @@
+"""Whether Postgres has the extension `vector`, which searches by vectors need."""
+
+from typing import Any, Final
+
+from django.core import checks
+from django.db import connections
+
+# Scans that continue (hnsw.iterative_scan) came with 0.8.
+_INSTALLED: Final = """
+    SELECT 1 FROM pg_extension WHERE extname = 'vector' AND string_to_array(extversion, '.')::int[] >= '{0,8}'
+"""
+_known: Final[set[str]] = set()
+
+
+def has_vector_extension(alias: str = "default") -> bool:
+    """Remembered once it is there: an operator may create it at any time."""
+    if alias not in _known:
+        with connections[alias].cursor() as cursor:
+            cursor.execute(_INSTALLED)
+            if not cursor.fetchone():
+                return False
+        _known.add(alias)
+    return True
+
+
+@checks.register(checks.Tags.database)
+def check_vector_extension(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
+    """Part of `migrate` and of `check --database default`."""
+    from knowledge.embedders.choice import chosen_embedder
+
+    return [
+        checks.Warning(
+            "Postgres has no extension `vector` (pgvector): searches find words alone.",
+            hint="Install pgvector 0.8 or newer, and run CREATE EXTENSION vector in this database.",
+            id="knowledge.W001",
+        )
+        for alias in databases or ()
+        if chosen_embedder() and not has_vector_extension(alias)
+    ]

@@ -1,0 +1,94 @@
+"""Every chunk gets its vector, once, whatever is killed while a file is stored and its vectors are computed."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import psutil
+import pytest
+
+from chat.infrastructure.fault_points import Point
+from tests.faults.cluster import Cluster
+from tests.faults.uploader import Uploader
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
+
+POINTS: tuple[Point, ...] = (
+    "after_chunks_stored",
+    "after_file_end",
+    "after_vectors_claim",
+    "before_vectors_stored",
+    "after_vectors_stored",
+)
+# Ten chunks, all different.
+TEXT = "\n\n".join(f"## Tide {number}\n\n" + f"Low water {number} comes twice. " * 48 for number in range(10))
+COUNTS = """
+    SELECT count(*), count(DISTINCT (chunk.file_id, chunk.position)), count(of.vector)
+    FROM knowledge_chunk AS chunk LEFT JOIN knowledge_chunkvector AS of ON of.chunk_id = chunk.id
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_workers(without_workers: None) -> None:
+    pass
+
+
+@pytest.fixture
+async def embedding(cluster: Cluster) -> AsyncIterator[dict[str, str]]:
+    """The environment of processes that compute vectors. The sweeper is one of them."""
+    environment = {"EMBEDDINGS_BASE_URL": cluster.upstream.base_url, "EMBEDDINGS_MODEL": "sea"}
+    cluster.kill("sweeper")
+    cluster.stack.start("sweeper", "sweeper", environment)
+    yield environment
+    cluster.kill("sweeper")
+    print(cluster.logs())
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_process_killed_at_any_point_leaves_each_chunk_with_one_vector(
+    cluster: Cluster, embedding: dict[str, str], point: Point
+) -> None:
+    broken = {"FAULT_POINTS": f"{point}=kill", "INGEST_CONCURRENCY": "1"}
+    cluster.stack.start("ingest", "ingest.broken", embedding | broken)
+    [first] = await until(lambda: psutil.Process(cluster.stack.processes["ingest.broken"].pid).children())
+    async with Uploader.logged_in(cluster, sockets=1) as uploader:
+        project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
+        pk = await upload(uploader, project)
+        await until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
+        cluster.kill("ingest.broken")
+        cluster.stack.start("ingest", "ingest", embedding)
+        assert (await uploader.ended(pk))["status"] == "ready"
+        await until(lambda: is_complete(cluster))
+        other = await upload(uploader, project)
+        await uploader.ended(other)
+        await until(lambda: is_complete(cluster))
+    [(rows, places, vectors)] = cluster.rows(COUNTS)
+    assert rows == places == vectors
+    asked = Counter(cluster.upstream.embeddings.texts)
+    # What a killed process had computed may be computed again; an equal text is not.
+    assert max(asked.values()) <= 2
+    await uploader.ask("DELETE", f"files/{pk}/")
+    await uploader.ask("DELETE", f"files/{other}/")
+
+
+async def upload(uploader: Uploader, project: str) -> str:
+    files = {"file": ("tides.txt", TEXT.encode())}
+    answer = await uploader.ask("POST", "files/", files=files, data={"project": project})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def is_complete(cluster: Cluster) -> bool:
+    [(rows, _, vectors)] = cluster.rows(COUNTS)
+    return rows > 0 and rows == vectors
+
+
+async def until(condition: Callable[[], Any]) -> Any:
+    async with asyncio.timeout(200):
+        while True:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if found := condition():
+                    return found
+            await asyncio.sleep(0.05)

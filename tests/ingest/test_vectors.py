@@ -1,0 +1,185 @@
+"""The vectors of chunks: each is computed once, whatever fails meanwhile, and not at all for a text that is known."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.protocol.tasks import INGEST_QUEUE
+from chat.runs.task_queue import queue_length
+from chat.sweeper import files as swept_files
+from ingest import vectors
+from ingest.vectors import compute_waiting
+from knowledge.chunking import split_chunks
+from knowledge.embedders import remote
+from knowledge.indexing import is_indexing, vectors_wait
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
+from tests import factories
+from tests.upstream import Upstream
+from tests.upstream_embeddings import DIMENSIONS, REFUSED, embed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Upstream]:
+    with Upstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(autouse=True)
+def upstream(server: Upstream, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Upstream:
+    server.reset()
+    sync_redis().flushdb()
+    settings.EMBEDDINGS_BASE_URL = server.base_url
+    settings.EMBEDDINGS_MODEL = "sea"
+    monkeypatch.setattr(remote, "WAITS_S", (0.0, 0.0))
+    return server
+
+
+@pytest.fixture
+def project() -> Project:
+    return Project.objects.create(owner=factories.create_user("alice"), name="Tides")
+
+
+def add(project: Project, *texts: str) -> File:
+    text = "\n\n".join(texts)
+    file = File.objects.create(project=project, owner=project.owner, name="a.txt", text=text, status="ready")
+    Chunk.objects.replace(file.pk, split_chunks(text))
+    return file
+
+
+def long(word: str) -> str:
+    """A chunk of its own."""
+    return f"{word} " * (1_300 // (len(word) + 1)) + "."
+
+
+def waiting() -> int:
+    return ChunkVector.objects.waiting().count()
+
+
+def test_batches_reach_across_files_and_each_text_is_embedded_once(
+    project: Project, upstream: Upstream
+) -> None:
+    for number in range(5):
+        add(project, f"Two tides a day, {number}.")
+    add(project, "Two tides a day, 1.")
+    assert vectors_wait()
+    assert compute_waiting() is False
+    _probe, *texts = upstream.embeddings.texts
+    assert sorted(texts) == [f"Two tides a day, {number}." for number in range(5)]
+    assert upstream.embeddings.batches == [1, 5]
+    stored = {row.chunk.text: row.vector for row in ChunkVector.objects.select_related("chunk")}
+    assert stored["Two tides a day, 3."] == pytest.approx(embed("Two tides a day, 3."), abs=1e-6)
+    assert ChunkVector.objects.count() == 6
+    assert not vectors_wait()
+    assert EmbeddingModel.objects.get().dimensions == DIMENSIONS
+
+
+def test_an_unchanged_text_costs_no_embedding(project: Project, upstream: Upstream) -> None:
+    file = add(project, long("tide"), long("moon"))
+    compute_waiting()
+    asked = len(upstream.embeddings.texts)
+    before = dict(Chunk.objects.values_list("text", "pk"))
+    Chunk.objects.replace(file.pk, split_chunks("\n\n".join([long("seal"), long("tide"), long("moon")])))
+    other = Project.objects.create(owner=project.owner, name="Other")
+    add(other, long("tide"), long("moon"))
+    compute_waiting()
+    new = upstream.embeddings.texts[asked:]
+    assert all("seal" in text for text in new)
+    kept = dict(file.chunks.values_list("text", "pk"))  # type: ignore[attr-defined]
+    assert {kept[text] for text in before if text in kept} == {
+        before[text] for text in before if text in kept
+    }
+    positions = list(file.chunks.values_list("position", flat=True))  # type: ignore[attr-defined]
+    assert positions == list(range(len(positions)))
+    assert waiting() == 0
+
+
+def test_a_failing_server_is_asked_again_when_the_lease_has_ended(
+    project: Project, upstream: Upstream
+) -> None:
+    add(project, "Two tides a day.")
+    upstream.embeddings.statuses = [503]
+    compute_waiting()
+    assert waiting() == 0
+    add(project, "One moon.")
+    add(project, "Two seals.")
+    upstream.embeddings.statuses = [503, 429, 500]
+    assert compute_waiting() is False
+    assert waiting() == 2
+    assert swept_files.enqueue_vectors() == 0
+    EmbeddingModel.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert swept_files.enqueue_vectors() == 1
+    assert queue_length(INGEST_QUEUE) == 1
+    assert swept_files.enqueue_vectors() == 0
+    compute_waiting()
+    assert waiting() == 0
+
+
+def test_a_refused_text_is_found_by_its_words_alone_and_stops_no_other(
+    project: Project, upstream: Upstream
+) -> None:
+    add(project, f"{REFUSED} tides")
+    add(project, "Two tides a day.")
+    compute_waiting()
+    assert list(ChunkVector.objects.exclude(error="").values_list("chunk__text", "vector")) == [
+        (f"{REFUSED} tides", None)
+    ]
+    assert ChunkVector.objects.filter(vector__isnull=False).count() == 1
+    assert not vectors_wait()
+    assert not is_indexing(File.objects.all())
+
+
+def test_another_number_of_dimensions_is_not_stored(project: Project, upstream: Upstream) -> None:
+    add(project, "Two tides a day.")
+    compute_waiting()
+    upstream.embeddings.dimensions = 3
+    add(project, "One moon.")
+    compute_waiting()
+    assert waiting() == 1
+
+
+def test_one_worker_at_a_time_computes(
+    project: Project, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(project, "Two tides a day.")
+    compute_waiting()
+    add(project, "One moon.")
+    first = EmbeddingModel.objects.claim("sea")
+    assert first is not None
+    asked = len(upstream.embeddings.texts)
+    assert compute_waiting() is False
+    assert not vectors_wait()
+    assert len(upstream.embeddings.texts) == asked
+    first.release()
+    assert vectors_wait()
+    monkeypatch.setattr(vectors, "SLICE_S", 0.0)
+    assert compute_waiting() is True
+
+
+def test_a_file_that_joins_a_project_gets_chunks_and_vectors(project: Project) -> None:
+    file = File.objects.create(owner=project.owner, name="a.txt", text="Two tides.", status="ready")
+    compute_waiting()
+    assert not Chunk.objects.exists()
+    file.join(project)
+    compute_waiting()
+    assert ChunkVector.objects.get(vector__isnull=False).chunk.file_id == file.pk
+
+
+@pytest.mark.parametrize("setting", ["EMBEDDINGS_MODEL", "extension"])
+def test_without_a_model_or_the_extension_nothing_waits(
+    project: Project, settings: Any, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    if setting == "extension":
+        monkeypatch.setattr("knowledge.indexing.has_vector_extension", lambda: False)
+    else:
+        settings.EMBEDDINGS_MODEL = ""
+    add(project, "Two tides a day.")
+    assert not vectors_wait()
+    assert not is_indexing(File.objects.all())
+    assert compute_waiting() is False
+    assert not EmbeddingModel.objects.exists()
