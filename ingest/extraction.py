@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
 
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
@@ -20,9 +19,8 @@ from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
-from knowledge.chunking import split_chunks
-from knowledge.indexing import vectors_wait
-from knowledge.models import Chunk, Extraction, File, FileKind
+from knowledge.indexing import end_ready, vectors_wait
+from knowledge.models import Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
 
@@ -147,13 +145,7 @@ def _store(source: Path, path: str) -> str:
 
 
 def _end_ready(file: File, found: Extraction) -> bool:
-    """The text of a project's file is found from the moment it is ready. False if another attempt holds the row."""
-    chunks = list(split_chunks(found.text))
     with transaction.atomic():
-        if not file.end_ready(found):
-            return False
-        # One that was read before has chunks of that text, which are found again now.
-        if File.objects.filter(Q(project__isnull=False) | Q(chunks__isnull=False), pk=file.pk).exists():
-            Chunk.objects.replace(file.pk, chunks)
-            reach("after_chunks_stored")
-    return True
+        is_stored = end_ready(file, found)
+        reach("after_chunks_stored")
+    return is_stored

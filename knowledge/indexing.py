@@ -1,18 +1,30 @@
 """What searches need of texts: chunks, stored with the text, and their vectors, which follow. Reads and writes the database."""
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from knowledge.chunking import split_chunks
 from knowledge.embedders.choice import chosen_embedder
 from knowledge.embedders.embedder import Embedder
-from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileKind, FileStatus
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, Extraction, File, FileKind, FileStatus
 from knowledge.vector_extension import has_vector_extension
 
 
 def searchable(files: QuerySet[File]) -> QuerySet[File]:
     """Those of `files` whose text can be found."""
     return files.filter(status=FileStatus.READY, project__isnull=False).exclude(kind=FileKind.IMAGE)
+
+
+def end_ready(file: File, found: Extraction) -> bool:
+    """The text of a project's file is found from the moment it is ready. False if another attempt holds the row."""
+    chunks = list(split_chunks(found.text))
+    with transaction.atomic():
+        if not file.end_ready(found):
+            return False
+        # One that was read before has chunks of that text, which would be found again now.
+        if File.objects.filter(Q(project__isnull=False) | Q(chunks__isnull=False), pk=file.pk).exists():
+            Chunk.objects.replace(file.pk, chunks)
+    return True
 
 
 def store_missing_chunks(files: QuerySet[File]) -> int:

@@ -11,8 +11,9 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.extraction import extract_again
 from chat.runs.task_queue import queue_length
-from knowledge.models import Extraction, File, FileKind, FilePassage, Project
-from knowledge.search import search_project
+from knowledge.indexing import end_ready
+from knowledge.models import Chunk, Extraction, File, FileKind, Project
+from knowledge.search import search_files
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,7 +51,7 @@ def ready(file: File, found: Extraction = OLD) -> File:
 
 def found_in_project(file: File, query: str) -> list[str]:
     assert file.project_id
-    return [passage.text for passage in search_project(file.project_id, file.owner_id, query, 9)]
+    return [chunk.text for chunk in search_files(File.objects.filter(project=file.project_id), query, 9)]
 
 
 def told(file: File, *events: Any) -> list[str]:
@@ -100,38 +101,19 @@ def test_a_worker_of_the_time_before_can_no_longer_end_it(file: File) -> None:
     assert new.end_ready(NEW)
 
 
-def test_text_tokens_and_passages_are_replaced(file: File) -> None:
+def test_text_tokens_and_chunks_are_replaced(file: File) -> None:
     ready(file)
     assert found_in_project(file, "low water") == [OLD.text]
     assert extract_again(file.pk)
-    assert claimed(file).end_ready(NEW)
+    assert end_ready(claimed(file), NEW)
     assert found_in_project(file, "low water") == [NEW.text]
     file.refresh_from_db()
     assert (file.status, file.text, file.token_count) == ("ready", NEW.text, 8)
-    assert list(FilePassage.objects.values_list("file", "position")) == [(file.pk, 0)]
+    assert list(Chunk.objects.values_list("file", "position")) == [(file.pk, 0)]
     assert extract_again(file.pk)
-    assert claimed(file).end_ready(Extraction(FileKind.TEXT, "text/plain"))
+    assert end_ready(claimed(file), Extraction(FileKind.TEXT, "text/plain"))
     file.refresh_from_db()
     assert (file.text, file.token_count, found_in_project(file, "water")) == ("", 0, [])
-
-
-def test_a_search_of_the_time_before_stores_no_passages_of_the_old_text(
-    file: File, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from knowledge import search
-
-    ready(file)
-    split = search.split_passages
-
-    def read_again_meanwhile(text: str) -> Any:
-        if text == OLD.text:
-            assert extract_again(file.pk)
-            assert claimed(file).end_ready(NEW)
-        return split(text)
-
-    monkeypatch.setattr(search, "split_passages", read_again_meanwhile)
-    assert found_in_project(file, "water") == []
-    assert found_in_project(file, "water") == [NEW.text]
 
 
 def test_sockets_are_told_that_it_is_read_again_and_how_that_ends(file: File) -> None:
