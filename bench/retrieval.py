@@ -59,7 +59,8 @@ def store(owner: Any, name: str, corpus: Corpus) -> Any:
     project = Project.objects.create(owner=owner, name=name)
     for number, text in enumerate(corpus.passages):
         file = File.objects.create(owner=owner, project=project, name=str(number), text=text, status="ready")
-        Chunk.objects.replace(file.pk, [ChunkText(0, text)])
+        Chunk.objects.add(file, [(0, ChunkText(0, text))])
+        file.serve_chunks()
     return project
 
 

@@ -67,7 +67,8 @@ class Filler:
             owner=self.owner, project=self.projects[share], name=f"{share:.0%} {self.files}", status="ready"
         )
         texts = [" ".join(self.rng.choices(self.sentences, k=10)) for _ in range(CHUNKS_PER_FILE)]
-        Chunk.objects.replace(file.pk, [ChunkText(at, text) for at, text in enumerate(texts)])
+        Chunk.objects.add(file, [(at, ChunkText(at, text)) for at, text in enumerate(texts)])
+        file.serve_chunks()
         rows = list(ChunkVector.objects.filter(chunk__file=file))
         for row in rows:
             row.vector = [number + self.rng.gauss(0, NOISE) for number in self.rng.choice(self.vectors)]

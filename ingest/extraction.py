@@ -9,8 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from django.db import transaction
-
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
@@ -19,7 +17,7 @@ from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
-from knowledge.indexing import end_ready, vectors_wait
+from knowledge.indexing import delete_stale_chunks, store_chunks, vectors_wait
 from knowledge.models import Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
@@ -64,6 +62,7 @@ def _extract(file_id: str) -> None:
         if has_ended:
             reach("after_file_end")
             file_events.announce_end(file)
+            delete_stale_chunks(file.pk)
             if vectors_wait():
                 enqueue_vectors()
 
@@ -145,7 +144,14 @@ def _store(source: Path, path: str) -> str:
 
 
 def _end_ready(file: File, found: Extraction) -> bool:
-    with transaction.atomic():
-        is_stored = end_ready(file, found)
+    """The text of a project's file is found from the moment it is ready. A file that joins one later has no chunks yet."""
+    has_chunks = File.objects.filter(pk=file.pk, project__isnull=False).exists()
+    if has_chunks:
+        for is_stored in store_chunks(file, found.text):
+            if not is_stored:
+                return False
+            reach("after_chunk_batch")
+            if drain.has_begun():
+                raise Draining
         reach("after_chunks_stored")
-    return is_stored
+    return file.end_ready(found, has_chunks=has_chunks)

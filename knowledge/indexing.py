@@ -1,45 +1,54 @@
-"""What searches need of texts: chunks, stored with the text, and their vectors, which follow. Reads and writes the database."""
+"""What searches need of texts: chunks and their vectors. Reads and writes the database.
 
-from django.db import transaction
-from django.db.models import Q, QuerySet
+Chunks are stored in short transactions under the version of the attempt that read the text. None is found before the file
+names that version, when all are stored; the version before is found until then, and deleted afterwards.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from knowledge.chunking import split_chunks
 from knowledge.embedders.choice import chosen_embedder
 from knowledge.embedders.embedder import Embedder
-from knowledge.models import Chunk, ChunkVector, EmbeddingModel, Extraction, File, FileKind, FileStatus
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileKind, FileStatus
+from knowledge.models.chunk import BATCH
 from knowledge.vector_extension import has_vector_extension
 
 
 def searchable(files: QuerySet[File]) -> QuerySet[File]:
-    """Those of `files` whose text can be found."""
-    return files.filter(status=FileStatus.READY, project__isnull=False).exclude(kind=FileKind.IMAGE)
+    """Those of `files` whose text is found, as far as it has chunks: also while it is being read again."""
+    return files.filter(project__isnull=False).exclude(kind=FileKind.IMAGE).exclude(status=FileStatus.FAILED)
 
 
-def end_ready(file: File, found: Extraction) -> bool:
-    """The text of a project's file is found from the moment it is ready. False if another attempt holds the row."""
-    chunks = list(split_chunks(found.text))
-    with transaction.atomic():
-        if not file.end_ready(found):
-            return False
-        # One that was read before has chunks of that text, which would be found again now.
-        if File.objects.filter(Q(project__isnull=False) | Q(chunks__isnull=False), pk=file.pk).exists():
-            Chunk.objects.replace(file.pk, chunks)
-    return True
+def store_chunks(file: File, text: str) -> Iterator[bool]:
+    """After each transaction whether it could be stored: False, the last, if another attempt holds the file."""
+    chunks = enumerate(split_chunks(text))
+    while batch := list(islice(chunks, BATCH)):
+        is_held = Chunk.objects.add(file, batch)
+        yield is_held
+        if not is_held:
+            break
 
 
 def store_missing_chunks(files: QuerySet[File]) -> int:
     """Of those that joined their project after they became ready, or are older than chunks; return how many had none."""
-    missing = list(
-        searchable(files).filter(chunks__isnull=True).exclude(text="").values_list("pk", flat=True)
-    )
-    for pk in missing:
-        with transaction.atomic():
-            # Locked, since the file may be read again meanwhile.
-            file = searchable(File.objects.filter(pk=pk)).select_for_update(no_key=True, of=("self",))
-            text = file.values_list("text", flat=True).first()
-            if text is not None:
-                Chunk.objects.replace(pk, split_chunks(text))
-    return len(missing)
+    missing = searchable(files).filter(chunks_version__isnull=True, status=FileStatus.READY)
+    found = list(missing.only("status", "attempt"))
+    for file in found:
+        # A text that is read again meanwhile belongs to another attempt, which nothing is stored for.
+        text = File.objects.filter(pk=file.pk).values_list("text", flat=True).first() or ""
+        if all(store_chunks(file, text)) and file.serve_chunks():
+            delete_stale_chunks(file.pk)
+    return len(found)
+
+
+def delete_stale_chunks(pk: UUID) -> None:
+    """Delete the chunks of a file that has ended which are not found, in short transactions. Idempotent."""
+    while Chunk.objects.delete_stale(pk) == BATCH:
+        pass
 
 
 def usable_embedder() -> Embedder | None:
@@ -66,7 +75,7 @@ def is_indexing(files: QuerySet[File]) -> bool:
         return True
     if not usable_embedder():
         return False
-    chunks = Chunk.objects.filter(file__in=searchable(files))
+    chunks = Chunk.objects.found_in(searchable(files))
     model = EmbeddingModel.objects.chosen()
     if model is None:
         return chunks.exists()

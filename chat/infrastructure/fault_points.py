@@ -33,7 +33,8 @@ Point = Literal[
     "before_thumbnail_stored",  # what replaces the upload is in the storage
     "after_picture_stored",  # both are, the row does not point to them
     "after_contents_imported",  # the files of an archive are in the storage, no row is
-    "after_chunks_stored",  # with the end of the file, not committed
+    "after_chunk_batch",  # some chunks are stored, none is found
+    "after_chunks_stored",  # all are, the file is not ready
     "after_file_end",  # the end is committed, nobody was told
     "after_vectors_claim",  # the model of embeddings is leased
     "before_vectors_stored",  # a batch is computed

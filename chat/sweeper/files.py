@@ -18,9 +18,8 @@ from chat.infrastructure.threads import with_connection
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper.repairs import attempt_repair
-from knowledge import blobs
-from knowledge.indexing import vectors_wait
-from knowledge.models import File
+from knowledge import blobs, indexing
+from knowledge.models import Chunk, File
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +27,8 @@ logger = logging.getLogger(__name__)
 COMPARE_EVERY_S: Final = 3600.0
 UNREFERENCED_FOR: Final = timedelta(hours=1)
 _BATCH: Final = 200
+# Of one sweep, each with one transaction.
+_STALE_FILES: Final = 5
 
 
 def take_over() -> int:
@@ -54,12 +55,18 @@ def enqueue_lost() -> int:
     return len(waiting)
 
 
+def delete_stale_chunks() -> int:
+    """Delete some of the chunks that are not found any more, or never were, which dead processes have left; return how many."""
+    files = list(File.objects.with_stale_chunks().values_list("pk", flat=True)[:_STALE_FILES])
+    return sum(attempt_repair(f"old chunks of file {pk}", Chunk.objects.delete_stale, pk) for pk in files)
+
+
 def enqueue_vectors() -> int:
     """Have the vectors of chunks computed that nobody works on; return how many messages that took.
 
     Raises one of task_queue.UNREACHABLE.
     """
-    if not vectors_wait() or queue_length(INGEST_QUEUE):
+    if not indexing.vectors_wait() or queue_length(INGEST_QUEUE):
         return 0
     send_message(COMPUTE_VECTORS, INGEST_QUEUE)
     return 1

@@ -71,6 +71,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.announced += attempt_repair(str(run), _announce, run)
     report.compressions = swept_compressions.take_over()
     report.files = swept_files.take_over() + swept_files.announce_ended()
+    swept_files.delete_stale_chunks()
     try:
         report.woken = _enqueue_lost(_unclaimed())
         report.pushed = _push_events()

@@ -4,7 +4,6 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
-import django.db.models.constraints
 import django.db.models.deletion
 import knowledge.languages
 import knowledge.models.chunk_vector
@@ -38,6 +37,7 @@ class Migration(migrations.Migration):
             name='Chunk',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.IntegerField()),
                 ('position', models.IntegerField()),
                 ('start', models.IntegerField()),
                 ('text', models.TextField()),
@@ -77,6 +77,20 @@ class Migration(migrations.Migration):
         migrations.DeleteModel(
             name='FilePassage',
         ),
+        migrations.AddField(
+            model_name='file',
+            name='chunks_version',
+            field=models.IntegerField(blank=True, null=True),
+        ),
+        migrations.AddField(
+            model_name='file',
+            name='has_stale_chunks',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddIndex(
+            model_name='file',
+            index=models.Index(condition=models.Q(('has_stale_chunks', True)), fields=['id'], name='file_stale_chunks'),
+        ),
         migrations.AddIndex(
             model_name='chunk',
             index=django.contrib.postgres.indexes.GinIndex(fields=['words'], name='chunk_words'),
@@ -87,11 +101,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chunk',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('file', 'position'), name='one_chunk_per_position'),
+            constraint=models.UniqueConstraint(fields=('file', 'version', 'position'), name='one_chunk_per_position'),
         ),
         migrations.AddConstraint(
             model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 0), ('start__gte', 0)), name='chunk_place_not_negative'),
+            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 0), ('position__gte', 0), ('start__gte', 0)), name='chunk_place_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='chunk',

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, Self
 from uuid import UUID
 
 from django.apps import apps
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models, transaction
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Q, QuerySet, When
 
 from knowledge.chunking import ChunkText
 from knowledge.languages import Language, detect_language
-from knowledge.models.file import File
+from knowledge.models.file import File, FileStatus
 
-# Of one INSERT.
-BATCH: Final = 500
+# Chunks of one transaction, which others that change the file wait for.
+BATCH: Final = 200
 
 
 def hash_content(text: str) -> bytes:
@@ -26,36 +26,60 @@ def hash_content(text: str) -> bytes:
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
-    def replace(self, file: UUID, texts: Iterable[ChunkText]) -> bool:
-        """Make these the chunks of a file, for all searches at once. False: the file was deleted.
+    # Mutators
 
-        A chunk whose text is the same stays the row it was, and keeps its vectors.
+    def add(self, file: File, texts: Sequence[tuple[int, ChunkText]]) -> bool:
+        """Store chunks, by position, under the version of this attempt; those that are stored already stay.
+
+        Not found before the file says so. Chunks with the text of one that has a vector get it. False: another attempt
+        holds the file.
         """
         with transaction.atomic():
-            if not File.objects.filter(pk=file).select_for_update(no_key=True).values_list("pk").first():
+            if not file.hold_for_chunks():
                 return False
-            kept: dict[bytes, list[Chunk]] = {}
-            for chunk in self.filter(file=file).defer("text", "words"):
-                kept.setdefault(bytes(chunk.content_hash), []).append(chunk)
-            new, moved = [], []
-            for position, (start, text) in enumerate(texts):
-                content_hash = hash_content(text)
-                if same := kept.get(content_hash):
-                    moved.append(same.pop(0).place(position, start))
-                else:
-                    language = detect_language(text)
-                    new.append(Chunk(file_id=file, position=position, start=start, text=text, content_hash=content_hash, language=language))  # fmt: skip
-            self.filter(pk__in=[chunk.pk for left in kept.values() for chunk in left]).delete()
-            self.bulk_update(moved, ["position", "start"], BATCH)
-            self.bulk_create(new, BATCH)
+            places = (texts[0][0], texts[-1][0])
+            others = self.filter(file=file, version=file.attempt, position__range=places)
+            stored = set(others.values_list("position", flat=True))
+            missing = [one for one in texts if one[0] not in stored]
+            new = self.bulk_create(Chunk.of(file, position, *text) for position, text in missing)
             apps.get_model("knowledge", "ChunkVector").objects.wait_for(new)
         return True
+
+    def delete_stale(self, pk: UUID) -> int:
+        """Delete a batch of a file's chunks that are not found; return how many. None while the file is being read."""
+        vectors = apps.get_model("knowledge", "ChunkVector").objects
+        with transaction.atomic():
+            ended = (
+                File.objects.with_stale_chunks().filter(pk=pk).select_for_update(no_key=True, of=("self",))
+            )
+            file = ended.only("status", "attempt", "chunks_version").first()
+            if file is None:
+                return 0
+            # A search may be storing the missing chunks of this attempt.
+            is_joining = file.status == FileStatus.READY and file.chunks_version is None
+            kept = file.attempt if is_joining else file.chunks_version
+            stale = self.filter(file=file).exclude(version=kept)
+            batch = list(stale.values_list("pk", flat=True)[:BATCH])
+            # In the order in which vectors are recorded, or one would wait for the other.
+            list(vectors.filter(chunk__in=batch).order_by("id").select_for_update().values_list("pk"))
+            self.filter(pk__in=batch).delete()
+            if len(batch) < BATCH:
+                File.objects.filter(pk=pk).update(has_stale_chunks=False)
+        return len(batch)
+
+    # Queries
+
+    def found_in(self, files: QuerySet[File]) -> Self:
+        """Those that searches of these files find."""
+        return self.filter(file__in=files, version=F("file__chunks_version"))
 
 
 class Chunk(models.Model):
     """Of a file's text. The scope of a search is a condition on what chunks belong to (knowledge/search.py)."""
 
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="chunks", db_index=False)
+    # The attempt that read its text. One version of a file's chunks is found: File.chunks_version.
+    version = models.IntegerField()
     position = models.IntegerField()
     start = models.IntegerField()  # of the file's text, in characters
     text = models.TextField()
@@ -81,14 +105,10 @@ class Chunk(models.Model):
             models.Index(F("content_hash"), name="chunk_content"),
         ]
         constraints = [
-            # At the end of a transaction, since a replacement moves chunks.
-            models.UniqueConstraint(
-                fields=["file", "position"],
-                name="one_chunk_per_position",
-                deferrable=models.Deferrable.DEFERRED,
-            ),
+            models.UniqueConstraint(fields=["file", "version", "position"], name="one_chunk_per_position"),
             models.CheckConstraint(
-                condition=models.Q(position__gte=0, start__gte=0), name="chunk_place_not_negative"
+                condition=models.Q(version__gte=0, position__gte=0, start__gte=0),
+                name="chunk_place_not_negative",
             ),
             models.CheckConstraint(condition=Q(language__in=list(Language)), name="chunk_language_known"),
         ]
@@ -96,7 +116,17 @@ class Chunk(models.Model):
     def __str__(self) -> str:
         return f"{self.file_id} from {self.start}"
 
-    def place(self, position: int, start: int) -> Chunk:
-        """Of an equal text elsewhere in the file; stored by the caller."""
-        self.position, self.start = position, start
-        return self
+    # Factories
+
+    @classmethod
+    def of(cls, file: File, position: int, start: int, text: str) -> Chunk:
+        """Not stored."""
+        return cls(
+            file=file,
+            version=file.attempt,
+            position=position,
+            start=start,
+            text=text,
+            content_hash=hash_content(text),
+            language=detect_language(text),
+        )

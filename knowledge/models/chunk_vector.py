@@ -12,7 +12,7 @@ from django.db import connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from knowledge.models.chunk import BATCH, Chunk
+from knowledge.models.chunk import Chunk
 
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
@@ -103,11 +103,15 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
     # Mutators
 
     def wait_for(self, chunks: Iterable[Chunk]) -> None:
-        """Add a row without a vector for each of these new chunks, in the transaction that adds them."""
+        """Add a row for each of these new chunks, in the transaction that adds them.
+
+        With the vector of a chunk with the same text, of this file's version before or of another file, or without one.
+        """
         _lock("ROW SHARE")
         model = EmbeddingModel.objects.chosen()
         if model is not None:
-            self.bulk_create([ChunkVector(chunk=chunk, model=model) for chunk in chunks], BATCH)
+            with connection.cursor() as cursor:
+                cursor.execute(_WAIT_FOR, {"model": model.pk, "chunks": [chunk.pk for chunk in chunks]})
 
     def add_missing(self, model: EmbeddingModel) -> int:
         """Add a row without a vector for each chunk that has none of this model; return how many."""
@@ -167,6 +171,15 @@ def _lock(mode: str) -> None:
         cursor.execute(f"LOCK TABLE knowledge_embeddingmodel IN {mode} MODE")
 
 
+# Plan: the chunks by their primary key, chunk_content for each, and one_vector_per_model.
+_WAIT_FOR: Final = """
+    INSERT INTO knowledge_chunkvector (chunk_id, model_id, vector)
+    SELECT chunk.id, %(model)s, (
+        SELECT equal.vector FROM knowledge_chunk AS other
+        JOIN knowledge_chunkvector AS equal ON equal.chunk_id = other.id AND equal.model_id = %(model)s
+        WHERE other.content_hash = chunk.content_hash AND equal.vector IS NOT NULL LIMIT 1
+    ) FROM knowledge_chunk AS chunk WHERE chunk.id = ANY(%(chunks)s)
+"""
 _ADD_MISSING: Final = """
     INSERT INTO knowledge_chunkvector (chunk_id, model_id)
     SELECT chunk.id, %(model)s FROM knowledge_chunk AS chunk

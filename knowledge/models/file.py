@@ -74,6 +74,10 @@ class FileQuerySet(models.QuerySet["File"]):
 
     # Queries
 
+    def with_stale_chunks(self) -> Self:
+        """Those that no worker adds chunks to. A search that stores missing ones adds them to the version that is kept."""
+        return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
+
     def visible_to(self, user: Any) -> Self:
         """The user's own files; files of other users are not visible."""
         return self.filter(owner=user)
@@ -137,6 +141,10 @@ class File(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     # When its owner's sockets were told of its end.
     announced_at = models.DateTimeField(null=True, blank=True)
+    # The attempt whose chunks searches find; None: it has none yet.
+    chunks_version = models.IntegerField(null=True, blank=True)
+    # There may be chunks of other attempts, to be deleted once it has ended.
+    has_stale_chunks = models.BooleanField(default=False, db_default=False)
 
     objects = FileQuerySet.as_manager()
 
@@ -155,6 +163,7 @@ class File(models.Model):
                 name="file_unannounced",
                 condition=Q(ended_at__isnull=False, announced_at__isnull=True),
             ),
+            models.Index(fields=["id"], name="file_stale_chunks", condition=Q(has_stale_chunks=True)),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="file_kind_known"),
@@ -195,7 +204,7 @@ class File(models.Model):
     def start_again(self) -> bool:
         """Return an ended file to the queue, as if no worker had failed with it. False: it has not ended, or has no content.
 
-        What was extracted stays until its end replaces it, with its chunks; meanwhile no search finds them.
+        What was extracted stays until its end replaces it, and searches find its chunks until then.
         """
         ended = (
             type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING).exclude(content="")
@@ -208,6 +217,7 @@ class File(models.Model):
                 queued_at=Now(),
                 ended_at=None,
                 announced_at=None,
+                has_stale_chunks=True,
             )
         )
 
@@ -223,8 +233,19 @@ class File(models.Model):
         held = self._as_held().filter(lease_until__lt=Now())
         return bool(held.update(lease_until=None, queued_at=Now(), failures=F("failures") + 1))
 
-    def end_ready(self, found: Extraction) -> bool:
-        stored = found._asdict()
+    def hold_for_chunks(self) -> bool:
+        """Keep the row for chunks of this attempt, which `end_ready` or `serve_chunks` lets be found, to the end of the transaction."""
+        if self.status == FileStatus.READY:
+            return bool(self._as_ended().update(has_stale_chunks=True))
+        return bool(self._as_held().update(has_stale_chunks=True, lease_until=Now() + LEASE))
+
+    def serve_chunks(self) -> bool:
+        """Let the chunks of this attempt be found, which was ready without them."""
+        return bool(self._as_ended().update(chunks_version=self.attempt))
+
+    def end_ready(self, found: Extraction, *, has_chunks: bool = False) -> bool:
+        """has_chunks: of this attempt, all are stored, and are found from now on. Otherwise none is."""
+        stored = found._asdict() | {"chunks_version": self.attempt if has_chunks else None}
         if not found.content:
             del stored["content"], stored["size_bytes"]
         return self._end(status=FileStatus.READY, **stored)
@@ -245,6 +266,9 @@ class File(models.Model):
 
     def _end(self, **fields: Any) -> bool:
         return bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))
+
+    def _as_ended(self) -> FileQuerySet:
+        return type(self).objects.filter(pk=self.pk, attempt=self.attempt, status=FileStatus.READY)
 
     def _as_held(self) -> FileQuerySet:
         held = type(self).objects.filter(pk=self.pk, attempt=self.attempt, status=FileStatus.PROCESSING)

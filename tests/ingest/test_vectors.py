@@ -13,11 +13,11 @@ from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
 from ingest import vectors
 from ingest.vectors import compute_waiting
-from knowledge.chunking import split_chunks
 from knowledge.embedders import remote
 from knowledge.indexing import is_indexing, vectors_wait
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
 from tests import factories
+from tests.indexed import add_indexed, index_again
 from tests.upstream import Upstream
 from tests.upstream_embeddings import DIMENSIONS, REFUSED, embed
 
@@ -46,10 +46,7 @@ def project() -> Project:
 
 
 def add(project: Project, *texts: str) -> File:
-    text = "\n\n".join(texts)
-    file = File.objects.create(project=project, owner=project.owner, name="a.txt", text=text, status="ready")
-    Chunk.objects.replace(file.pk, split_chunks(text))
-    return file
+    return add_indexed(project, "a.txt", "\n\n".join(texts))
 
 
 def long(word: str) -> str:
@@ -83,19 +80,18 @@ def test_an_unchanged_text_costs_no_embedding(project: Project, upstream: Upstre
     file = add(project, long("tide"), long("moon"))
     compute_waiting()
     asked = len(upstream.embeddings.texts)
-    before = dict(Chunk.objects.values_list("text", "pk"))
-    Chunk.objects.replace(file.pk, split_chunks("\n\n".join([long("seal"), long("tide"), long("moon")])))
+    before = set(Chunk.objects.values_list("text", flat=True))
+    index_again(file, "\n\n".join([long("seal"), long("tide"), long("moon")]))
+    chunks = Chunk.objects.filter(file=file)
+    unchanged = chunks.filter(text__in=before)
+    assert unchanged.exists()
+    assert not unchanged.filter(vectors__vector=None).exists()
+    assert [chunk.position for chunk in chunks] == list(range(len(chunks)))
     other = Project.objects.create(owner=project.owner, name="Other")
     add(other, long("tide"), long("moon"))
     compute_waiting()
     new = upstream.embeddings.texts[asked:]
     assert all("seal" in text for text in new)
-    kept = dict(file.chunks.values_list("text", "pk"))  # type: ignore[attr-defined]
-    assert {kept[text] for text in before if text in kept} == {
-        before[text] for text in before if text in kept
-    }
-    positions = list(file.chunks.values_list("position", flat=True))  # type: ignore[attr-defined]
-    assert positions == list(range(len(positions)))
     assert waiting() == 0
 
 

@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.vectors import compute_waiting
-from knowledge.chunking import split_chunks
 from knowledge.indexing import is_indexing
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
 from knowledge.models.sql import chunk_search
 from knowledge.models.sql.chunk_search import QueryVector, search_chunks
 from knowledge.search import search_files
 from tests import factories
+from tests.indexed import add_indexed, index_again
 from tests.upstream import Upstream
 from tests.upstream_embeddings import DIMENSIONS, embed
 
@@ -42,12 +42,6 @@ def project() -> Project:
     return Project.objects.create(owner=factories.create_user("alice"), name="Tides")
 
 
-def add(project: Project, name: str, text: str) -> File:
-    file = File.objects.create(project=project, owner=project.owner, name=name, text=text, status="ready")
-    Chunk.objects.replace(file.pk, split_chunks(text))
-    return file
-
-
 def files_of(project: Project) -> Any:
     return File.objects.filter(project=project, owner=project.owner)
 
@@ -57,8 +51,8 @@ def names(project: Project, query: str, limit: int = 10) -> list[str]:
 
 
 def test_a_question_finds_what_says_it_in_another_language(project: Project) -> None:
-    add(project, "moon.txt", "The moon pulls the sea.")
-    add(project, "brot.txt", "Brot backen dauert Stunden.")
+    add_indexed(project, "moon.txt", "The moon pulls the sea.")
+    add_indexed(project, "brot.txt", "Brot backen dauert Stunden.")
     assert names(project, "Mond") == []
     compute_waiting()
     assert names(project, "Mond")[0] == "moon.txt"
@@ -66,7 +60,7 @@ def test_a_question_finds_what_says_it_in_another_language(project: Project) -> 
 
 
 def test_words_find_before_there_are_vectors_and_that_is_said(project: Project) -> None:
-    add(project, "moon.txt", "The moon pulls the sea.")
+    add_indexed(project, "moon.txt", "The moon pulls the sea.")
     assert is_indexing(files_of(project))
     assert names(project, "moon") == ["moon.txt"]
     compute_waiting()
@@ -78,9 +72,11 @@ def test_words_find_before_there_are_vectors_and_that_is_said(project: Project) 
 
 
 def test_what_both_rankings_find_comes_before_what_one_finds(project: Project) -> None:
-    add(project, "both.txt", "The moon pulls the sea.")
-    add(project, "vector.txt", "Der Mond zieht das Meer.")
-    add(project, "words.txt", "Moon landings were filmed: bread, tide, seal, harbour, bread, tide, seal.")
+    add_indexed(project, "both.txt", "The moon pulls the sea.")
+    add_indexed(project, "vector.txt", "Der Mond zieht das Meer.")
+    add_indexed(
+        project, "words.txt", "Moon landings were filmed: bread, tide, seal, harbour, bread, tide, seal."
+    )
     compute_waiting()
     assert names(project, "moon")[0] == "both.txt"
 
@@ -88,7 +84,7 @@ def test_what_both_rankings_find_comes_before_what_one_finds(project: Project) -
 def test_a_server_that_does_not_answer_leaves_the_search_by_words(
     project: Project, upstream: Upstream
 ) -> None:
-    add(project, "moon.txt", "The moon pulls the sea.")
+    add_indexed(project, "moon.txt", "The moon pulls the sea.")
     compute_waiting()
     upstream.embeddings.statuses = [503]
     [found] = search_files(files_of(project), "moon", 3)
@@ -96,9 +92,12 @@ def test_a_server_that_does_not_answer_leaves_the_search_by_words(
 
 
 def test_deleted_and_replaced_texts_are_not_found_from_then_on(project: Project) -> None:
-    moon, seal = add(project, "moon.txt", "The moon pulls the sea."), add(project, "seal.txt", "Seals sleep.")
+    moon, seal = (
+        add_indexed(project, "moon.txt", "The moon pulls the sea."),
+        add_indexed(project, "seal.txt", "Seals sleep."),
+    )
     compute_waiting()
-    Chunk.objects.replace(seal.pk, split_chunks("Bread is baked."))
+    index_again(seal, "Bread is baked.")
     assert [chunk.text for chunk in search_files(files_of(project), "seals", 10)] == [
         "The moon pulls the sea."
     ]
@@ -113,14 +112,14 @@ def test_deleted_and_replaced_texts_are_not_found_from_then_on(project: Project)
 def test_a_small_scope_among_many_chunks_yields_as_many_as_asked(project: Project) -> None:
     """The nearest thousand belong to somebody else: the index is read on until the scope has enough."""
     other = Project.objects.create(owner=factories.create_user("bob"), name="Theirs")
-    theirs = add(other, "theirs.txt", "Harbour.")
-    own = add(project, "own.txt", "Harbour.")
+    theirs = add_indexed(other, "theirs.txt", "Harbour.")
+    own = add_indexed(project, "own.txt", "Harbour.")
     compute_waiting()
     model = EmbeddingModel.objects.get()
     near, far = embed("moon"), embed("bread")
     for file, count, vector in ((theirs, 1_000, near), (own, 10, far)):
         chunks = Chunk.objects.bulk_create(
-            Chunk(file=file, position=at, start=at, text="x", content_hash=b"x", language="simple")
+            Chunk(file=file, version=0, position=at, start=at, text="x", content_hash=b"x", language="simple")
             for at in range(1, count + 1)
         )
         ChunkVector.objects.filter(chunk__in=chunks).delete()
@@ -136,8 +135,8 @@ def test_a_scope_above_the_exact_ones_is_searched_by_the_index(
 ) -> None:
     monkeypatch.setattr(chunk_search, "_SMALL_SCOPE", 5)
     for number in range(12):
-        add(project, f"{number}.txt", f"Seals sleep, {number}.")
-    add(project, "moon.txt", "The moon pulls the sea.")
+        add_indexed(project, f"{number}.txt", f"Seals sleep, {number}.")
+    add_indexed(project, "moon.txt", "The moon pulls the sea.")
     compute_waiting()
     assert names(project, "Mond", 13)[0] == "moon.txt"
     assert len(names(project, "Mond", 13)) == 13
@@ -165,10 +164,8 @@ def test_no_search_returns_a_chunk_outside_its_scope(
         model.set_dimensions(DIMENSIONS)
     for owner, project, status, words in texts:
         text = " ".join(words)
-        file = File.objects.create(
-            owner=users[owner], project=projects[project], name=text, text=text, status=status
-        )
-        Chunk.objects.replace(file.pk, split_chunks(text))
+        file = add_indexed(projects[project], text, text, owner=users[owner])
+        File.objects.filter(pk=file.pk).update(status=status)
     for row in ChunkVector.objects.select_related("chunk"):
         ChunkVector.objects.record(row.pk, embed(row.chunk.text))
     asked = " ".join(query)

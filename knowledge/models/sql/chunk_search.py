@@ -153,7 +153,7 @@ def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, 
 
 
 def _scope(files: QuerySet[File]) -> tuple[str, dict[str, Any]]:
-    """The condition on a chunk, with named parameters: the queryset's are in its order."""
-    sql, values = files.order_by().values("pk").query.sql_with_params()
+    """The condition on a chunk, of the version that is found, with named parameters: the queryset's are in its order."""
+    sql, values = files.order_by().values("pk", "chunks_version").query.sql_with_params()
     named = {f"scope{number}": value for number, value in enumerate(values)}
-    return f"chunk.file_id IN ({sql % tuple(f'%({name})s' for name in named)})", named
+    return f"(chunk.file_id, chunk.version) IN ({sql % tuple(f'%({name})s' for name in named)})", named
