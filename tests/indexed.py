@@ -17,7 +17,8 @@ def add_indexed(project: Project, name: str, text: str, **fields: Any) -> File:
 
 def claim_again(file: File) -> File:
     """As a worker has it that reads a file again which has ended."""
-    File.objects.filter(pk=file.pk).update(status=FileStatus.PROCESSING, ended_at=None, queued_at=Now())
+    waiting = {"status": FileStatus.PROCESSING, "ended_at": None, "lease_until": None, "error_code": ""}
+    File.objects.filter(pk=file.pk).update(has_stale_chunks=True, queued_at=Now(), **waiting)
     held = File.objects.claim(file.pk)
     assert held is not None
     return held
@@ -25,12 +26,10 @@ def claim_again(file: File) -> File:
 
 def index_again(file: File, text: str) -> None:
     """Replace the text."""
-    held = claim_again(file)
-    assert all(store_chunks(held, text))
-    assert end_with(held, text)
-    delete_stale_chunks(file.pk)
+    index_held(claim_again(file), Extraction(FileKind.TEXT, "text/plain", text))
 
 
-def end_with(held: File, text: str) -> bool:
-    """Let the chunks be found that are stored."""
-    return held.end_ready(Extraction(FileKind.TEXT, "text/plain", text), has_chunks=True)
+def index_held(held: File, found: Extraction) -> None:
+    assert all(store_chunks(held, found.text))
+    assert held.end_ready(found, has_chunks=True)
+    delete_stale_chunks(held.pk)

@@ -11,10 +11,10 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.extraction import extract_again
 from chat.runs.task_queue import queue_length
-from knowledge.indexing import end_ready
 from knowledge.models import Chunk, Extraction, File, FileKind, Project
 from knowledge.search import search_files
 from tests import factories
+from tests.indexed import index_held
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,13 +105,14 @@ def test_text_tokens_and_chunks_are_replaced(file: File) -> None:
     ready(file)
     assert found_in_project(file, "low water") == [OLD.text]
     assert extract_again(file.pk)
-    assert end_ready(claimed(file), NEW)
+    assert found_in_project(file, "low water") == [OLD.text]
+    index_held(claimed(file), NEW)
     assert found_in_project(file, "low water") == [NEW.text]
     file.refresh_from_db()
     assert (file.status, file.text, file.token_count) == ("ready", NEW.text, 8)
     assert list(Chunk.objects.values_list("file", "position")) == [(file.pk, 0)]
     assert extract_again(file.pk)
-    assert end_ready(claimed(file), Extraction(FileKind.TEXT, "text/plain"))
+    index_held(claimed(file), Extraction(FileKind.TEXT, "text/plain"))
     file.refresh_from_db()
     assert (file.text, file.token_count, found_in_project(file, "water")) == ("", 0, [])
 
