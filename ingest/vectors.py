@@ -38,7 +38,7 @@ def compute_waiting() -> bool:
         if model is None:
             return False
         reach("after_vectors_claim")
-        if model.dimensions is None:
+        if model.dimensions is None and ChunkVector.objects.waiting().filter(model=model).exists():
             model.set_dimensions(len(embedder.embed_passages([_PROBE])[0]))
         has_more = _work(model, embedder)
     except EmbeddingFailed as error:

@@ -16,17 +16,31 @@ from tests.faults.uploader import Uploader
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
 
 POINTS: tuple[Point, ...] = (
+    "after_chunk_batch",
     "after_chunks_stored",
     "after_file_end",
     "after_vectors_claim",
     "before_vectors_stored",
     "after_vectors_stored",
 )
-# Ten chunks, all different.
-TEXT = "\n\n".join(f"## Tide {number}\n\n" + f"Low water {number} comes twice. " * 48 for number in range(10))
+# Chunks of more than one transaction, all different.
+TEXT = "\n\n".join(
+    f"## Tide {number}\n\n" + f"Low water {number} comes twice. " * 48 for number in range(250)
+)
+# Chunks, their places, those with a vector, and those that are not found.
 COUNTS = """
-    SELECT count(*), count(DISTINCT (chunk.file_id, chunk.position)), count(of.vector)
-    FROM knowledge_chunk AS chunk LEFT JOIN knowledge_chunkvector AS of ON of.chunk_id = chunk.id
+    SELECT count(*), count(DISTINCT (chunk.file_id, chunk.position)), count(of.vector),
+        count(*) FILTER (WHERE chunk.version IS DISTINCT FROM file.chunks_version)
+    FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id
+    LEFT JOIN knowledge_chunkvector AS of ON of.chunk_id = chunk.id
+"""
+READ_AGAIN = """
+    UPDATE knowledge_file SET status = 'processing', ended_at = NULL, announced_at = NULL, has_stale_chunks = true,
+        queued_at = now() - interval '1 hour' WHERE id = %s
+"""
+FOUND = """
+    SELECT count(*) FROM knowledge_chunk AS chunk JOIN knowledge_file AS file
+    ON file.id = chunk.file_id AND file.chunks_version = chunk.version WHERE file.id = %s
 """
 
 
@@ -64,13 +78,44 @@ async def test_a_process_killed_at_any_point_leaves_each_chunk_with_one_vector(
         other = await upload(uploader, project)
         await uploader.ended(other)
         await until(lambda: is_complete(cluster))
-    [(rows, places, vectors)] = cluster.rows(COUNTS)
+    [(rows, places, vectors, stale)] = cluster.rows(COUNTS)
     assert rows == places == vectors
+    assert stale == 0
     asked = Counter(cluster.upstream.embeddings.texts)
     # What a killed process had computed may be computed again; an equal text is not.
     assert max(asked.values()) <= 2
     await uploader.ask("DELETE", f"files/{pk}/")
     await uploader.ask("DELETE", f"files/{other}/")
+
+
+@pytest.mark.parametrize("point", ["after_chunk_batch", "after_chunks_stored", "after_file_end"])
+async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_found_at_any_time(
+    cluster: Cluster, embedding: dict[str, str], point: Point
+) -> None:
+    cluster.stack.start("ingest", "ingest.first", embedding)
+    async with Uploader.logged_in(cluster, sockets=1) as uploader:
+        project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
+        pk = await upload(uploader, project)
+        await uploader.ended(pk)
+        await until(lambda: is_complete(cluster))
+        cluster.kill("ingest.first")
+        whole, asked = cluster.rows(FOUND, pk), len(cluster.upstream.embeddings.texts)
+        broken = {"FAULT_POINTS": f"{point}=kill", "INGEST_CONCURRENCY": "1"}
+        cluster.stack.start("ingest", "ingest.broken", embedding | broken)
+        [first] = await until(lambda: psutil.Process(cluster.stack.processes["ingest.broken"].pid).children())
+        cluster.rows(READ_AGAIN + "RETURNING id", pk)
+        while first.is_running() and first.status() != psutil.STATUS_ZOMBIE:
+            assert cluster.rows(FOUND, pk) == whole
+            await asyncio.sleep(0.02)
+        cluster.kill("ingest.broken")
+        cluster.stack.start("ingest", "ingest", embedding)
+        while cluster.rows("SELECT status FROM knowledge_file WHERE id = %s", pk) != [("ready",)]:
+            assert cluster.rows(FOUND, pk) == whole
+            await asyncio.sleep(0.02)
+        await until(lambda: is_complete(cluster))
+        assert cluster.rows(FOUND, pk) == whole
+        assert len(cluster.upstream.embeddings.texts) == asked
+        await uploader.ask("DELETE", f"files/{pk}/")
 
 
 async def upload(uploader: Uploader, project: str) -> str:
@@ -81,8 +126,8 @@ async def upload(uploader: Uploader, project: str) -> str:
 
 
 def is_complete(cluster: Cluster) -> bool:
-    [(rows, _, vectors)] = cluster.rows(COUNTS)
-    return rows > 0 and rows == vectors
+    [(rows, places, vectors, stale)] = cluster.rows(COUNTS)
+    return rows > 0 and rows == places == vectors and not stale
 
 
 async def until(condition: Callable[[], Any]) -> Any:

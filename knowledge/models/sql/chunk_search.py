@@ -16,6 +16,8 @@ from knowledge.models.file import File
 DEPTH: Final = 60
 # Reciprocal rank fusion: 1 / (this + rank). The usual value (Cormack, Clarke, Büttcher 2009).
 _RANK_OFFSET: Final = 60
+# What a rank by words counts beside vectors, if the chunk is in another language than the question: names, and accidents.
+_FOREIGN: Final = 0.1
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
 _COMMON: Final = 2_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
@@ -87,12 +89,13 @@ _BY_WORDS: Final = """
         FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query AND chunk.language = rare.language
         WHERE {scope} LIMIT {common}
     ), scored AS MATERIALIZED (
-        SELECT candidate.id, sum(weighted.weight * ts_rank(candidate.words, weighted.query)) AS score
+        SELECT candidate.id, candidate.language, sum(weighted.weight * ts_rank(candidate.words, weighted.query)) AS score
         FROM candidate JOIN weighted ON candidate.words @@ weighted.query AND weighted.language = candidate.language
-        GROUP BY candidate.id
+        GROUP BY candidate.id, candidate.language
     ), by_words AS (
-        SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM scored
-        WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+        SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank,
+            CASE WHEN language = %(language)s OR 'simple' IN (language, %(language)s) THEN 1.0 ELSE {foreign} END AS share
+        FROM scored WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used; or the HNSW index of the model, read on until
 # the scope has yielded enough (hnsw.iterative_scan: decision 0109).
@@ -111,10 +114,10 @@ _BY_VECTOR: Final = """
         FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance, id LIMIT {depth}
     )"""
 _WITHOUT_VECTOR: Final = "by_vector AS (SELECT 0::bigint AS id, 0::bigint AS rank WHERE false)"
-_WITHOUT_WORDS: Final = "by_words AS (SELECT 0::bigint AS id, 0::bigint AS rank WHERE false)"
+_WITHOUT_WORDS: Final = "by_words AS (SELECT 0::bigint AS id, 0::bigint AS rank, 1.0 AS share WHERE false)"
 _FUSED: Final = """, fused AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector,
-            coalesce(1.0 / ({offset} + by_words.rank), 0) + coalesce(1.0 / ({offset} + by_vector.rank), 0) AS score
+            coalesce(by_words.share / ({offset} + by_words.rank), 0) + coalesce(1.0 / ({offset} + by_vector.rank), 0) AS score
         FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector
@@ -140,6 +143,7 @@ def search_chunks(
 def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
     # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
+    filled["foreign"] = _FOREIGN if vector else 1.0
     by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT_WORDS
     by_vector = _WITHOUT_VECTOR
     if vector:
