@@ -105,7 +105,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 0), ('position__gte', 0), ('start__gte', 0)), name='chunk_place_not_negative'),
+            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 0), ('start__gte', 0), ('version__gte', 0)), name='chunk_place_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='chunk',
