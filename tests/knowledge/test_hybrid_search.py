@@ -81,6 +81,20 @@ def test_what_both_rankings_find_comes_before_what_one_finds(project: Project) -
     assert names(project, "moon")[0] == "both.txt"
 
 
+def test_words_count_less_if_all_they_find_is_in_another_language(project: Project) -> None:
+    """A name in common is not what the question means; beside texts in its language it is as good as other words."""
+    question = "Was ist mit dem Mond und der Kirsche?"
+    for number in range(10):
+        add_indexed(project, "moon.txt", f"The moon pulls the sea and it is {number} years old.")
+    add_indexed(project, "name.txt", "The Kirsche is a ship, and this is all that is known of it.")
+    compute_waiting()
+    near = QueryVector(EmbeddingModel.objects.get().pk, embed("moon"))
+    assert search_chunks(files_of(project), question, near, 11)[0].name == "moon.txt"
+    assert search_chunks(files_of(project), question, None, 11)[0].name == "name.txt"
+    add_indexed(project, "own.txt", "Die Kirsche ist rot und nicht mit dem Apfel zu verwechseln.")
+    assert search_chunks(files_of(project), question, near, 12)[0].name == "name.txt"
+
+
 def test_a_server_that_does_not_answer_leaves_the_search_by_words(
     project: Project, upstream: Upstream
 ) -> None:
