@@ -58,7 +58,9 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
             # A search may be storing the missing chunks of this attempt.
             is_joining = file.status == FileStatus.READY and file.chunks_version is None
             kept = file.attempt if is_joining else file.chunks_version
-            stale = self.filter(file=file).exclude(version=kept)
+            stale = self.filter(file=file)
+            if kept is not None:
+                stale = stale.exclude(version=kept)
             batch = list(stale.values_list("pk", flat=True)[:BATCH])
             # In the order in which vectors are recorded, or one would wait for the other.
             list(vectors.filter(chunk__in=batch).order_by("id").select_for_update().values_list("pk"))
