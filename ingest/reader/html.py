@@ -12,8 +12,8 @@ _UNSEEN: Final = frozenset(
     {"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "head"}
 )
 _BLOCKS: Final = frozenset(
-    """address article aside blockquote br dd details div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6
-    header hr li main nav ol p pre section summary table tr ul""".split()  # noqa: SIM905  one word a line is longer
+    """address article aside blockquote br button caption dd details div dl dt fieldset figcaption figure footer form
+    h1 h2 h3 h4 h5 h6 header hr legend li main nav ol optgroup option p pre section select summary table textarea tr ul""".split()  # noqa: SIM905  one word a line is longer
 )
 _BEFORE: Final = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 _SPACES: Final = re.compile(r"[ \t\r\f\v\xa0]+")
@@ -62,4 +62,5 @@ def _opening(name: str) -> str:
 
 
 def _flat(text: str | None) -> str:
-    return _SPACES.sub(" ", (text or "").replace("\n", " "))
+    """Without soft hyphens: a word that holds one is not found."""
+    return _SPACES.sub(" ", (text or "").replace("\n", " ").replace("\xad", ""))

@@ -9,15 +9,31 @@ from typing import Final
 from ingest.reader.html import visible_text
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
+# Of messages that are attached to one another.
+_MAX_DEPTH: Final = 5
 
 
 def read(path: Path) -> str:
     with path.open("rb") as content:
         message = email.message_from_binary_file(content, policy=email.policy.default)
+    return _message(message, 1)
+
+
+def _message(message: EmailMessage, depth: int) -> str:
+    """With the messages that are attached to it, which is how many programs forward them."""
     lines = [f"{name}: {_one_line(message[name])}" for name in _HEADERS if message[name]]
-    names = [part.get_filename() or "unnamed" for part in message.iter_attachments()]
+    attachments = list(message.iter_attachments())
+    inner = [each for each in attachments if each.get_content_type() == "message/rfc822"]
+    names = [
+        each.get_filename() or "unnamed"
+        for each in attachments
+        if each.get_content_type() != "message/rfc822"
+    ]
     attached = [f"Attached: {', '.join(map(_one_line, names))}"] if names else []
-    return "\n".join([*lines, *attached, "", _text(message)]).strip()
+    parts = ["\n".join([*lines, *attached, "", _text(message)]).strip()]
+    if depth < _MAX_DEPTH:
+        parts += [f"Attached message:\n{_message(each.get_content(), depth + 1)}" for each in inner]
+    return "\n\n".join(parts)
 
 
 def _text(message: EmailMessage) -> str:

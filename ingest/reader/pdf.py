@@ -1,5 +1,6 @@
 """Reads the text of PDF documents, page by page, with pdfium, and says which pages are pictures without any."""
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,8 @@ from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
 
 MAX_PAGES: Final = 5_000
+# What pdfium gives for a hyphen at the end of a line, by the character that is drawn; and what follows.
+_HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 
 def read(path: Path) -> str:
@@ -25,7 +28,7 @@ def read(path: Path) -> str:
     scans: list[int] = []
     characters = 0
     for number, page in enumerate(document, 1):
-        text = page.get_textpage().get_text_bounded().replace("\r\n", "\n").strip()
+        text = _joined(page.get_textpage().get_text_bounded().replace("\r\n", "\n")).strip()
         if not text and _shows_picture(page):
             scans.append(number)
         page.close()
@@ -39,6 +42,11 @@ def read(path: Path) -> str:
         else []
     )
     return "\n\n".join([*note, *pages]).strip()
+
+
+def _joined(text: str) -> str:
+    """With words whole that are divided at the end of a line. One whose second part is no small letter keeps its hyphen."""
+    return _HYPHEN.sub(lambda found: found[1] if found[1].islower() else f"-{found[1]}", text)
 
 
 def _shows_picture(page: pypdfium2.PdfPage) -> bool:

@@ -24,8 +24,8 @@ class _Reader(NamedTuple):
 # By content type; all other texts are plain.
 _READERS: Final = {
     "application/pdf": _Reader("pdf"),
-    _OFFICE + "wordprocessingml.document": _Reader("office", "read_docx"),
-    _OFFICE + "presentationml.presentation": _Reader("office", "read_pptx"),
+    _OFFICE + "wordprocessingml.document": _Reader("word"),
+    _OFFICE + "presentationml.presentation": _Reader("slides"),
     _OFFICE + "spreadsheetml.sheet": _Reader("tables", "read_xlsx", "tabular"),
     "text/csv": _Reader("tables", "read_csv", "tabular"),
     "text/tab-separated-values": _Reader("tables", "read_csv", "tabular"),

@@ -1,0 +1,157 @@
+"""Measures what is read of ten files of each kind, whose words are known: `python -m bench.extraction [--others PYTHON]`.
+
+Each file holds one construct (a table, footnotes, an encoding). It reads in this process and without services, so that the seconds
+are those of reading, not of starting; only processor time is measured. PYTHON: of an environment outside of the project with other libraries
+(bench/README.md), which read the same files.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from playwright.sync_api import sync_playwright
+
+from bench import extraction_office as office
+from bench import extraction_pages as pages
+from bench.extraction_words import Quality, Words, compare
+from ingest.reader import reading
+from knowledge.file_types import detect_type
+from tests.browser.launching import launch_chromium
+
+CANDIDATES: Final = Path(__file__).with_name("extraction_candidates.py")
+
+
+class File(NamedTuple):
+    """words: in the order in which a person reads them."""
+
+    kind: str
+    construct: str
+    words: list[str]
+    path: Path
+
+
+class Result(NamedTuple):
+    reader: str
+    file: File
+    quality: Quality
+    milliseconds: float
+
+
+def make_files(folder: Path) -> list[File]:
+    return [
+        *_print(folder),
+        *_make(folder, "docx", office.WORD, office.word),
+        *_make(folder, "pptx", office.SLIDES, office.slides),
+        *_make(folder, "xlsx", office.SHEETS, office.sheets),
+        *_make(folder, "csv", pages.CSVS, lambda name, words: pages.encoded(*pages.CSVS[name], words)),
+        *_make(folder, "html", pages.HTML, lambda name, words: pages.page(pages.HTML[name], words).encode()),
+        *_make(folder, "epub", pages.HTML, lambda name, words: pages.book(pages.HTML[name], words)),
+        *_make(folder, "eml", pages.MAILS, pages.mail),
+        *_make(folder, "txt", pages.TEXTS, lambda name, words: pages.encoded(*pages.TEXTS[name], words)),
+    ]
+
+
+def _make(
+    folder: Path, kind: str, constructs: Mapping[str, object], make: Callable[[str, Words], bytes]
+) -> Iterator[File]:
+    for number, construct in enumerate(constructs):
+        words = Words(f"{kind} {construct}")
+        path = folder / f"{number}.{kind}"
+        path.write_bytes(make(construct, words))
+        yield File(kind, construct, words.order, path)
+
+
+def _print(folder: Path) -> list[File]:
+    with sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        tab = browser.new_page()
+
+        def make(name: str, words: Words) -> bytes:
+            tab.set_content(pages.page(pages.PRINTED[name], words))
+            return tab.pdf(format="A4")
+
+        files = list(_make(folder, "pdf", pages.PRINTED, make))
+        browser.close()
+    return files
+
+
+def read_with_ours(files: list[File], folder: Path) -> Iterator[Result]:
+    """The first file of each kind is read twice: its reader's libraries are imported once."""
+    kinds: set[str] = set()
+    for file in files:
+        if file.kind not in kinds:
+            _read(file, folder)
+        kinds.add(file.kind)
+        text, milliseconds = _read(file, folder)
+        yield Result("ours", file, compare(file.words, text), milliseconds)
+
+
+def _read(file: File, folder: Path) -> tuple[str, float]:
+    content = file.path.read_bytes()
+    (folder / "content").write_bytes(content)
+    (folder / "text").unlink(missing_ok=True)
+    began = time.process_time()
+    reading.read(detect_type(file.path.name, content).content_type, folder)
+    milliseconds = (time.process_time() - began) * 1000
+    text = folder / "text"
+    return text.read_bytes().decode() if text.exists() else "", milliseconds
+
+
+def read_with_others(python: str, files: list[File]) -> Iterator[Result]:
+    by_name = {file.path.name: file for file in files}
+    command = [python, str(CANDIDATES), str(files[0].path.parent)]
+    # One thread, so that processor time is comparable.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    lines = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
+    for line in lines.decode().splitlines():
+        reader, name, milliseconds, text = json.loads(line)
+        yield Result(reader, by_name[name], compare(by_name[name].words, text), milliseconds)
+
+
+def report(results: Iterable[Result]) -> None:
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        groups[result.file.kind, result.reader].append(result)
+    print("| kind | reader | words | found % | in order % | added % | ms per file | files with all words |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (kind, reader), group in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] != "ours")):
+        words, found, in_order, added = (
+            sum(column) for column in zip(*(each.quality for each in group), strict=True)
+        )
+        whole = sum(each.quality.found == each.quality.words for each in group)
+        milliseconds = statistics.median(each.milliseconds for each in group)
+        print(
+            f"| {kind} | {reader} | {words:,} | {found / words:.1%} | {in_order / words:.1%} | {added / words:.1%}"
+            f" | {milliseconds:.1f} | {whole} of {len(group)} |"
+        )
+    print()
+    for (kind, reader), group in sorted(groups.items()):
+        for result in group:
+            words, found, in_order, added = result.quality
+            if found < words or in_order < found or added > words / 20:
+                print(
+                    f"{kind} {reader}: {result.file.construct}: {words} words, {found} found, {in_order} in order, {added} added"
+                )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--others", metavar="PYTHON")
+    python = parser.parse_args().others
+    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as reads:
+        files = make_files(Path(made))
+        results = list(read_with_ours(files, Path(reads)))
+        results += read_with_others(python, files) if python else ()
+    report(results)
+
+
+if __name__ == "__main__":
+    main()
