@@ -47,8 +47,6 @@ class QueryVector(NamedTuple):
     vector: list[float]
 
 
-# ts_rank of one word grows with its n occurrences as sum(1/i²) up to 1.64 times the first: within 1 % of BM25's
-# n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters.
 # Plan: files of the scope by their own index, then one_chunk_per_position.
 _SCOPE: Final = """
     WITH scope AS MATERIALIZED (
@@ -98,8 +96,8 @@ _BY_WORDS: Final = """
         FROM scored, (SELECT EXISTS (SELECT FROM scored WHERE language = %(language)s)) AS own(found)
         WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
-# One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used; or the HNSW index of the model, read on until
-# the scope has yielded enough (hnsw.iterative_scan: decision 0109).
+# One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
+# or the HNSW index of the model, read on until the scope has yielded enough (hnsw.iterative_scan: decision 0109).
 _BY_VECTOR: Final = """
     exact AS MATERIALIZED (
         SELECT of.chunk_id AS id, of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions}) AS distance
