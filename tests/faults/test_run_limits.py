@@ -11,12 +11,13 @@ from tests.tool_fixtures import MOON, SEA, search_call, tool_responses
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 USAGE = {"usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+SPENT = """
+SELECT spent_inferences, spent_tool_calls, spent_searches, spent_tokens FROM chat_run WHERE id = %s
+"""
+# Of the scenario's user alone, on all days: the cluster has served others before, and a day may end meanwhile.
 USED = """
-SELECT run.spent_inferences, run.spent_tool_calls, run.spent_searches, run.spent_tokens, used.runs, used.tokens
-FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-JOIN chat_session AS session ON session.id = turn.session_id
-JOIN chat_dailyuse AS used ON used.user_id = session.owner_id
-ORDER BY run.created_at DESC LIMIT 1
+SELECT COALESCE(sum(used.runs), 0), COALESCE(sum(used.tokens), 0) FROM chat_dailyuse AS used
+JOIN auth_user ON auth_user.id = used.user_id WHERE auth_user.username = 'alice'
 """
 
 
@@ -30,9 +31,7 @@ async def test_a_killed_worker_leaves_its_successor_only_what_it_had_left(
     cluster.upstream.reply({"hang": True}, times=1, after_tools=1)
     cluster.upstream.reply(search_call("sun"), USAGE, after_tools=1)
     cluster.upstream.reply({"text": "The moon [1]."}, USAGE, after_tools=2)
-    before = await asyncio.to_thread(
-        cluster.rows, "SELECT COALESCE(sum(runs), 0), COALESCE(sum(tokens), 0) FROM chat_dailyuse"
-    )
+    [(runs, tokens)] = await asyncio.to_thread(cluster.rows, USED)
     cluster.worker("llm.doomed", MAX_RUN_SEARCHES="2")
     agent = await scenario.client.call(
         "POST", "agents/", json={"name": "Sailor", "prompt": "", "tools": ["web_search"]}, status=201
@@ -49,7 +48,7 @@ async def test_a_killed_worker_leaves_its_successor_only_what_it_had_left(
     assert sorted(cluster.searching.queries) == ["moon", "sea"]
     [_, refused] = tool_responses(cluster.upstream.requests[-1])
     assert "at most 2 searches, of which none is left" in refused
+    [spent] = await asyncio.to_thread(cluster.rows, SPENT, question.run)
+    assert tuple(spent) == (3, 1, 2, 330)
     [used] = await asyncio.to_thread(cluster.rows, USED)
-    assert tuple(used)[:4] == (3, 1, 2, 330)
-    [(runs, tokens)] = before
-    assert tuple(used)[4:] == (runs + 1, tokens + 330)
+    assert tuple(used) == (runs + 1, tokens + 330)
