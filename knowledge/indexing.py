@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from knowledge.chunking import split_chunks
 from knowledge.embedders.choice import chosen_embedder
@@ -20,7 +20,8 @@ from knowledge.vector_extension import has_vector_extension
 
 def searchable(files: QuerySet[File]) -> QuerySet[File]:
     """Those of `files` whose text is found, as far as it has chunks: also while it is being read again."""
-    return files.filter(project__isnull=False).exclude(kind=FileKind.IMAGE).exclude(status=FileStatus.FAILED)
+    of_people = Q(project__isnull=False) | Q(knowledge_base__isnull=False)
+    return files.filter(of_people).exclude(kind=FileKind.IMAGE).exclude(status=FileStatus.FAILED)
 
 
 def store_chunks(file: File, text: str) -> Iterator[bool]:

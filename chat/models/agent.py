@@ -6,6 +6,7 @@ import uuid
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -41,6 +42,13 @@ class Agent(ReferencedRow):
     )
     reminder = models.TextField(blank=True, default="", help_text="Stands last in every request.")
     tools = models.JSONField(default=list, blank=True, help_text="Names of the tools it may use.")
+    knowledge_bases = ArrayField(
+        models.UUIDField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Ids of those that its chats search, in their order.",
+    )
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
     )

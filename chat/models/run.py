@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce, TruncDate
 from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
+from chat.models.run_knowledge import KnowledgeAccess, RunKnowledgeFields
 from chat.models.run_spending import RunSpendingFields, spending_columns
 from chat.models.session import Session
 from chat.models.sql import claims, runs
@@ -149,7 +150,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
-class Run(UpstreamFailureFields, RunSpendingFields, Leased):
+class Run(UpstreamFailureFields, RunSpendingFields, RunKnowledgeFields, Leased):
     lease_times = RUN_LEASE
     held_statuses = sorted(HELD)
 
@@ -230,6 +231,9 @@ class Run(UpstreamFailureFields, RunSpendingFields, Leased):
         constraints = [
             models.UniqueConstraint(fields=["turn", "model_index"], name="one_answer_per_turn_and_model"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="run_status_known"),
+            models.CheckConstraint(
+                condition=Q(knowledge_access__in=["", *KnowledgeAccess.values]), name="run_access_known"
+            ),
             models.CheckConstraint(
                 condition=Q(attempt__gte=0, failures__gte=0), name="run_counts_not_negative"
             ),

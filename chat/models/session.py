@@ -113,6 +113,8 @@ class Session(models.Model):
     # Beside those of the agent.
     tools = ArrayField(models.CharField(max_length=64), default=list, db_default=[], blank=True)
     reminder = models.TextField(blank=True, default="", db_default="")
+    # Ids of those that it searches beside its agent's, in their order; a base may have been deleted since.
+    knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
     # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
     # agent's models do, or the default one: a client that names models for one turn has not chosen them for the others.
     has_own_models = models.BooleanField(default=False, db_default=False)
@@ -149,7 +151,7 @@ class Session(models.Model):
         self.leaf_id = leaf.pk
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit (title, while_answering, agent, project, tools, reminder, models), without moving it in the list."""
+        """Set what the owner may edit (title, while_answering, agent, project, tools, reminder, knowledge_bases, models), without moving it in the list."""
         if "title" in fields:
             fields["has_provisional_title"] = False
         if "models" in fields:

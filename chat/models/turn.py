@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
@@ -56,6 +57,9 @@ class Turn(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     # The text that the client sent beside the question. It belongs to the question: every later turn of it has the same.
     additional_context = models.TextField(blank=True, default="", db_default="")
+    # Ids of the knowledge bases that were picked with the question, which alone are searched; None: none was picked. They
+    # belong to the question, as additional_context does.
+    knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)
     # The turn in whose columns the answers of this one stand, in the place of earlier ones; None: in its own.
     origin = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries"

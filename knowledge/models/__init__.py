@@ -6,7 +6,9 @@ Models do not publish events, enqueue tasks or format responses.
 from knowledge.models.chunk import Chunk
 from knowledge.models.chunk_vector import ChunkVector, EmbeddingModel
 from knowledge.models.deleted_blob import DeletedBlob
-from knowledge.models.file import Extraction, File, FileKind, FileStatus
+from knowledge.models.extraction import Extraction, FileKind, FileStatus
+from knowledge.models.file import File
+from knowledge.models.knowledge_base import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 from knowledge.models.project import Project
 
 __all__ = [
@@ -18,5 +20,9 @@ __all__ = [
     "File",
     "FileKind",
     "FileStatus",
+    "KnowledgeBase",
+    "KnowledgeBaseMember",
+    "MemberRole",
+    "MembershipChange",
     "Project",
 ]

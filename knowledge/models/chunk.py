@@ -15,7 +15,8 @@ from django.db.models import Case, F, Q, QuerySet, When
 
 from knowledge.chunking import ChunkText
 from knowledge.languages import Language, detect_language
-from knowledge.models.file import File, FileStatus
+from knowledge.models.extraction import FileStatus
+from knowledge.models.file import File
 
 # Chunks of one transaction, which others that change the file wait for.
 BATCH: Final = 200

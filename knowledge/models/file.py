@@ -1,10 +1,10 @@
-"""File: something a user uploaded, and the text or picture that models get of it."""
+"""File: something a user uploaded, or a document of a knowledge base, and the text or picture that models get of it."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 from uuid import UUID
 
 from django.conf import settings
@@ -12,6 +12,8 @@ from django.db import models, transaction
 from django.db.models import Count, F, Q
 from django.db.models.functions import Now
 
+from knowledge.models.extraction import Extraction, FileKind, FileStatus
+from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.project import Project
 
 # While its text is extracted, a worker extends the lease; without that, the file is given to another one.
@@ -25,35 +27,6 @@ UNCLAIMED_FOR: Final = timedelta(seconds=5)
 TEXT_PERMISSION: Final = "knowledge.view_file_text"
 # An end is announced within milliseconds of its commit; after this its worker has crashed.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
-
-
-class FileKind(models.TextChoices):
-    TEXT = "text"
-    IMAGE = "image"
-    TABULAR = "tabular"  # its text is a preview: columns and first rows
-
-
-class FileStatus(models.TextChoices):
-    PROCESSING = "processing"  # stored; its text is being extracted
-    READY = "ready"
-    FAILED = "failed"
-
-
-class Extraction(NamedTuple):
-    """What is known of a file once it has been read.
-
-    content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
-    """
-
-    kind: FileKind
-    content_type: str
-    text: str = ""
-    token_count: int = 0
-    width_px: int | None = None
-    height_px: int | None = None
-    content: str = ""
-    size_bytes: int = 0
-    thumbnail: str = ""
 
 
 class FileQuerySet(models.QuerySet["File"]):
@@ -79,8 +52,8 @@ class FileQuerySet(models.QuerySet["File"]):
         return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
 
     def visible_to(self, user: Any) -> Self:
-        """The user's own files; files of other users are not visible."""
-        return self.filter(owner=user)
+        """The user's own files, without documents of knowledge bases; files of other users are not visible."""
+        return self.filter(owner=user, knowledge_base__isnull=True)
 
     def abandoned(self) -> Self:
         """Files whose worker has died."""
@@ -115,7 +88,15 @@ class File(models.Model):
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="files"
     )
+    # Of a document: its owner is the base's, and only the members of the base see it.
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, null=True, blank=True, on_delete=models.CASCADE, related_name="documents"
+    )
     name = models.CharField(max_length=255, help_text="As it is shown.")
+    # Where the document was read from; empty: it was given as a text or a file.
+    url = models.TextField(blank=True, default="", db_default="")
+    # SHA-256 of what was given, to see that a new version is none.
+    content_hash = models.BinaryField(max_length=32, null=True, blank=True)
     content_type = models.CharField(max_length=200, default="text/plain")
     kind = models.CharField(max_length=7, choices=FileKind.choices, default=FileKind.TEXT)
     size_bytes = models.BigIntegerField(default=0)
@@ -190,6 +171,10 @@ class File(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(attempt__gte=0, failures__gte=0), name="file_attempts_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(project__isnull=True) | Q(knowledge_base__isnull=True),
+                name="document_is_in_no_project",
             ),
             models.CheckConstraint(
                 condition=Q(thumbnail="") | Q(kind=FileKind.IMAGE), name="only_pictures_have_thumbnails"

@@ -8,7 +8,15 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
+from knowledge.models import (
+    Chunk,
+    ChunkVector,
+    EmbeddingModel,
+    File,
+    KnowledgeBase,
+    KnowledgeBaseMember,
+    Project,
+)
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +59,23 @@ def vectors(**fields: Any) -> Callable[[Any], Any]:
     return create
 
 
+def document_of_a_project(alice: Any) -> Any:
+    base = KnowledgeBase.objects.start(alice, name="Sea")
+    return file(knowledge_base=base, project=Project.objects.create(owner=alice, name="Tides"))(alice)
+
+
+def member(**fields: Any) -> Callable[[Any], Any]:
+    """Of a base that alice owns already."""
+    return lambda alice: KnowledgeBaseMember.objects.create(
+        knowledge_base=KnowledgeBase.objects.start(alice, name="Sea"), user=alice, **fields
+    )
+
+
 REFUSED: dict[str, Callable[[Any], Any]] = {
+    "knowledge_base_has_a_name": lambda alice: KnowledgeBase.objects.create(owner=alice, name=""),
+    "one_membership_per_user": member(role="reader"),
+    "member_role_known": member(role="captain"),
+    "document_is_in_no_project": document_of_a_project,
     "project_has_a_name": lambda alice: Project.objects.create(owner=alice, name=""),
     "file_kind_known": file(kind="sound"),
     "file_status_known": file(status="lost"),

@@ -29,6 +29,7 @@ class SessionRow(NamedTuple):
     is_measured: bool
     tools: list[str]
     reminder: str
+    knowledge_bases: list[UUID]
     has_own_models: bool
     models: list[str]
 
@@ -41,6 +42,7 @@ class TurnRow(NamedTuple):
     created_at: datetime
     ended_at: datetime | None
     additional_context: str
+    knowledge_bases: list[UUID] | None
     origin_id: UUID | None
     request_id: str
 

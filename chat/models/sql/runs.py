@@ -23,6 +23,9 @@ class RunRow(NamedTuple):
     attempt: int
     failures: int
     owner: int
+    knowledge_bases: list[UUID]
+    are_bases_picked: bool
+    knowledge_access: str
     id: UUID
     turn_id: UUID
     message_id: UUID

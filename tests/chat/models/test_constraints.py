@@ -184,6 +184,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     # Runs
     "one_answer_per_turn_and_model": lambda w: another_run(w, model_index=0),
     "run_status_known": lambda w: change(w.run, status="asleep"),
+    "run_access_known": lambda w: change(w.run, knowledge_access="guessed"),
     "run_counts_not_negative": lambda w: change(w.run, failures=-1),
     "run_has_an_end_iff_terminal": lambda w: change(w.run, status="completed"),
     "running_run_has_a_lease": lambda w: change(w.run, status="running"),

@@ -1,0 +1,34 @@
+"""Extraction: what is known of a file once it has been read, with its kind and status."""
+
+from typing import NamedTuple
+
+from django.db import models
+
+
+class FileKind(models.TextChoices):
+    TEXT = "text"
+    IMAGE = "image"
+    TABULAR = "tabular"  # its text is a preview: columns and first rows
+
+
+class FileStatus(models.TextChoices):
+    PROCESSING = "processing"  # stored; its text is being extracted
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Extraction(NamedTuple):
+    """What is known of a file once it has been read.
+
+    content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
+    """
+
+    kind: FileKind
+    content_type: str
+    text: str = ""
+    token_count: int = 0
+    width_px: int | None = None
+    height_px: int | None = None
+    content: str = ""
+    size_bytes: int = 0
+    thumbnail: str = ""

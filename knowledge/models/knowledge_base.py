@@ -1,0 +1,161 @@
+"""KnowledgeBase: documents that several people search. KnowledgeBaseMember: who, in which role. MembershipChange: who
+changed that."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from knowledge.models.referenced_row import ReferencedRow
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+MAX_TOPICS: Final = 30
+MAX_TOPIC_CHARACTERS: Final = 100
+MAX_HINT_CHARACTERS: Final = 200
+MAX_KEYWORDS: Final = 5
+MAX_KEYWORD_CHARACTERS: Final = 48
+
+
+class MemberRole(models.TextChoices):
+    OWNER = "owner"  # manages members, and deletes the base
+    EDITOR = "editor"  # adds, replaces and deletes documents
+    READER = "reader"
+    # Reads no title and no text: only what a secondary model makes of them (docs/decisions/0117).
+    RESTRICTED = "restricted"
+
+
+# Those that may read documents.
+READING: Final = frozenset({MemberRole.OWNER, MemberRole.EDITOR, MemberRole.READER})
+EDITING: Final = frozenset({MemberRole.OWNER, MemberRole.EDITOR})
+
+
+class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
+    # Mutators
+
+    def start(self, owner: User, **fields: Any) -> KnowledgeBase:
+        """A new base with its creator as its first member."""
+        with transaction.atomic():
+            base = self.create(owner=owner, **fields)
+            base.members.create(user=owner, role=MemberRole.OWNER)
+        return base
+
+    # Queries
+
+    def visible_to(self, user: User) -> Self:
+        """Those that the user is a member of, in whichever role."""
+        return self.filter(pk__in=KnowledgeBaseMember.objects.filter(user=user).values("knowledge_base"))
+
+    def readable_by(self, user: User | int) -> Self:
+        """Those whose documents the user may read."""
+        reading = KnowledgeBaseMember.objects.filter(user=user, role__in=sorted(READING))
+        return self.filter(pk__in=reading.values("knowledge_base"))
+
+    def after(self, base: KnowledgeBase) -> Self:
+        """Those behind `base` in the order of lists."""
+        older = Q(updated_at__lt=base.updated_at)
+        return self.filter(older | Q(updated_at=base.updated_at, pk__lt=base.pk))
+
+
+class KnowledgeBase(ReferencedRow):
+    """owner: who created it, and whose quota its documents count in; the role of a member decides what is allowed.
+
+    routing_hint, routing_keywords: all that restricted members and their models see of what it holds beside its name.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge_bases"
+    )
+    name = models.CharField(max_length=200)
+    summary = models.TextField(blank=True, default="")
+    topics = ArrayField(models.CharField(max_length=MAX_TOPIC_CHARACTERS), default=list, blank=True)
+    routing_hint = models.CharField(max_length=MAX_HINT_CHARACTERS, blank=True, default="")
+    routing_keywords = ArrayField(
+        models.CharField(max_length=MAX_KEYWORD_CHARACTERS), default=list, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = KnowledgeBaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-updated_at", "-id")
+        verbose_name = "knowledge base"
+        indexes = [models.Index(fields=["-updated_at", "-id"], name="knowledge_base_by_update")]
+        constraints = [models.CheckConstraint(condition=~Q(name=""), name="knowledge_base_has_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    # Mutators
+
+    def change(self, **fields: Any) -> bool:
+        """Set what members may edit, in the row and here. False: the row was deleted, and nothing was changed."""
+        fields["updated_at"] = timezone.now()
+        if not type(self).objects.filter(pk=self.pk).update(**fields):
+            return False
+        for name, value in fields.items():
+            setattr(self, name, value)
+        return True
+
+
+class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
+    def roles_of(self, user: User | int, bases: Iterable[UUID]) -> Mapping[UUID, MemberRole]:
+        """The user's role in each of these bases that exists and that the user is a member of, as it is now."""
+        found = self.filter(user=user, knowledge_base__in=list(bases))
+        return {base: MemberRole(role) for base, role in found.values_list("knowledge_base_id", "role")}
+
+
+class KnowledgeBaseMember(models.Model):
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.CASCADE, related_name="members", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge_base_members"
+    )
+    role = models.CharField(max_length=10, choices=MemberRole.choices, default=MemberRole.RESTRICTED)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = KnowledgeBaseMemberQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("created_at", "id")
+        verbose_name = "member of a knowledge base"
+        verbose_name_plural = "members of knowledge bases"
+        constraints = [
+            models.UniqueConstraint(fields=["knowledge_base", "user"], name="one_membership_per_user"),
+            models.CheckConstraint(condition=Q(role__in=MemberRole.values), name="member_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.knowledge_base_id}"
+
+
+class MembershipChange(models.Model):
+    """Kept when the base or a user is deleted: names are copies. before, after: a role; empty: no member."""
+
+    knowledge_base = models.UUIDField(db_index=True)
+    name = models.CharField(max_length=200)
+    actor = models.CharField(max_length=150, help_text="The user who made the change.")
+    user = models.CharField(max_length=150, help_text="The user whose role was changed.")
+    before = models.CharField(max_length=10, choices=MemberRole.choices, blank=True, default="")
+    after = models.CharField(max_length=10, choices=MemberRole.choices, blank=True, default="")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-at", "-id")
+        verbose_name = "change of a membership"
+        verbose_name_plural = "changes of memberships"
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.name}: {self.before or '-'} → {self.after or '-'}"
