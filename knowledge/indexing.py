@@ -6,15 +6,16 @@ names that version, when all are stored; the version before is found until then,
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from knowledge.chunking import split_chunks
 from knowledge.embedders.choice import chosen_embedder
 from knowledge.embedders.embedder import Embedder
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileKind, FileStatus
-from knowledge.models.chunk import BATCH
+from knowledge.models.chunk import BATCH, ChunkQuerySet
 from knowledge.vector_extension import has_vector_extension
 
 
@@ -70,14 +71,46 @@ def vectors_wait() -> bool:
     )
 
 
+class IndexingProgress(NamedTuple):
+    """Of a set of files: how many there are by status, the chunks that searches find, and those of them without a vector yet."""
+
+    processing: int
+    ready: int
+    failed: int
+    chunks: int
+    vectors_waiting: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a search finds all that it ever will."""
+        return not self.processing and not self.vectors_waiting
+
+
+def indexing_progress(files: QuerySet[File]) -> IndexingProgress:
+    """Files that failed are counted, although they have no chunks; so are those that no search finds, in no project nor knowledge base."""
+    counts = dict(files.order_by().values_list("status").annotate(Count("pk")))
+    chunks = Chunk.objects.found_in(searchable(files))
+    return IndexingProgress(
+        processing=counts.get(FileStatus.PROCESSING, 0),
+        ready=counts.get(FileStatus.READY, 0),
+        failed=counts.get(FileStatus.FAILED, 0),
+        chunks=chunks.count(),
+        vectors_waiting=_without_vector(chunks).count(),
+    )
+
+
 def is_indexing(files: QuerySet[File]) -> bool:
     """Whether a search of these finds more later: texts are being extracted, or have chunks without a vector."""
     if files.filter(status=FileStatus.PROCESSING).exists():
         return True
+    return _without_vector(Chunk.objects.found_in(searchable(files))).exists()
+
+
+def _without_vector(chunks: ChunkQuerySet) -> ChunkQuerySet:
+    """Those that get a vector later; none by the settings or for want of the extension."""
     if not usable_embedder():
-        return False
-    chunks = Chunk.objects.found_in(searchable(files))
+        return chunks.none()
     model = EmbeddingModel.objects.chosen()
     if model is None:
-        return chunks.exists()
-    return ChunkVector.objects.waiting().filter(model=model, chunk__in=chunks).exists()
+        return chunks
+    return chunks.filter(pk__in=ChunkVector.objects.waiting().filter(model=model).values("chunk"))
