@@ -25,6 +25,7 @@ LIMIT: Final = 8
 # No text has as many, and Postgres counts characters up to twice as many.
 MOST_CHARACTERS: Final = 2**30
 NO_FILE: Final = "There is no such file in this chat."
+BEING_READ: Final = "The text of this file is still being extracted. Try again later."
 
 Result = TypeVar("Result")
 
@@ -71,12 +72,16 @@ class SessionSources:
             raise ToolFailed(f"{NO_FILE} Give the id of one.") from None
         attached = Q(messages__message__session=self._session)
         readable = File.objects.filter(attached | Q(project=self._project, project__isnull=False), pk=pk)
-        readable = readable.filter(owner=self._owner, status=FileStatus.READY).exclude(kind=FileKind.IMAGE)
+        readable = readable.filter(owner=self._owner).exclude(status=FileStatus.FAILED)
         part = Substr(F("text"), min(start, MOST_CHARACTERS) + 1, length)
-        row = readable.annotate(total=Length("text"), part=part).values_list("name", "total", "part").first()
+        rows = readable.exclude(kind=FileKind.IMAGE).annotate(total=Length("text"), part=part)
+        row = rows.values_list("status", "name", "total", "part").first()
         if row is None:
             raise ToolFailed(NO_FILE)
-        name, total, contents = row
+        status, name, total, contents = row
+        # A text that is extracted again stays until the new one replaces it.
+        if status == FileStatus.PROCESSING and not total:
+            raise ToolFailed(BEING_READ)
         if start >= total:
             raise ToolFailed(f"The file has {total} characters; none begins at {start}.")
         place = {"file": str(pk), "start": str(start), "end": str(start + len(contents)), "total": str(total)}

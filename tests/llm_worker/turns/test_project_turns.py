@@ -317,6 +317,22 @@ class TestFilesThatAreLeftOut:
         assert "Secret" not in str(upstream.requests[-1].body)
         assert '"contents"' not in response(upstream.requests[-1])
 
+    @pytest.mark.parametrize("text", ["Low water at six.", ""])
+    def test_a_file_that_is_extracted_again_has_its_text_until_the_new_one_is_there(
+        self, client: Any, alice: Any, talk: Any, upstream: Any, text: str
+    ) -> None:
+        session = client.post("/api/sessions/", {"models": ["small"]}, format="json").json()["id"]
+        table = self.long_file(alice)
+        talk(session, "One", files=[table])
+        File.objects.filter(pk=table).update(status="processing", text=text)
+        upstream.reply(call("read_file", file=table, start=0, length=9), times=1)
+        [run] = talk(session, "Two", files=[file_of(alice, "new.txt", "Low. " * 300, 2_500)])
+        ended(run, "completed")
+        if text:
+            assert [document["contents"] for document in found(upstream.requests[-1])] == [text[:9]]
+        else:
+            assert "still being extracted" in response(upstream.requests[-1])
+
     def test_a_question_that_needs_the_room_of_the_tool_is_still_answered(
         self, client: Any, alice: Any, talk: Any, upstream: Any
     ) -> None:
