@@ -5,12 +5,14 @@ from typing import Any
 from django.db.models.functions import Now
 
 from knowledge.indexing import delete_stale_chunks, store_chunks, store_missing_chunks
-from knowledge.models import Extraction, File, FileKind, FileStatus, Project
+from knowledge.models import Extraction, File, FileKind, FileStatus, KnowledgeBase, Project
 
 
-def add_indexed(project: Project, name: str, text: str, **fields: Any) -> File:
-    given = {"owner": project.owner, "status": FileStatus.READY}
-    file = File.objects.create(project=project, name=name, text=text, **given | fields)
+def add_indexed(place: Project | KnowledgeBase, name: str, text: str, **fields: Any) -> File:
+    """A file of a project, or a document of a knowledge base."""
+    noun = "project" if isinstance(place, Project) else "knowledge_base"
+    given = {noun: place, "owner": place.owner, "status": FileStatus.READY}
+    file = File.objects.create(name=name, text=text, **given | fields)
     store_missing_chunks(File.objects.filter(pk=file.pk))
     return file
 

@@ -71,6 +71,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'knowledge base',
+                'permissions': [('view_knowledge_base_contents', 'Can view what knowledge bases hold')],
                 'ordering': ('-updated_at', '-id'),
             },
         ),

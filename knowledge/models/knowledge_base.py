@@ -24,6 +24,8 @@ MAX_TOPIC_CHARACTERS: Final = 100
 MAX_HINT_CHARACTERS: Final = 200
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 48
+# Of staff who may read what bases hold: summaries, topics, documents, and what searches find.
+CONTENTS_PERMISSION: Final = "knowledge.view_knowledge_base_contents"
 
 
 class MemberRole(models.TextChoices):
@@ -91,6 +93,7 @@ class KnowledgeBase(ReferencedRow):
     class Meta:
         ordering = ("-updated_at", "-id")
         verbose_name = "knowledge base"
+        permissions = [("view_knowledge_base_contents", "Can view what knowledge bases hold")]
         indexes = [models.Index(fields=["-updated_at", "-id"], name="knowledge_base_by_update")]
         constraints = [models.CheckConstraint(condition=~Q(name=""), name="knowledge_base_has_a_name")]
 

@@ -15,6 +15,7 @@ from web.admin import (
     conversations,
     daily_limits,
     files,
+    knowledge_bases,
     projects,
     run_setups,
     runs,
@@ -33,6 +34,7 @@ __all__ = [
     "conversations",
     "daily_limits",
     "files",
+    "knowledge_bases",
     "projects",
     "run_setups",
     "runs",
@@ -43,6 +45,6 @@ __all__ = [
     "tool_calls",
 ]
 
-apps.get_app_config("knowledge").verbose_name = _("Files and projects")
+apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")
 # Every table that has a page, and those shown only inside another's page.
 translate_names(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001

@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ChatMessage, MessageFile, Session
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.runs.extraction import extract_again
-from knowledge.models import File, Project
+from knowledge.models import File, KnowledgeBase, Project
 from knowledge.models.file import TEXT_PERMISSION
+from knowledge.models.knowledge_base import CONTENTS_PERMISSION
 from web.admin.action_log import apply_and_log
 from web.admin.file_failures import FAILURES, FailureFilter
 from web.admin.object_actions import ObjectActionsAdmin
@@ -24,16 +25,16 @@ SHOWN_CHARACTERS: Final = 2_000
 # The newest messages that have the file.
 SHOWN_MESSAGES: Final = 50
 # Not shown as they are: the text needs a permission of its own, the others are paths in the storage.
-HIDDEN: Final = frozenset({"text", "content", "thumbnail"})
+HIDDEN: Final = frozenset({"text", "content", "thumbnail", "content_hash"})
 
 
 @admin.register(File)
 class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
     list_display = (
-        "short_id", "name", "owner", "project", "kind", "status", "error_code", "size", "token_count", "attempt",
+        "short_id", "name", "owner", "project", "knowledge_base", "kind", "status", "error_code", "size", "token_count", "attempt",
         "failures", "created_at",
     )  # fmt: skip
-    list_select_related = ("owner", "project")
+    list_select_related = ("owner", "project", "knowledge_base")
     list_filter = ("status", FailureFilter, "kind", "created_at")
     ordering = ("-created_at", "-id")
     owner_field = "owner"
@@ -42,17 +43,21 @@ class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
     text_fields = ("name",)
     related_ids = (
         (Project, "files"),
+        (KnowledgeBase, "documents"),
         (ChatMessage, "attachments__file"),
         (Session, "messages__attachments__file"),
     )
     search_help_text = _(
-        "A user's name, words of a file's name, an error code, the id of a file, its project, message or session."
+        "A user's name, words of a file's name, an error code, the id of a file, its project, knowledge base, message or session."
     )
     actions = ("extract_again",)
     object_actions = actions
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[File]:
-        return super().get_queryset(request).defer("text")
+        """Without documents of knowledge bases for staff who may not read those: a title is a part of what one holds."""
+        files = super().get_queryset(request).defer("text")
+        may_read = request.user.has_perm(CONTENTS_PERMISSION)
+        return files if may_read else files.filter(knowledge_base__isnull=True)
 
     def get_readonly_fields(self, request: HttpRequest, obj: File | None = None) -> list[str]:
         return [name for name in super().get_readonly_fields(request, obj) if name not in HIDDEN]

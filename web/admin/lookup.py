@@ -24,13 +24,13 @@ from chat.models import (
     ToolCall,
     Turn,
 )
-from knowledge.models import File, Project
+from knowledge.models import File, KnowledgeBase, Project
 from web.admin.read_only import admin_url
 
 TITLE: Final = _("Look up")
 # The tables whose ids are looked up, in order of preference: a log line may name a run and its session.
 TABLES: Final[Sequence[type[models.Model]]] = (
-    Run, ToolCall, Compression, SentRequest, SideRequest, File, ChatMessage, Turn, Session, Project, Share, Agent,
+    Run, ToolCall, Compression, SentRequest, SideRequest, File, ChatMessage, Turn, Session, Project, KnowledgeBase, Share, Agent,
 )  # fmt: skip
 # Longer texts are cut before they are searched for ids.
 MAX_CHARACTERS: Final = 4_000
@@ -68,8 +68,9 @@ def find_rows(request: HttpRequest, words: str) -> Iterator[models.Model]:
     matches[0] = (Run, _match_runs(ids, words))
     matches.append((Run, models.Q(turn__request_id__in=set(_REQUEST_ID.findall(words)))))
     for table, match in matches:
-        if admin.site.get_model_admin(table).has_view_permission(request):
-            rows = list(table._default_manager.filter(match)[:MAX_RESULTS])  # noqa: SLF001  Django's documented model API
+        page = admin.site.get_model_admin(table)
+        if page.has_view_permission(request):
+            rows = list(page.get_queryset(request).filter(match)[:MAX_RESULTS])
             if rows:
                 yield from rows
                 return

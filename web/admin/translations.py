@@ -41,6 +41,8 @@ NAMES: Final = (
     _("user message"), _("while answering"),
     _("content type"), _("file"), _("files"), _("height px"), _("instructions"), _("message file"), _("message files"), _("position"),
     _("projects"), _("size bytes"), _("width px"),
+    _("actor"), _("at"), _("before"), _("are bases picked"), _("change of a membership"), _("changes of memberships"),
+    _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # Of knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
@@ -48,6 +50,9 @@ TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created")
 HINTS: Final = (
     _("As it is shown."),
     _("As the upstream server calls it."),
+    _("Ids of those that its chats search, in their order."),
+    _("The user who made the change."),
+    _("The user whose role was changed."),
     _('Joins consecutive user messages, for servers that answer "roles must alternate".'),
     _("How many of its first messages are those of the cycle before."),
     _("Name of the environment variable that holds the key."),

@@ -252,7 +252,7 @@ def test_numbers_of_a_project_are_listed(staff: Client, file: File, project: Pro
 def test_staff_read_what_the_tables_are_about(staff: Client, file: File) -> None:
     for address in (reverse("admin:index"), reverse("admin:app_list", args=["knowledge"]), admin_url(file)):
         shown = staff.get(address).content.decode()
-        assert "Files and projects" in shown
+        assert "Files, projects and knowledge bases" in shown
         assert ">Knowledge<" not in shown
 
 

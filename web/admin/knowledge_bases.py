@@ -1,0 +1,128 @@
+"""The admin of knowledge bases: members, who changed them, documents, and a box to try a search with both of its rankings."""
+
+from typing import Any, Final
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, MembershipChange
+from knowledge.models.knowledge_base import CONTENTS_PERMISSION
+from knowledge.search import search_files
+from web.admin.read_only import ReadOnlyAdmin
+from web.admin.search import SearchAdmin
+
+# The newest ones, on the page of the base; their list has all.
+SHOWN_DOCUMENTS: Final = 50
+# Chunks of a tried search in each ranking.
+SHOWN_HITS: Final = 10
+# Chunks of the fused ranking that the others are read from: all that both found (chunk_search.DEPTH of each).
+FUSED_HITS: Final = 120
+MAX_QUERY_CHARACTERS: Final = 1_000
+# What restricted members must not see, and staff only with the permission.
+CONTENTS: Final = frozenset({"summary", "topics"})
+
+
+@admin.register(KnowledgeBase)
+class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase]):
+    list_display = ("short_id", "name", "owner", "documents", "members", "created_at", "updated_at")
+    list_select_related = ("owner",)
+    list_filter = ("created_at", "updated_at")
+    ordering = ("-updated_at", "-id")
+    owner_field = "owner"
+    text_fields = ("name",)
+    related_ids = ((File, "knowledge_base"),)
+    search_help_text = _("A user's name, words of a name, the id of a knowledge base or of a document in it.")
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.try_search)
+        return [path("<path:object_id>/search/", view, name="knowledge_base_search"), *super().get_urls()]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
+        """With numbers that are computed for the rows of one page only."""
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(document_count=_of_base(File), member_count=_of_base(KnowledgeBaseMember))
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: KnowledgeBase | None = None) -> list[str]:
+        may_read = request.user.has_perm(CONTENTS_PERMISSION)
+        names = super().get_readonly_fields(request, obj)
+        return [name for name in names if may_read or name not in CONTENTS]
+
+    def page_context(self, request: HttpRequest, row: KnowledgeBase) -> dict[str, Any]:
+        may_read = request.user.has_perm(CONTENTS_PERMISSION)
+        lists_documents = may_read and request.user.has_perm("knowledge.view_file")
+        return super().page_context(request, row) | {
+            "base": row,
+            "may_read": may_read,
+            "members": row.members.select_related("user"),
+            "changes": MembershipChange.objects.filter(knowledge_base=row.pk)[:SHOWN_DOCUMENTS],
+            "held_documents": _load_documents(row) if lists_documents else None,
+        }
+
+    def try_search(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Show what a search of this base alone finds: by words, by vectors, and fused."""
+        base = self.get_object(request, object_id)
+        if base is None:
+            raise Http404
+        if not (self.has_view_permission(request, base) and request.user.has_perm(CONTENTS_PERMISSION)):
+            raise PermissionDenied
+        query = request.GET.get("q", "")[:MAX_QUERY_CHARACTERS].replace("\x00", "").strip()
+        context = {
+            "title": _("Try a search"),
+            "base": base,
+            "query": query,
+            "rankings": _rank(base, query) if query else (),
+        }
+        if query:
+            self.log_change(request, base, f"Search tried: {len(query)} characters")
+        return render(request, "admin/knowledge/search.html", admin.site.each_context(request) | context)
+
+    @admin.display(description=_("documents"))
+    def documents(self, base: Any) -> int:
+        return int(base.document_count)
+
+    @admin.display(description=_("members"))
+    def members(self, base: Any) -> int:
+        return int(base.member_count)
+
+
+@admin.register(MembershipChange)
+class MembershipChangeAdmin(SearchAdmin[MembershipChange], ReadOnlyAdmin[MembershipChange]):
+    list_display = ("at", "name", "user", "before", "after", "actor")
+    list_filter = ("after", "at")
+    ordering = ("-at", "-id")
+    text_fields = ("name", "user", "actor")
+    related_ids = ((MembershipChange, "pk"),)
+    search_help_text = _("Words of a name, the id of a knowledge base.")
+
+    def _find_related(self, pk: Any) -> Any:
+        """Ids of bases are no references: they stay when the base is deleted."""
+        return MembershipChange.objects.filter(knowledge_base=pk).values_list("pk", flat=True)
+
+
+def _of_base(table: Any) -> Coalesce:
+    """How many rows of the table the base has: a subquery by the table's index of bases."""
+    rows: QuerySet[Any] = table.objects.filter(knowledge_base=OuterRef("pk")).order_by()
+    return Coalesce(Subquery(rows.values("knowledge_base").annotate(n=Count("pk")).values("n")), 0)
+
+
+def _load_documents(base: KnowledgeBase) -> list[File]:
+    columns = ("name", "status", "error_code", "kind", "token_count", "size_bytes", "created_at")
+    return list(base.documents.only(*columns)[:SHOWN_DOCUMENTS])
+
+
+def _rank(base: KnowledgeBase, query: str) -> list[tuple[Any, list[Any]]]:
+    """The name of each ranking and its first hits."""
+    fused = search_files(File.objects.filter(knowledge_base=base), query, FUSED_HITS)
+    by_words = sorted((hit for hit in fused if hit.by_words), key=lambda hit: hit.by_words or 0)
+    by_vector = sorted((hit for hit in fused if hit.by_vector), key=lambda hit: hit.by_vector or 0)
+    rankings = ((_("Fused"), fused), (_("By words"), by_words), (_("By vectors"), by_vector))
+    return [(name, hits[:SHOWN_HITS]) for name, hits in rankings]
