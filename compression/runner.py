@@ -19,6 +19,7 @@ from django.db import DatabaseError
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure import log_context
+from chat.infrastructure.background import start_task
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.models import Compression, CompressionStatus, Session
@@ -76,7 +77,7 @@ class CompressionRunner:
 
     async def _carry_out(self, held: Compression) -> None:
         work = asyncio.create_task(self._execute(held))
-        heartbeat = asyncio.create_task(self._keep_lease(held, work))
+        heartbeat = start_task("compression lease", partial(self._keep_lease, held, work))
         loop = asyncio.get_running_loop()
         cancel = partial(loop.call_soon_threadsafe, work.cancel)
         self._cancellations.add(cancel)

@@ -5,15 +5,17 @@ A Celery thread waits here for its run and does nothing else.
 
 import asyncio
 import logging
+import os
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import uvloop
 from django.conf import settings
 from django.db import DatabaseError
 
 from chat.infrastructure import log_context
+from chat.infrastructure.background import start_task
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import async_redis, close_async_redis
 from chat.infrastructure.revocation import RevocationListener
@@ -37,6 +39,9 @@ from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 
+# Of sysexits.h.
+EX_SOFTWARE: Final = 70
+
 
 class Runtime:
     """Started once; run() may then be called from any number of threads."""
@@ -46,7 +51,7 @@ class Runtime:
         self._liveness_lock = LivenessLock(self.owner)
         self._attempts: dict[str, Attempt] = {}
         self._loop = uvloop.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="runs", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="runs", daemon=True)
         self._database = Database()
         self._background: list[asyncio.Task[Any]] = []
         self._revocation_checks: set[asyncio.Task[Any]] = set()
@@ -80,6 +85,14 @@ class Runtime:
         self._database.close()
         self._liveness_lock.stop()
 
+    def _run_loop(self) -> None:
+        """Every run and every thread of Celery waits for this loop: the process ends with it, and its locks with the process."""
+        try:
+            self._loop.run_forever()
+        except BaseException:
+            logger.exception("the event loop of the runs has failed")
+            os._exit(EX_SOFTWARE)
+
     async def _start(self) -> None:
         flush_window = FlushWindow()
         self._models = LanguageModels(
@@ -100,10 +113,10 @@ class Runtime:
         heartbeat = Heartbeat(self.owner, self._database, self._attempts.values)
         checkpointer = Checkpointer(self.owner, self._database, self._attempts.values)
         self._background = [
-            asyncio.create_task(heartbeat.keep_extending_leases(), name="beat"),
-            asyncio.create_task(heartbeat.keep_fencing(), name="fence"),
-            asyncio.create_task(checkpointer.keep_saving(), name="checkpoints"),
-            asyncio.create_task(self._request_log.keep_writing(), name="sent requests"),
+            start_task("beat", heartbeat.keep_extending_leases),
+            start_task("fence", heartbeat.keep_fencing),
+            start_task("checkpoints", checkpointer.keep_saving),
+            start_task("sent requests", self._request_log.keep_writing),
         ]
         # Load the encoding now and not during the first answer.
         await self._database.call(count_tokens, "")

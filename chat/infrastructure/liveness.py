@@ -55,7 +55,7 @@ class Lock:
         if self._connection is not None:
             try:
                 self._connection.execute("SELECT 1")
-            except psycopg.OperationalError:
+            except psycopg.Error:
                 self.release()
                 raise
             return True

@@ -11,10 +11,12 @@ from weakref import WeakKeyDictionary
 import redis
 from django.conf import settings
 from redis import asyncio as aioredis
-from redis.asyncio.connection import AbstractConnection, ConnectionPool
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
+
+from chat.infrastructure.redis_connection import connection_pool
 
 CONNECT_TIMEOUT_S: Final = 2.0
 SOCKET_TIMEOUT_S: Final = 5.0
@@ -32,9 +34,7 @@ def async_redis() -> aioredis.Redis:
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
-        client = _clients[loop] = aioredis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT_S, retry=AsyncRetry(_BACKOFF, 2), **_COMMON
-        )
+        client = _clients[loop] = _client(socket_timeout=SOCKET_TIMEOUT_S, retry=AsyncRetry(_BACKOFF, 2))
     return client
 
 
@@ -47,15 +47,13 @@ async def close_async_redis() -> None:
 
 def new_subscriber_redis() -> aioredis.Redis:
     """A client for a pub/sub connection of the caller's own: reads without a timeout, retries nothing itself."""
-    return aioredis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=None, retry=AsyncRetry(_BACKOFF, 0), **_COMMON
-    )
+    return _client(socket_timeout=None, retry=AsyncRetry(_BACKOFF, 0))
 
 
 def new_subscriber_connection() -> AbstractConnection:
     """One bare connection for the hub, which parses publications without a PubSub object: that costs three times
     as much per publication."""
-    pool = ConnectionPool.from_url(
+    pool = connection_pool(
         settings.REDIS_URL, socket_timeout=None, protocol=2, retry=AsyncRetry(_BACKOFF, 0), **_COMMON
     )
     connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]
@@ -68,3 +66,8 @@ def sync_redis() -> redis.Redis:
     return redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT_S, retry=Retry(_BACKOFF, 2), **_COMMON
     )
+
+
+def _client(**options: Any) -> aioredis.Redis:
+    """A client that owns its pool."""
+    return aioredis.Redis.from_pool(connection_pool(settings.REDIS_URL, **options, **_COMMON))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
+from chat.infrastructure.background import start_task
 from chat.infrastructure.redis_client import async_redis, new_subscriber_redis, sync_redis
 from chat.protocol.tasks import CONTROL_CHANNEL
 
@@ -55,7 +56,7 @@ class RevocationListener:
 
     async def start(self) -> None:
         """Returns when Redis has confirmed the subscription; waits while Redis is unreachable."""
-        self._task = asyncio.create_task(self._keep_listening(), name="revocations")
+        self._task = start_task("revocations", self._keep_listening)
         await self._listening.wait()
 
     async def close(self) -> None:

@@ -15,6 +15,7 @@ from uuid import uuid4
 from django.conf import settings
 from redis.exceptions import RedisError
 
+from chat.infrastructure.background import start_task
 from chat.infrastructure.redis_client import async_redis, sync_redis
 
 logger = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ class SocketRegistry:
             logger.warning("user %s: a socket is counted later: %s", user_id, error)
         self._users[entry] = user_id
         if self._renewing is None:
-            self._renewing = asyncio.create_task(self._keep_renewing(), name="socket registry")
+            self._renewing = start_task("socket registry", self._keep_renewing)
         return entry
 
     def release(self, entry: str) -> None:

@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from chat.infrastructure.background import start_task
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.redis_client import SOCKET_TIMEOUT_S
 from chat.log.flush_window import FlushWindow
@@ -51,7 +52,7 @@ class Publisher:
         self._connection = _new_connection(redis)
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._keep_draining(), name="publisher")
+        self._task = start_task("publisher", self._keep_draining)
 
     async def close(self) -> None:
         """Append what waits. Packets that Redis does not accept at the first try are lost with the process."""
@@ -104,6 +105,9 @@ class Publisher:
                 self._reschedule(batch)
                 await asyncio.sleep(retry_s)
                 retry_s = min(RETRY_MAX_S, retry_s * 2)
+            except Exception:
+                self._reschedule(batch)  # for this task when it starts again
+                raise
 
     def _make_ready(self) -> None:
         """The flush window has opened: what waited for it is appended next."""

@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Literal, cast
 from uuid import uuid4
 
 from prometheus_client import CollectorRegistry, Metric
 from redis.exceptions import RedisError
 
+from chat.infrastructure.background import start_thread
 from chat.infrastructure.redis_client import sync_redis
 from chat.metrics.counters import OPEN_SOCKETS, REGISTRY
 
@@ -57,7 +59,7 @@ class Tally:
 def keep_pushing(role: Role) -> None:
     """Push in a background thread until the process ends."""
     tally = Tally(role)
-    threading.Thread(target=_push_periodically, args=[tally], name="metrics", daemon=True).start()
+    start_thread("metrics", partial(_push_periodically, tally))
     atexit.register(_push_if_possible, tally)
 
 

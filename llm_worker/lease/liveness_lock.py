@@ -9,6 +9,7 @@ import threading
 
 import psycopg
 
+from chat.infrastructure.background import start_thread
 from chat.infrastructure.liveness import Lock
 
 logger = logging.getLogger(__name__)
@@ -22,16 +23,17 @@ class LivenessLock:
         self._lock = Lock(owner)
         self._held = threading.Event()
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="liveness lock", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Returns when the lock is held; waits for Postgres."""
-        self._thread.start()
+        self._thread = start_thread("liveness lock", self._keep)
         self._held.wait()
 
     def stop(self) -> None:
         self._ending.set()
-        self._thread.join()
+        if self._thread:
+            self._thread.join()
 
     def _keep(self) -> None:
         while not self._ending.is_set():

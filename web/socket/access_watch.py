@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from psycopg_pool import PoolTimeout
 
 from chat.events import access
+from chat.infrastructure.background import start_task
 from chat.infrastructure.threads import in_thread
 from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import Hub
@@ -33,7 +34,7 @@ class AccessWatch:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        self._tasks = {asyncio.create_task(self._listen()), asyncio.create_task(self._keep_checking())}
+        self._tasks = {asyncio.create_task(self._listen()), start_task("access watch", self._keep_checking)}
 
     def close(self) -> None:
         for task in self._tasks:

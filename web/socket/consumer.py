@@ -71,7 +71,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close_with(CloseCode.NOT_AUTHENTICATED)
             return
         self.user = user
-        self.writer = OutboxWriter(self.outbox, self.base_send, self._close_slow_socket)
+        self.writer = OutboxWriter(
+            self.outbox, self.base_send, self._close_slow_socket, self._close_mute_socket
+        )
         self.registered = await current_hub().sockets.admit(user.pk)
         if self.registered is None:
             self._answer_error(ApiError("too_many_sockets", max=settings.MAX_SOCKETS_PER_USER), {})
@@ -220,6 +222,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     def _close_slow_socket(self) -> None:
         SLOW_CLOSES.inc()
         self.slow_close = asyncio.create_task(self.close_with(CloseCode.SLOW_CONSUMER))
+
+    def _close_mute_socket(self) -> None:
+        """The client reconnects, and goes on after what it has."""
+        self.mute_close = asyncio.create_task(self.close_with(CloseCode.RESTART))
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:
         # Of what was started, always: the turn keeps it.

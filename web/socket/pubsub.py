@@ -14,6 +14,7 @@ from typing import Any, Final
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
+from chat.infrastructure.background import start_task
 from chat.infrastructure.redis_client import new_subscriber_connection
 
 RECONNECT_MIN_S: Final = 0.05
@@ -43,7 +44,7 @@ class PubSubConnection:
     async def subscribe(self, channel: str) -> None:
         """Return once Redis has confirmed; every later publication is received. Waits while Redis is unreachable."""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep_connected(), name="pubsub")
+            self._task = start_task("pubsub", self._keep_connected)
         confirmation: Confirmation = asyncio.get_running_loop().create_future()
         self._channels.add(channel)
         self._unconfirmed.setdefault(channel, deque()).append([confirmation])

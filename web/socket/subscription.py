@@ -7,6 +7,7 @@ is lost, replaced by a snapshot. Meanwhile the feed forwards no publication, so 
 import asyncio
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from msgspec import json
 from redis.exceptions import RedisError
 
 from chat.events.session_events import frames_after
+from chat.infrastructure.background import start_task
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
 from chat.log.stream import EVENTS_ATTEMPT, LogSlice, positions, read, run_log
@@ -127,7 +129,7 @@ class Subscription:
         feed.has_gap = True
         if not feed.is_healing:
             feed.is_healing = True
-            task = asyncio.create_task(self._heal(feed))
+            task = start_task("healing of a subscription", partial(self._heal, feed))
             self._healing.add(task)
             task.add_done_callback(self._healing.discard)
 

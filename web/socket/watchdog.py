@@ -12,6 +12,7 @@ from typing import Protocol
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
+from chat.infrastructure.background import start_task
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.log.stream import Log, event_log, positions, run_log
@@ -53,7 +54,7 @@ class Watchdog:
     def add(self, subscription: WatchedSubscription) -> None:
         self._watched.add(subscription)
         if self._task is None:
-            self._task = asyncio.create_task(self._keep_watching(), name="watchdog")
+            self._task = start_task("watchdog", self._keep_watching)
 
     def remove(self, subscription: WatchedSubscription) -> None:
         self._watched.discard(subscription)

@@ -1,6 +1,7 @@
 """Writes one socket's outbox: at once while the socket is idle, in fewer and larger frames under load."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -12,16 +13,25 @@ MIN_INTERVAL_S: Final = 0.016
 FINAL_WRITE_S: Final = 1.0
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+logger = logging.getLogger(__name__)
 
 
 class OutboxWriter:
-    """A task that owns the sending side of one socket. on_overflow: called once, when the outbox exceeds its limits."""
+    """A task that owns the sending side of one socket.
 
-    def __init__(self, outbox: Outbox, send: Send, on_overflow: Callable[[], None]) -> None:
+    on_overflow: called once, when the outbox exceeds its limits. on_failure: called when the task has failed, and will write
+    nothing more.
+    """
+
+    def __init__(
+        self, outbox: Outbox, send: Send, on_overflow: Callable[[], None], on_failure: Callable[[], None]
+    ) -> None:
         self._outbox = outbox
         self._send = send
         outbox.on_overflow = on_overflow
+        self._on_failure = on_failure
         self._task = asyncio.create_task(self._write())
+        self._task.add_done_callback(self._report)
 
     def close(self) -> None:
         self._task.cancel()
@@ -43,3 +53,10 @@ class OutboxWriter:
             await self._send({"type": "websocket.send", "text": outbox.take()})
             outbox.is_writing = False
             written_at = loop.time()
+
+    def _report(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        # OSError: the client is gone, which the consumer is told as well.
+        if error is not None and not isinstance(error, OSError):
+            logger.error("a socket cannot be written to and is closed", exc_info=error)
+            self._on_failure()

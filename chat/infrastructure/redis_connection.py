@@ -1,0 +1,56 @@
+"""asyncio connections to Redis whose every loss is a ConnectionError of redis-py, which its callers and its retries expect.
+
+uvloop raises RuntimeError when something is written to a connection that the peer has reset while it was idle, and redis-py
+does not notice the reset before it writes. On every other connection the same loss is an OSError.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from redis.asyncio import connection
+from redis.exceptions import ConnectionError as ConnectionLost
+
+# The end of uvloop's message. Other RuntimeErrors are faults of the program and stay what they are.
+CLOSED_TRANSPORT: Final = "the handler is closed"
+
+
+class LossNoticed(connection.AbstractConnection):
+    """Raises ConnectionError wherever the library would raise RuntimeError of a closed transport."""
+
+    async def send_packed_command(
+        self, command: bytes | str | Iterable[bytes], check_health: bool = True
+    ) -> None:
+        # Reading raises OSError there, which the library already translates.
+        try:
+            await super().send_packed_command(command, check_health)
+        except RuntimeError as error:
+            if CLOSED_TRANSPORT not in str(error):
+                raise
+            raise ConnectionLost(f"The connection was lost while idle: {error}") from error
+
+
+class TcpConnection(LossNoticed, connection.Connection):
+    pass
+
+
+class TlsConnection(LossNoticed, connection.SSLConnection):
+    pass
+
+
+class SocketConnection(LossNoticed, connection.UnixDomainSocketConnection):
+    pass
+
+
+# The library's classes by scheme -> those in their place.
+NOTICING: Final[dict[type[connection.AbstractConnection], type[LossNoticed]]] = {
+    connection.Connection: TcpConnection,
+    connection.SSLConnection: TlsConnection,
+    connection.UnixDomainSocketConnection: SocketConnection,
+}
+
+
+def connection_pool(url: str, **options: object) -> connection.ConnectionPool:
+    """The pool that ConnectionPool.from_url makes, of connections that notice their loss."""
+    pool = connection.ConnectionPool.from_url(url, **options)
+    pool.connection_class = NOTICING[pool.connection_class]
+    return pool

@@ -1,0 +1,41 @@
+"""Every task and thread is watched: it starts again when it fails (chat/infrastructure/background.py), or somebody waits for it."""
+
+import re
+
+import pytest
+
+from tests.config.test_private_attributes import SOURCES
+from tests.instance import ROOT
+
+pytestmark = pytest.mark.pure
+
+# File -> why its tasks or threads need no watch.
+WATCHED_OTHERWISE = {
+    "chat/infrastructure/background.py": "it is the watch",
+    "chat/infrastructure/socket_registry.py": "one command, which logs its failure",
+    "chat/sweeper/files.py": "the next sweep starts another",
+    "compression/runner.py": "the compression itself is awaited",
+    "llm_worker/attempt.py": "the attempt waits for its answer",
+    "llm_worker/runtime.py": "the loop's thread ends the process; checks of revocations end with one command",
+    "llm_worker/tool_calls/round_store.py": "it is awaited",
+    "llm_worker/tool_calls/tool_round.py": "they are awaited",
+    "llm_worker/tools/in_thread.py": "its outcome is awaited",
+    "llm_worker/tools/web_search.py": "they are awaited",
+    "web/socket/access_watch.py": "a subscription, which waits for as long as Redis is away",
+    "web/socket/consumer.py": "the end of a socket",
+    "web/socket/file_feed.py": "a subscription, which waits for as long as Redis is away",
+    "web/socket/pubsub.py": "the reader breaks with the writer, and is watched",
+    "web/socket/writer.py": "the socket is closed when its writer fails",
+}
+
+
+def test_no_task_or_thread_ends_unnoticed() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in SOURCES
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"\b(create_task|ensure_future|Thread|Timer)\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == WATCHED_OTHERWISE.keys(), (
+        "start it with start_task or start_thread, or say who notices its end"
+    )
