@@ -10,13 +10,17 @@ NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/
 .DEFAULT_GOAL := run
 .PHONY: run quick test faults chaos check messages screenshots bench local-model lock production sbom clean setup
 
+# Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
+quick test faults chaos: export PYTHONDONTWRITEBYTECODE =
+
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
 # The pure tests but the slow ones: no services, no other process, few examples of each property. Only their files are
-# collected.
+# collected, with the plugins that they use.
+QUICK := -m "pure and not slow" --hypothesis-profile=quick -p no:schemathesis -p no:valkey -p no:anyio -p no:django
 quick: setup
-	@$(PYTEST) -q -m "pure and not slow" --hypothesis-profile=quick $$(grep -rl --include='test_*.py' 'mark\.pure' tests)
+	@$(PYTEST) -q $(QUICK) $$(grep -rl --include='test_*.py' 'mark\.pure' tests | xargs grep -L 'pytestmark = .*mark\.slow')
 
 # Two pytest processes, each with its own services. Files run in folder order: the browser tests, the slowest, come first.
 test: setup

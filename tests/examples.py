@@ -3,7 +3,7 @@
 from hypothesis import settings
 
 QUICK = "quick"
-QUICK_EXAMPLES = 10
+QUICK_EXAMPLES = 5
 
 settings.register_profile(QUICK, max_examples=QUICK_EXAMPLES)
 

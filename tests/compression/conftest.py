@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.utils import timezone
@@ -12,9 +12,11 @@ from chat.compressions import requests as compression_requests
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, ModelConfig, Run, Session, ToolCall, TriggeredBy, Turn
 from chat.transcript.tokens import count_tokens
-from compression.runner import CompressionRunner
 from tests import factories
 from tests.upstream import Upstream
+
+if TYPE_CHECKING:
+    from compression.runner import CompressionRunner
 
 # One token in the default encoding, with its space.
 WORD = " word"
@@ -110,7 +112,10 @@ def talk(transactional_db: None, upstream: Upstream) -> Iterator[Talk]:
 
 
 @pytest.fixture
-def runner() -> Iterator[CompressionRunner]:
+def runner() -> Iterator["CompressionRunner"]:
+    # Here: what it imports takes as long as all pure tests of this folder.
+    from compression.runner import CompressionRunner
+
     runner = CompressionRunner()
     yield runner
     runner.close()

@@ -1,18 +1,22 @@
 """Fixtures of the fault tests: the cluster, the scenario, and the table of measured durations."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.faults import measurements
-from tests.faults.cluster import Cluster
-from tests.faults.scenario import Scenario
+
+if TYPE_CHECKING:
+    from tests.faults.cluster import Cluster
+    from tests.faults.scenario import Scenario
 
 
 @pytest.fixture(scope="session")
-def shared_cluster() -> Iterator[Cluster]:
+def shared_cluster() -> Iterator["Cluster"]:
     """The cluster of tests that do not break Postgres or Valkey."""
+    from tests.faults.cluster import Cluster  # not of the pure tests, which compare histories
+
     # An answer for a reader that does not read is longer than answers may be by default.
     with Cluster.running(MAX_RUN_CHARACTERS="10000000") as cluster:
         yield cluster
@@ -24,7 +28,7 @@ def without_workers() -> None:
 
 
 @pytest.fixture
-def cluster(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Cluster:
+def cluster(request: pytest.FixtureRequest, shared_cluster: "Cluster") -> "Cluster":
     """The shared cluster with its default processes. Modules that break the services override this fixture."""
     if "without_workers" in request.fixturenames:
         shared_cluster.restore([])
@@ -34,7 +38,9 @@ def cluster(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Cluster:
 
 
 @pytest.fixture
-async def scenario(cluster: Cluster) -> AsyncIterator[Scenario]:
+async def scenario(cluster: "Cluster") -> AsyncIterator["Scenario"]:
+    from tests.faults.scenario import Scenario
+
     async with Scenario.of(cluster) as scenario:
         yield scenario
     # Shown when the test fails.

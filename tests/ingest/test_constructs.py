@@ -11,7 +11,8 @@ from ingest.reader import reading
 from knowledge.file_types import detect_type
 from tests.ingest import documents
 
-pytestmark = pytest.mark.pure
+# As a whole: the libraries that make documents take half a second to import.
+pytestmark = [pytest.mark.pure, pytest.mark.slow]
 
 # What is left out on purpose; the decision on reading files says so.
 LEFT_OUT = {"alternative text", "alternative text, formula, drawing", "form", "text boxes added from below"}

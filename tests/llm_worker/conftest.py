@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import settings
@@ -13,11 +13,13 @@ from django.utils import timezone
 
 from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
 from chat.transcript.tokens import count_tokens
-from llm_worker.runtime import Runtime
 from llm_worker.tools import TOOLS
 from tests.llm_worker.scripted_tool import ScriptedTool
 from tests.search_server import SearchServer
 from tests.upstream import Upstream
+
+if TYPE_CHECKING:
+    from llm_worker.runtime import Runtime
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Any]:
@@ -32,7 +34,10 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def runtime(transactional_db: None) -> Iterator[Runtime]:
+def runtime(transactional_db: None) -> Iterator["Runtime"]:
+    # Here: what it imports takes as long as all pure tests of this folder.
+    from llm_worker.runtime import Runtime
+
     runtime = Runtime()
     runtime.start()
     yield runtime
@@ -40,7 +45,7 @@ def runtime(transactional_db: None) -> Iterator[Runtime]:
 
 
 @pytest.fixture
-def deliver(runtime: Runtime) -> Any:
+def deliver(runtime: "Runtime") -> Any:
     """Delivers a run as a Celery thread would; the future says whether it was ours to take."""
     with ThreadPoolExecutor(20) as threads:
         yield lambda run: threads.submit(runtime.run, str(run.pk))

@@ -37,6 +37,7 @@ def test_an_encoding_is_loaded_without_a_network(name, monkeypatch):
     assert len(load_encoding(name).encode_ordinary("So be it.")) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "default", "newer"),
     [("नमस्ते दुनिया " * 50, 700, 202), ("HTMLParserXMLHttpRequest " * 50, 201, 251), ("\ud83d", 1, 1)],

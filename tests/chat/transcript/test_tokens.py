@@ -23,6 +23,7 @@ def test_a_very_long_text_is_counted_to_one_in_a_thousand(text: str) -> None:
     assert count_tokens(text) == pytest.approx(exactly, rel=0.001)
 
 
+@pytest.mark.slow
 def test_any_other_text_is_counted_exactly() -> None:
     text = "Well — 12 tides, 3 moons. " * (LONG_CHARACTERS // 27)
     exactly = len(load_encoding("cl100k_base").encode_ordinary(text))

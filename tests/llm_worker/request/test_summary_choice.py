@@ -109,6 +109,7 @@ def test_the_choice_changes_only_when_the_window_is_full_or_its_own_summary_is_w
     assert changes <= len(comparable) + 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(600, 10_000), min_size=1, max_size=3))
 @settings(max_examples=examples(30), deadline=None)
 def test_a_window_that_holds_the_whole_branch_is_never_given_a_summary_of_a_smaller_one(windows) -> None:

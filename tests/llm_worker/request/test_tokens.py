@@ -20,6 +20,7 @@ def test_default_and_missing_encodings_have_no_exact_counter(tokenizer):
     assert tokens.exact_counter(tokenizer) is None
 
 
+@pytest.mark.slow
 def test_an_exact_count_ignores_the_stored_one():
     count = tokens.exact_counter("o200k_base")
     assert count

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
+from django.conf import settings
 
 from llm_worker.tools import TOOLS
 from llm_worker.tools.current_time import CurrentTime
@@ -37,8 +37,8 @@ class Paying(CurrentTime):
 
 
 @pytest.fixture
-def agent(settings: Any) -> ResearchAgent:
-    settings.WEB_SEARCH_URL = "http://127.0.0.1:9"
+def agent(monkeypatch: pytest.MonkeyPatch) -> ResearchAgent:
+    monkeypatch.setattr(settings, "WEB_SEARCH_URL", "http://127.0.0.1:9")
     return ResearchAgent([WebSearch(), CurrentTime()])
 
 
@@ -54,8 +54,10 @@ async def test_the_report_is_the_response_of_the_call(agent: ResearchAgent) -> N
     )
 
 
-async def test_the_inner_loop_gets_the_available_tools(agent: ResearchAgent, settings: Any) -> None:
-    settings.WEB_SEARCH_URL = ""
+async def test_the_inner_loop_gets_the_available_tools(
+    agent: ResearchAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "WEB_SEARCH_URL", "")
     work = Reporting()
     await agent.run({"question": "What time is it?"}, work)
     assert work.asked[0][2] == ["current_time"]
@@ -77,9 +79,11 @@ async def test_a_missing_report_fails_the_call_and_not_the_run(
     assert str(failed.value) == sentence
 
 
-def test_availability_and_idempotence_follow_its_tools(agent: ResearchAgent, settings: Any) -> None:
+def test_availability_and_idempotence_follow_its_tools(
+    agent: ResearchAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (agent.searches, agent.is_idempotent, agent.is_available()) == (True, True, True)
-    settings.WEB_SEARCH_URL = ""
+    monkeypatch.setattr(settings, "WEB_SEARCH_URL", "")
     assert (agent.searches, agent.is_available()) == (False, True)
     assert not ResearchAgent([WebSearch()]).is_available()
     assert not ResearchAgent([Paying()]).is_idempotent
