@@ -19,7 +19,9 @@ from django.conf import settings
 
 from tests import (
     examples,  # noqa: F401  registers the profile that make quick names
+    leftovers,
     reruns,
+    shuffling,
 )
 from tests import services as test_services
 from tests.object_store import ObjectStore
@@ -40,8 +42,13 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from django.db import connection  # noqa: E402  needs the settings
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    shuffling.add_option(parser)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     reruns.mark(items)
+    shuffling.shuffle(config, items)
 
 
 def pytest_collection_finish() -> None:
@@ -109,7 +116,8 @@ def running_stack(services: test_services.Services) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(running_stack: Stack) -> Stack:
-    """The real processes; what the servers beside them were told is cleared before each test."""
+    """The real processes; before each test, answers of earlier ones end, and the servers beside them are told nothing."""
+    leftovers.end_answers(running_stack)
     running_stack.upstream.reset()
     running_stack.searching.reset()
     return running_stack

@@ -78,6 +78,14 @@ class Services:
         self.launch(server)
         self.wait_for(server)
 
+    def mend(self) -> None:
+        """Start again what a test that failed has left ended."""
+        for server in (self.postgres, self.valkey):
+            process = self.processes.get(server.name)
+            if process is None or process.poll() is not None:
+                self.launch(server)
+                self.wait_for(server)
+
     def stop(self) -> None:
         self._held_port.close()
         for process in self.processes.values():

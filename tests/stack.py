@@ -61,6 +61,8 @@ class Stack:
         self.port = find_suitable_port("127.0.0.1")
         self.base_url = f"http://127.0.0.1:{self.port}"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        # What each process was started with.
+        self.lines: dict[str, tuple[str, Mapping[str, str]]] = {}
         self.environment: dict[str, str] = {
             **os.environ,
             **services.environment(),
@@ -112,6 +114,7 @@ class Stack:
     def start(self, line: str, name: str | None = None, environment: Mapping[str, str] | None = None) -> None:
         """Start the Procfile's `line`, or this command, under `name` (its own by default)."""
         name = name or line
+        self.lines[name] = line, environment or {}
         with (self.directory / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 ["/bin/sh", "-c", f"exec {procfile().get(line, line)}"],

@@ -126,8 +126,9 @@ async def talk(compressing: Stack, stack: Stack) -> AsyncIterator[Talk]:
 async def test_a_summary_is_written_in_the_background_and_used_by_the_next_turn(talk: Talk) -> None:
     done = await talk.compressed()
     assert done["tokens_after"] < done["tokens_before"]
-    [aside] = talk.stack.upstream.asides
-    assert aside.body["model"] == "narrow"
+    # A title may still be asked for, of a chat of another test.
+    [aside] = [one for one in talk.stack.upstream.asides if one.body["model"] == "narrow"]
+    assert "Question 1" in str(aside.messages)
     last = talk.number
     before = (await talk.rows("history_window, tokens_before, status"))[-1]
     assert before[1] > before[0] * 0.75, "the trigger was crossed, and only then"

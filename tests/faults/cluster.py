@@ -1,9 +1,11 @@
 """The processes that fault tests break: web, llm workers and the sweeper, with their own Postgres and Valkey.
 
-Tests kill, pause and replace processes by name; restore() restores the default processes before the next test.
+Tests kill, pause and replace processes by name. restore() gives the next test the default processes, and nothing of what
+tests before it have stored or asked for, so that it may count and may run in any order.
 """
 
 import contextlib
+import os
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -12,6 +14,7 @@ from typing import Any
 import psycopg
 import redis
 
+from tests import leftovers
 from tests.search_server import SearchServer
 from tests.services import Services
 from tests.stack import Stack
@@ -49,13 +52,18 @@ class Cluster:
                 services.stop()
 
     def restore(self, workers: Collection[str] = WORKERS) -> None:
-        """Run exactly the default processes, none paused, with only these workers; reset the scripted servers."""
+        """Run exactly the default processes, none paused, with only these workers; forget all that earlier tests left."""
+        self.services.mend()
         wanted = {name: line for name, line in DEFAULT_PROCESSES.items() if line != "llm" or name in workers}
+        idle = not leftovers.is_answering(self.stack)
         for name, process in list(self.stack.processes.items()):
-            if name not in wanted or process.poll() is not None:
-                self.kill(name)
-            else:
+            line = wanted.get(name)
+            is_as_wanted = self.stack.lines[name] == (line, {}) and process.poll() is None
+            if is_as_wanted and (idle or line != "llm"):
                 process.send_signal(signal.SIGCONT)
+            else:
+                self.kill(name, with_children=True)
+        leftovers.forget(self.stack)
         for name, line in wanted.items():
             if name not in self.stack.processes:
                 self.stack.start(line, name)
@@ -68,10 +76,13 @@ class Cluster:
         """Start another worker, with additional variables. Returns before it consumes the queue."""
         self.stack.start("llm", name, environment)
 
-    def kill(self, *names: str) -> None:
-        """Kill the processes with SIGKILL and wait for their exit."""
+    def kill(self, *names: str, with_children: bool = False) -> None:
+        """Kill the processes with SIGKILL and wait for their exit. with_children: those of a pool, too."""
         for name in names:
             process = self.stack.processes.pop(name)
+            if with_children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
 

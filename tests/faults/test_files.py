@@ -1,6 +1,7 @@
 """Files end ready or failed, once, whatever is killed; the pool of processes that read them stays alive."""
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,7 +15,6 @@ from chat.protocol.tasks import EXTRACT_FILE, INGEST_QUEUE
 from tests.faults.cluster import Cluster
 from tests.faults.uploader import Uploader
 from tests.ingest import documents
-from tests.instance import ROOT
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
 
@@ -53,14 +53,21 @@ def pool_of(cluster: Cluster, name: str = "ingest") -> list[psutil.Process]:
     return psutil.Process(cluster.stack.processes[name].pid).children()
 
 
-def readers() -> list[psutil.Process]:
-    """The child processes that read files, of this checkout."""
-    running = psutil.process_iter(["cmdline", "cwd"])
-    return [
-        process
-        for process in running
-        if "ingest.reader" in (process.info["cmdline"] or []) and process.info["cwd"] == str(ROOT)
-    ]
+def readers(cluster: Cluster) -> list[psutil.Process]:
+    """The child processes that read files for this cluster; other test processes have theirs."""
+    found = []
+    for name in [name for name in cluster.stack.processes if name.startswith("ingest")]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            below = psutil.Process(cluster.stack.processes[name].pid).children(recursive=True)
+            found += [process for process in below if is_reader(process)]
+    return found
+
+
+def is_reader(process: psutil.Process) -> bool:
+    try:
+        return "ingest.reader" in process.cmdline()
+    except psutil.Error:
+        return False
 
 
 async def test_each_file_ends_once_on_every_socket(cluster: Cluster, uploader: Uploader) -> None:
@@ -68,7 +75,8 @@ async def test_each_file_ends_once_on_every_socket(cluster: Cluster, uploader: U
     text = await uploader.upload("tides.txt", TEXT)
     picture = await uploader.upload("moon.jpg", documents.picture_of_a_camera())
     broken = await uploader.upload("a.pdf", b"%PDF-1.7 garbage")
-    assert (await uploader.ended(text))["fits"] == {"alpha": True, "beta": True, "gamma": True}
+    fits = (await uploader.ended(text))["fits"]
+    assert fits["alpha"] is fits["beta"] is fits["gamma"] is True
     shape = await uploader.ended(picture)
     assert (shape["kind"], shape["width"], shape["height"]) == ("image", 48, 64)
     content = (await uploader.ask("GET", f"files/{picture}/content/")).content
@@ -130,7 +138,7 @@ async def test_a_file_that_kills_every_process_fails_once_and_the_pool_goes_on(
 async def test_a_killed_reader_fails_its_file_alone(cluster: Cluster, uploader: Uploader) -> None:
     cluster.stack.start("ingest")
     slow = await uploader.upload("slow.txt", b"Two tides a day, and one moon. " * 600_000)
-    [reader] = await until(readers)
+    [reader] = await until(lambda: readers(cluster))
     reader.send_signal(signal.SIGKILL)
     shape = await uploader.ended(slow)
     assert (shape["status"], shape["error"]["code"]) == ("failed", "document_limits")
@@ -142,7 +150,7 @@ async def test_a_killed_worker_takes_its_readers_with_it_and_another_reads_the_f
 ) -> None:
     cluster.stack.start("ingest", "ingest.killed")
     slow = await uploader.upload("slow.txt", b"Two tides a day, and one moon. " * 600_000)
-    [reader] = await until(readers)
+    [reader] = await until(lambda: readers(cluster))
     for process in [
         psutil.Process(cluster.stack.processes["ingest.killed"].pid),
         *pool_of(cluster, "ingest.killed"),
@@ -163,7 +171,7 @@ async def test_a_worker_that_is_told_to_end_returns_its_file_at_once(
     cluster.stack.start("ingest", "ingest.ended")
     cluster.kill("sweeper")
     slow = await uploader.upload("slow.txt", b"Two tides a day, and one moon. " * 600_000)
-    [reader] = await until(readers)
+    [reader] = await until(lambda: readers(cluster))
     pool = pool_of(cluster, "ingest.ended")
     cluster.stack.signal("ingest.ended", signal.SIGTERM)
     for process in [*pool, reader] if told == "every process" else []:
@@ -186,9 +194,9 @@ async def test_a_worker_that_is_told_to_end_returns_its_file_at_once(
 async def test_a_file_deleted_while_it_is_read_ends_its_reader(cluster: Cluster, uploader: Uploader) -> None:
     cluster.stack.start("ingest")
     slow = await uploader.upload("slow.txt", b"Two tides a day, and one moon. " * 600_000)
-    await until(readers)
+    await until(lambda: readers(cluster))
     assert (await uploader.ask("DELETE", f"files/{slow}/")).status_code == 204
-    await until(lambda: not readers())
+    await until(lambda: not readers(cluster))
     assert uploader.ends(slow) == [[], []]
     cluster.wait_until(lambda: slow not in blobs(cluster), "its blob to go")
 

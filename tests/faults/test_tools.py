@@ -21,9 +21,7 @@ ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
 PHASES = ("a search", "an agent's question", "an agent's search", "an agent's report", "the answer")
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
-ADD_ACT = (
-    """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' RETURNING id"""
-)
+ADD_ACT = """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' WHERE id = %s RETURNING id"""
 
 
 def acting(cluster: Cluster, name: str, **environment: str) -> None:
@@ -37,7 +35,9 @@ async def ask(scenario: Scenario, cluster: Cluster, *, may_act: bool) -> Watched
         "POST", "agents/", json={"name": "Sailor", "prompt": "Sail.", "tools": TOOLS}, status=201
     )
     if may_act:
-        await asyncio.to_thread(cluster.rows, ADD_ACT)  # web knows the tools of this project only
+        await asyncio.to_thread(
+            cluster.rows, ADD_ACT, agent["id"]
+        )  # web knows the tools of this project only
     return await scenario.ask("Why are there tides?", session={"agent": agent["id"]})
 
 

@@ -27,12 +27,13 @@ POINTS: tuple[Point, ...] = (
 TEXT = "\n\n".join(
     f"## Tide {number}\n\n" + f"Low water {number} comes twice. " * 48 for number in range(250)
 )
-# Chunks, their places, those with a vector, and those that are not found.
+# Of some files: chunks, their places, those with a vector, and those that are not found.
 COUNTS = """
     SELECT count(*), count(DISTINCT (chunk.file_id, chunk.position)), count(of.vector),
         count(*) FILTER (WHERE chunk.version IS DISTINCT FROM file.chunks_version)
     FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id
     LEFT JOIN knowledge_chunkvector AS of ON of.chunk_id = chunk.id
+    WHERE file.id = ANY(%s::uuid[])
 """
 READ_AGAIN = """
     UPDATE knowledge_file SET status = 'processing', ended_at = NULL, announced_at = NULL, has_stale_chunks = true,
@@ -74,11 +75,11 @@ async def test_a_process_killed_at_any_point_leaves_each_chunk_with_one_vector(
         cluster.kill("ingest.broken")
         cluster.stack.start("ingest", "ingest", embedding)
         assert (await uploader.ended(pk))["status"] == "ready"
-        await until(lambda: is_complete(cluster))
+        await until(lambda: is_complete(cluster, pk))
         other = await upload(uploader, project)
         await uploader.ended(other)
-        await until(lambda: is_complete(cluster))
-    [(rows, places, vectors, stale)] = cluster.rows(COUNTS)
+        await until(lambda: is_complete(cluster, pk, other))
+    [(rows, places, vectors, stale)] = cluster.rows(COUNTS, [pk, other])
     assert rows == places == vectors
     assert stale == 0
     asked = Counter(cluster.upstream.embeddings.texts)
@@ -97,7 +98,7 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
         pk = await upload(uploader, project)
         await uploader.ended(pk)
-        await until(lambda: is_complete(cluster))
+        await until(lambda: is_complete(cluster, pk))
         cluster.kill("ingest.first")
         whole, asked = cluster.rows(FOUND, pk), len(cluster.upstream.embeddings.texts)
         broken = {"FAULT_POINTS": f"{point}=kill", "INGEST_CONCURRENCY": "1"}
@@ -112,7 +113,7 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         while cluster.rows("SELECT status FROM knowledge_file WHERE id = %s", pk) != [("ready",)]:
             assert cluster.rows(FOUND, pk) == whole
             await asyncio.sleep(0.02)
-        await until(lambda: is_complete(cluster))
+        await until(lambda: is_complete(cluster, pk))
         assert cluster.rows(FOUND, pk) == whole
         assert len(cluster.upstream.embeddings.texts) == asked
         await uploader.ask("DELETE", f"files/{pk}/")
@@ -125,8 +126,8 @@ async def upload(uploader: Uploader, project: str) -> str:
     return str(answer.json()["id"])
 
 
-def is_complete(cluster: Cluster) -> bool:
-    [(rows, places, vectors, stale)] = cluster.rows(COUNTS)
+def is_complete(cluster: Cluster, *files: str) -> bool:
+    [(rows, places, vectors, stale)] = cluster.rows(COUNTS, list(files))
     return rows > 0 and rows == places == vectors and not stale
 
 
