@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class Timeouts(NamedTuple):
-    """statements: as a multiple of STATEMENT_TIMEOUT.  lock_s, idle_s: seconds, idle_s inside a transaction."""
+    """statements: as a multiple of STATEMENT_TIMEOUT.  lock_s, idle_s: seconds, idle_s inside a transaction.  0: no limit."""
 
     statements: int
     lock_s: int
@@ -25,10 +25,13 @@ LIMITS: Final = {
     "compression": Timeouts(4, lock_s=5, idle_s=60),
     # Stores texts of up to 25 MB.
     "ingest": Timeouts(2, lock_s=5, idle_s=30),
+    # Everybody who needs a table waits behind a migration that waits for it: it fails instead, and is run again.
+    "migration": Timeouts(0, lock_s=5, idle_s=0),
 }
-# A word of its command line -> the role of the process, the first that fits; other processes (migrations, management
-# commands) have no limits.
+# A word of its command line -> the role of the process, the first that fits; other processes
+# (management commands) have no limits.
 _ROLES: Final = {
+    "migrate": "migration",
     "sweep_runs": "sweeper",
     "config.compression_app": "compression",
     "config.ingest_app": "ingest",
@@ -38,7 +41,7 @@ _ROLES: Final = {
 
 
 def role_of(command: Sequence[str]) -> str | None:
-    """The role of a process of the Procfile by its command line; None for any other."""
+    """The role of a process of the Procfile, or of `migrate`, by its command line; None for any other."""
     return next((role for word, role in _ROLES.items() if word in command), None)
 
 
@@ -53,4 +56,4 @@ def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:
         "lock_timeout": limits.lock_s,
         "idle_in_transaction_session_timeout": limits.idle_s,
     }
-    return " ".join(f"-c {name}={value}s" for name, value in seconds.items())
+    return " ".join(f"-c {name}={value}s" for name, value in seconds.items() if value)

@@ -229,6 +229,8 @@ class SessionEvent(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        # For the sweeper, which looks for the newest of all sessions every second.
+        indexes = [models.Index(fields=["created_at"], name="session_event_by_age")]
         constraints = [models.UniqueConstraint(fields=["session", "n"], name="one_event_per_number")]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Each process of the Procfile has limits on its database connections; migrations and commands have none."""
+"""Each process of the Procfile has limits on its database connections; migrations wait for no lock for long; other commands have none."""
 
 import shlex
 import subprocess
@@ -42,12 +42,15 @@ def test_every_process_of_the_procfile_has_a_role(line: str) -> None:
     assert role_of(shlex.split(procfile()[line])) == ROLES[line]
 
 
-@pytest.mark.parametrize(
-    "command", [["manage.py", "migrate"], ["manage.py", "shell"], ["pytest"], ["config.bootstrap"]]
-)
+@pytest.mark.parametrize("command", [["manage.py", "shell"], ["pytest"], ["config.bootstrap"]])
 @pytest.mark.pure
 def test_commands_have_no_limits(command: list[str]) -> None:
     assert startup_options(command, 15) == ""
+
+
+@pytest.mark.pure
+def test_migrations_wait_for_no_lock_for_long_and_may_take_their_time() -> None:
+    assert startup_options(["manage.py", "migrate"], 15) == "-c lock_timeout=5s"
 
 
 @pytest.mark.pure

@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.infrastructure import liveness
@@ -205,3 +206,21 @@ def test_events_that_a_crash_kept_from_the_log_are_pushed(run: Run) -> None:
     assert sweep(trust_locks=True).pushed == 1
     assert stream.position_now(stream.event_log(session.pk)) == (stream.EVENTS_ATTEMPT, 1)
     assert str(sweep(trust_locks=True)) == ""
+
+
+def test_no_statement_of_a_sweep_reads_all_events_of_all_sessions(run: Run) -> None:
+    run.turn.session.record("session", {"title": "Tides"})
+    with CaptureQueriesContext(connection) as captured:
+        sweep(trust_locks=True)
+    reading = [
+        one["sql"]
+        for one in captured.captured_queries
+        if one["sql"].startswith("SELECT") and "chat_sessionevent" in one["sql"]
+    ]
+    assert reading
+    with connection.cursor() as cursor:
+        cursor.execute("SET enable_seqscan = off")
+        for statement in reading:
+            cursor.execute(f"EXPLAIN {statement}")
+            assert "Seq Scan on chat_sessionevent" not in str(cursor.fetchall()), statement
+        cursor.execute("RESET enable_seqscan")
