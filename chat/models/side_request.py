@@ -1,4 +1,5 @@
-"""SideRequest: one request to a model beside the answers, for a title or a summary: what it used and, for some hours, its text."""
+"""SideRequest: one request to a model beside the answers, for a title, a summary or a safe summary of documents: what it used
+and, for some hours, its text."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 class Purpose(models.TextChoices):
     TITLE = "title"
     SUMMARY = "summary"
+    # Of documents that a run may not show to its model; its text is kept as lengths and hashes (decision 0117).
+    SAFE_SUMMARY = "safe_summary"
 
 
 class SideRequestQuerySet(models.QuerySet["SideRequest"]):
@@ -50,11 +53,11 @@ def _count() -> Any:
 
 class SideRequest(models.Model):
     """Stored when it has been answered or has failed, retries included. run: whose question and answer a title is made
-    from. number: of the pass, within one attempt at a compression, from 1.
+    from, or that searched documents. number: of the pass, within one attempt at a compression, from 1.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    purpose = models.CharField(max_length=7, choices=Purpose.choices)
+    purpose = models.CharField(max_length=12, choices=Purpose.choices)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="side_requests")
     run = models.ForeignKey(
         Run, null=True, blank=True, on_delete=models.CASCADE, related_name="side_requests"
@@ -94,7 +97,9 @@ class SideRequest(models.Model):
         constraints = [
             # Of these purposes alone, each with its subject.
             models.CheckConstraint(
-                condition=Q(purpose="title", run__isnull=False, compression__isnull=True)
+                condition=Q(
+                    purpose__in=["title", "safe_summary"], run__isnull=False, compression__isnull=True
+                )
                 | Q(purpose="summary", run__isnull=True, compression__isnull=False),
                 name="side_request_is_for_run_or_compression",
             ),

@@ -1,4 +1,4 @@
-"""Stores each request beside the answers (titles, summaries) with what it used, when it is answered or has failed."""
+"""Stores each request beside the answers (titles, summaries, safe summaries) with what it used, when it is answered or has failed."""
 
 import asyncio
 import logging
@@ -20,13 +20,15 @@ from llm_worker.stream.sanitiser import clean
 from llm_worker.upstream.completion import Completion, CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request
+from llm_worker.upstream.redaction import describe
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class SideTask:
-    """What requests are made for. run: of a title.  compression: of a summary.  config: of the model that is asked."""
+    """What requests are made for. run: of a title or a safe summary.  compression: of a summary.  config: of the model that
+    is asked."""
 
     purpose: Purpose
     session: UUID
@@ -102,8 +104,8 @@ def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
         sent_at=sent.sent_at,
         error_code=sent.error_code,
         finish_reason=clean(completion.finish_reason)[:40],
-        messages=json.decode(encode_messages(sent.request.messages)) if is_kept else None,
-        reply=clean(completion.text) if is_kept else "",
+        messages=json.decode(encode_messages(sent.request.shown_messages)) if is_kept else None,
+        reply=_shown_reply(sent.request, completion.text) if is_kept else "",
         cost=task.config.cost_of(completion.usage),
         **completion.usage._asdict(),
     )
@@ -114,3 +116,7 @@ def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
                 DailyUse.objects.add(task.session, completion.usage, row.cost)
     except IntegrityError:
         logger.info("%s of session %s: it was deleted, its request is not stored", task.purpose, task.session)
+
+
+def _shown_reply(request: Request, reply: str) -> str:
+    return json.encode(describe(reply)).decode() if request.is_protected and reply else clean(reply)

@@ -11,6 +11,7 @@ from llm_worker.upstream.error_report import ErrorReport
 
 # The status of an error inside a stream or a successful response, unless it names one.
 NO_STATUS: Final = None
+TIMEOUT: Final = "upstream_timeout"
 # Codes of failures that pass by themselves.
 TRANSIENT: Final = frozenset({"upstream_rate_limited", "upstream_unavailable", "upstream_unreachable"})
 BY_STATUS: Final = {
@@ -18,11 +19,11 @@ BY_STATUS: Final = {
     402: "upstream_quota",
     403: "upstream_auth",
     404: "model_not_found",
-    408: "upstream_timeout",
+    408: TIMEOUT,
     413: "context_too_long",
     429: "upstream_rate_limited",
-    504: "upstream_timeout",
-    524: "upstream_timeout",  # Cloudflare
+    504: TIMEOUT,
+    524: TIMEOUT,  # Cloudflare
 }
 # Statuses that say that the server is too busy; 529 is Anthropic's.
 OVERLOADED: Final = frozenset({503, 529})
@@ -79,7 +80,7 @@ _RULES: Final = (
 _STATUSLESS: Final = (
     _rule("upstream_auth", {NO_STATUS}, "invalid_api_key", "authentication_error", "permission_error"),
     _rule("upstream_unavailable", {NO_STATUS}, "overloaded", "service unavailable"),
-    _rule("upstream_timeout", {NO_STATUS}, r"timed out", r"timeout"),
+    _rule(TIMEOUT, {NO_STATUS}, r"timed out", r"timeout"),
 )
 
 

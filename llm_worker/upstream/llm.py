@@ -23,7 +23,7 @@ from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import TRANSIENT, classify_status
+from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.request_logging import log_completion, log_request
 from llm_worker.upstream.stream_reader import StreamReader
@@ -107,7 +107,10 @@ class LanguageModels:
     def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
         failure = failed.failure.redacted([request.model.api_key])
-        if not retries_left or not failed.is_retryable:
+        if request.is_protected:
+            failure = ModelFailed(failure.code)  # the server may quote what it was sent
+        is_final = failure.code == TIMEOUT and not request.retries_timeouts
+        if is_final or not retries_left or not failed.is_retryable:
             raise failure from None  # the causes may quote what was redacted
         logger.info("%r failed and is asked again: %s", request.model, failure)
         return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
@@ -117,7 +120,7 @@ class LanguageModels:
         del body["stream_options"]
         received = b""
         try:
-            async with self._open(request.model, body) as pieces:
+            async with self._open(request, body) as pieces:
                 async for piece in pieces:
                     received += piece
                     if len(received) > MAX_COMPLETION_BYTES:
@@ -127,13 +130,13 @@ class LanguageModels:
             raise _to_failure(error, started=False) from error
         except ModelFailed as failure:
             raise _AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
-        log_completion(request.model.name, completion)
+        log_completion(request, completion)
         return completion
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reader = StreamReader()
         try:
-            async with self._open(request.model, _body(request)) as received:
+            async with self._open(request, _body(request)) as received:
                 while piece := await received.read():
                     known = reader.chunks
                     deltas = reader.take(piece)
@@ -156,13 +159,13 @@ class LanguageModels:
             )
 
     @asynccontextmanager
-    async def _open(self, model: Model, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
-        log_request(body)
+    async def _open(self, request: Request, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
+        log_request(request, body)
         accepted = "text/event-stream" if body["stream"] else "application/json"
         headers = {"Accept": accepted, "Accept-Encoding": "identity"}
         if request_id := log_context.current_request_id():
             headers["X-Request-ID"] = request_id
-        client = self._client(model)
+        client = self._client(request.model)
         # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
         response = await client.post(
             f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
@@ -200,6 +203,8 @@ def _body(request: Request) -> dict[str, Any]:
     }
     if request.model.max_output_tokens is not None:
         body[_max_tokens_name(request.model)] = request.model.max_output_tokens
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
     if request.tools:
         body["tools"] = list(request.tools)
         body["tool_choice"] = request.tool_choice
@@ -238,7 +243,7 @@ def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
         code = "upstream_unreachable"
     # The SDK reports other lost connections as timeouts as well.
     elif any(isinstance(cause, TimeoutError) for cause in causes):
-        code, detail = "upstream_timeout", "silence"
+        code, detail = TIMEOUT, "silence"
     return _AttemptFailed(ModelFailed(code, detail), is_retryable=True)
 
 

@@ -35,7 +35,9 @@ class Model:
 class Request:
     """One inference. cache_key: equal for requests with a common prefix (the session's id).
 
-    tools: their schemas as in the API, sorted by name.
+    tools: their schemas as in the API, sorted by name.  temperature: None: the server's default.
+    shown: the messages as logs and the admin show them, where these must not show what is sent; nor do they then show what
+    comes back.  retries_timeouts: whether another attempt is made if the server is silent.
     """
 
     model: Model
@@ -43,6 +45,19 @@ class Request:
     cache_key: str = ""
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: ToolChoice = "auto"
+    temperature: float | None = None
+    shown: LanguageModelInput | None = None
+    retries_timeouts: bool = True
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether neither what is sent nor what comes back may be logged or kept."""
+        return self.shown is not None
+
+    @property
+    def shown_messages(self) -> LanguageModelInput:
+        """The messages as logs and the admin show them."""
+        return self.messages if self.shown is None else self.shown
 
     @property
     def sent_messages(self) -> LanguageModelInput:

@@ -6,6 +6,7 @@ Servers quote keys, addresses with passwords and e-mail addresses in their error
 import re
 import unicodedata
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Final
 
 REDACTED: Final = "[redacted]"
@@ -84,3 +85,8 @@ def _common(one: str, other: str) -> int:
             break
         length += 1
     return length
+
+
+def describe(text: str) -> dict[str, int | str]:
+    """What stands for a text that must not be shown: its length in characters, and a hash."""
+    return {"length": len(text), "sha256": sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}

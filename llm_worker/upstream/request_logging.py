@@ -1,6 +1,7 @@
 """Logs requests and responses of models as LLM_REQUEST and LLM_RESPONSE when LOG_LLM_REQUESTS is on.
 
-Never logs a key: keys are sent in a header, and only bodies are logged.
+Never logs a key: keys are sent in a header, and only bodies are logged. Of protected requests (Request.shown) neither what
+is sent nor what comes back is logged.
 """
 
 import logging
@@ -13,8 +14,11 @@ from django.conf import settings
 
 from chat.infrastructure import log_context
 from chat.transcript.token_usage import TokenUsage
+from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta
+from llm_worker.upstream.model_request import Request
+from llm_worker.upstream.redaction import describe
 
 logger = logging.getLogger(__name__)
 # Independent of the worker's log level: the setting alone decides.
@@ -25,16 +29,19 @@ logger.setLevel(logging.INFO)
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*);base64,([A-Za-z0-9+/=_-]{64,})")
 
 
-def log_request(body: Mapping[str, Any]) -> None:
+def log_request(request: Request, body: Mapping[str, Any]) -> None:
     """body: as sent, with the model's name."""
     if settings.LOG_LLM_REQUESTS:
-        _write("LLM_REQUEST", body)
+        shown = {"messages": to_api_messages(request.shown_messages)} if request.is_protected else {}
+        _write("LLM_REQUEST", {**body, **shown})
 
 
-def log_completion(model: str, completion: Completion) -> None:
+def log_completion(request: Request, completion: Completion) -> None:
     if settings.LOG_LLM_REQUESTS:
         said = asdict(completion) | {"tool_calls": [], "usage": completion.usage._asdict()}
-        _write("LLM_RESPONSE", {"model": model, **said})
+        if request.is_protected:
+            said["text"] = describe(completion.text)
+        _write("LLM_RESPONSE", {"model": request.model.name, **said})
 
 
 class ResponseLog:

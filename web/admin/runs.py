@@ -25,7 +25,7 @@ from web.admin.run_history import build_history, list_attempts
 from web.admin.run_setups import VERSION_LOOKUP, list_differences, list_setups
 from web.admin.run_times import build_run_times
 from web.admin.search import SearchAdmin
-from web.admin.side_requests import TitleRequestInline
+from web.admin.side_requests import RunSideRequestInline
 
 UPSTREAM_COLUMNS: Final = ("upstream_status", "upstream_code", "upstream_message")
 GROUPS: Final[dict[Any, tuple[str, ...]]] = {
@@ -73,7 +73,7 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
     )
     actions = ("stop", "requeue")
     object_actions = actions
-    inlines = (TitleRequestInline,)
+    inlines = (RunSideRequestInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("history", "dynamic_context")

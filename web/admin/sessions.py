@@ -29,7 +29,7 @@ from web.admin.object_actions import ObjectActionsAdmin
 from web.admin.read_only import or_dash
 from web.admin.search import SearchAdmin
 from web.admin.session_tree import load_tree
-from web.admin.side_requests import TitleRequestInline
+from web.admin.side_requests import RunSideRequestInline
 
 # The newest ones on the session's page; their own list has all.
 COMPRESSIONS: Final = 20
@@ -56,7 +56,7 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
     )
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
-    inlines = (TitleRequestInline,)
+    inlines = (RunSideRequestInline,)
 
     def page_context(self, request: HttpRequest, row: Session) -> dict[str, Any]:
         tree = load_tree(row, _parse_uuid(request.GET.get("at")))

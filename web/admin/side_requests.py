@@ -30,13 +30,13 @@ class SideRequestInline(ReadOnlyInline):
         return super().get_queryset(request).defer(*TEXTS)
 
 
-class TitleRequestInline(SideRequestInline):
-    """Those that named a session; those of its summaries are on the pages of its compressions."""
+class RunSideRequestInline(SideRequestInline):
+    """Those that named a session or made safe summaries; those of its summaries are on the pages of its compressions."""
 
-    verbose_name_plural = _("requests for titles")
+    verbose_name_plural = _("requests for titles and safe summaries")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SideRequest]:
-        return super().get_queryset(request).filter(purpose=Purpose.TITLE)
+        return super().get_queryset(request).exclude(purpose=Purpose.SUMMARY)
 
 
 @admin.register(SideRequest)

@@ -1,4 +1,4 @@
-"""Reports the tokens and the cost of the user's answers, titles and summaries by day and model."""
+"""Reports the tokens and the cost of the user's answers, and of titles and summaries, by day and model."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,7 +24,12 @@ _MOMENT: Final = {
     "anyOf": [{"type": "string", "format": kind, "pattern": _IN_YEARS} for kind in ("date", "date-time")]
 }
 # As clients are told; None: of runs.
-PURPOSES: Final = {None: "answers", Purpose.TITLE: "titles", Purpose.SUMMARY: "summaries"}
+PURPOSES: Final = {
+    None: "answers",
+    Purpose.TITLE: "titles",
+    Purpose.SUMMARY: "summaries",
+    Purpose.SAFE_SUMMARY: "safe_summaries",
+}
 
 
 class UsageView(StrictAPIView):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -339,3 +340,43 @@ async def test_a_transient_failure_of_a_completion_is_retried(models, upstream):
     upstream.reply({"status": 503}, times=2, **WHOLE)
     upstream.reply(ANSWER, **WHOLE)
     assert (await models.complete(request(upstream))).text == "Because."
+
+
+async def test_a_temperature_is_sent_only_if_it_is_set(models, upstream):
+    upstream.reply(ANSWER, stream=False)
+    await models.complete(replace(request(upstream), temperature=0.1))
+    await models.complete(request(upstream))
+    first, second = (received.body for received in upstream.asides)
+    assert first["temperature"] == 0.1
+    assert "temperature" not in second
+
+
+async def test_a_silent_server_is_asked_again_unless_the_request_says_no(upstream):
+    models = LanguageModels(connections=10, silence_s=0.2, first_retry_s=0.001)
+    upstream.reply({"hang": True}, stream=False)
+    for asked, sent in ((replace(request(upstream), retries_timeouts=False), 1), (request(upstream), 3)):
+        upstream.asides.clear()
+        with pytest.raises(ModelFailed) as failed:
+            await models.complete(asked)
+        assert (failed.value.code, len(upstream.asides)) == ("upstream_timeout", sent)
+    await models.close()
+
+
+async def test_what_a_server_quotes_of_a_protected_request_is_in_no_error_and_no_log(
+    models, upstream, caplog, settings
+):
+    settings.LOG_LLM_REQUESTS = True
+    caplog.set_level("DEBUG")
+    quoting = {"status": 500, "body": {"error": {"message": "cannot read: zebra quartz", "code": "zebra"}}}
+    upstream.reply(quoting, times=1, stream=False)
+    upstream.reply({"text": "zebra quartz"}, times=1, stream=False)
+    upstream.reply(quoting | {"status": 400}, stream=False)
+    said = [Message("U", "zebra quartz")]
+    protected = replace(request(upstream), messages=said, shown=[Message("U", "(12 characters)")])
+    assert (await models.complete(protected)).text == "zebra quartz"
+    with pytest.raises(ModelFailed) as failed:
+        await models.complete(protected)
+    assert [received.messages[0]["content"] for received in upstream.asides] == ["zebra quartz"] * 3
+    assert str(failed.value) == "upstream_rejected: "
+    assert "(12 characters)" in caplog.text
+    assert "zebra" not in caplog.text
