@@ -4,13 +4,19 @@ Messages received over a lost connection stay unacknowledged. They are redeliver
 their runs have ended and cannot be claimed.
 """
 
+import time
 from functools import partial
 from typing import Any
 
 from celery.worker.consumer import Consumer as CeleryConsumer
+from redis.exceptions import ResponseError
 
 # Reconnection back-off. Celery's grows to 30 s, which delays recovery after the broker is available again.
 PAUSES_S = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1}
+
+
+# Before the next try after an error that Redis replied with: it accepts connections, and fails again.
+REPLIED_PAUSE_S = 1.0
 
 
 class Consumer(CeleryConsumer):
@@ -23,6 +29,8 @@ class Consumer(CeleryConsumer):
         for channel in getattr(connection.transport, "channels", ()):
             _detach(channel)
         super().on_connection_error_after_connected(exc)
+        if isinstance(exc, ResponseError):
+            time.sleep(REPLIED_PAUSE_S)
 
 
 def _detach(channel: Any) -> None:

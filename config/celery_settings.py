@@ -7,6 +7,7 @@ from django.conf import settings
 from kombu import Queue
 
 from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
+from config import redis_transport  # noqa: F401  registers what serves rediss://
 
 broker_url = settings.CELERY_BROKER_URL
 # Queues named only by a ModelConfig are declared when a task is sent to them or a worker consumes them.
@@ -38,6 +39,7 @@ VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
 if broker_url.startswith("redis://"):  # kombu derives TLS and socket options from the other schemes
     broker_transport = "config.redis_transport:Transport"
+broker_channel_error_retry = _IS_REDIS
 broker_transport_options = (
     {
         "visibility_timeout": VISIBILITY_TIMEOUT_S,

@@ -1,11 +1,12 @@
-"""kombu's Redis transport with one Redis client per channel; celery_settings.py selects it.
+"""kombu's Redis transport with one Redis client per channel, and which survives errors that Redis replies with.
 
-kombu creates a client for every command, several per task; creating one with redis-py takes 0.2 ms.
+kombu creates a client for every command, several per task; creating one with redis-py takes 0.2 ms. celery_settings.py selects it.
 """
 
 from typing import Any
 
-from kombu.transport import redis
+from kombu.transport import TRANSPORT_ALIASES, redis
+from redis.exceptions import ResponseError
 
 
 class Channel(redis.Channel):
@@ -22,3 +23,9 @@ class Channel(redis.Channel):
 
 class Transport(redis.Transport):
     Channel = Channel
+    # READONLY (a failover), OOM, UNBLOCKED, MISCONF …: Celery ends a worker after an error that is no loss of the connection.
+    connection_errors = (*redis.Transport.connection_errors, ResponseError)
+
+
+# By its scheme kombu knows that the connection needs TLS.
+TRANSPORT_ALIASES["rediss"] = "config.redis_transport:Transport"

@@ -1,20 +1,19 @@
 """Has the text of a file extracted, for the first time or again: after the commit sockets and the ingest process are told."""
 
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
 
 from chat.events.files import publish_processing
+from chat.infrastructure.after_commit import call_after_commit
 from chat.runs.task_queue import enqueue_file
 from knowledge.models import File
 
 
 def extract_on_commit(file: File) -> None:
     """Tell of a file that is to be read, in the transaction that stores that."""
-    # robust: the row is stored, whatever happens to its announcement.
-    transaction.on_commit(partial(publish_processing, file), robust=True)
-    transaction.on_commit(partial(enqueue_file, str(file.pk)), robust=True)
+    call_after_commit(publish_processing, file)
+    call_after_commit(enqueue_file, str(file.pk))
 
 
 def extract_again(file_id: UUID | str) -> bool:

@@ -5,20 +5,20 @@ A lost message only delays a run: Postgres holds that it must happen, and the sw
 
 import logging
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 from uuid import uuid4
 
 from celery import current_app
 from celery.utils import nodenames
 from django.conf import settings
-from django.db import transaction
 from kombu.exceptions import ChannelError, OperationalError
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Run
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE, RUN_TURN
@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 # A send is refused within a second while Redis is unreachable: connecting and the reply get 0.4 s each.
 REACHABLE_TIMEOUT_S: Final = 0.4
+BROKER_TIMEOUT_S: Final = 1
+# What ping() writes.
+_WRITTEN: Final = "turnwire:writable"
 # The exceptions of an unreachable broker.
 UNREACHABLE: Final = (OperationalError, RedisError, OSError)
 # One retry at once: check_reachable has just succeeded.
@@ -48,7 +51,7 @@ _HEADERS: Final = {
 
 
 def check_reachable() -> None:
-    """Raise ApiError if Redis is unreachable, before a turn is stored whose packets could not be delivered."""
+    """Raise ApiError if Redis accepts no packets, before a turn is stored whose packets could not be delivered."""
     try:
         ping()
     except RedisError:
@@ -56,8 +59,21 @@ def check_reachable() -> None:
 
 
 def ping() -> None:
-    """Raise RedisError within a second if Redis does not reply."""
-    _fast_failing_client().ping()
+    """Raise RedisError within a second if Redis does not accept a write: a replica and a full server reply to PING."""
+    _fast_failing_client().set(_WRITTEN, 1, ex=60)
+
+
+def ping_broker() -> None:
+    """Raise one of UNREACHABLE within seconds if the broker of task messages does not reply."""
+    options = {"socket_connect_timeout": REACHABLE_TIMEOUT_S, "socket_timeout": REACHABLE_TIMEOUT_S}
+    with current_app.connection_for_write(
+        connect_timeout=BROKER_TIMEOUT_S, transport_options=options if _is_redis_broker() else {}
+    ) as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_TIMEOUT_S)
+
+
+def _is_redis_broker() -> bool:
+    return not settings.CELERY_BROKER_URL.startswith("amqp")
 
 
 @cache
@@ -73,9 +89,16 @@ def _fast_failing_client() -> Redis:
 
 
 def enqueue_on_commit(runs: Sequence[Run]) -> None:
-    # robust: the turn is stored, so an unreachable broker must not turn the response into an error.
+    """Wake workers once the runs are stored. What the broker does not accept then, the sweeper enqueues later."""
     for run in runs:
-        transaction.on_commit(partial(enqueue, str(run.pk), run.queue), robust=True)
+        call_after_commit(_enqueue_stored, str(run.pk), run.queue)
+
+
+def _enqueue_stored(run_id: str, queue: str) -> None:
+    try:
+        enqueue(run_id, queue)
+    except UNREACHABLE as error:
+        logger.warning("run %s: not enqueued yet, the sweeper does it: %s", run_id, error)
 
 
 def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:

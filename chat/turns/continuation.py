@@ -4,7 +4,6 @@ The next attempt opens the log with the text so far; from then on everything is 
 """
 
 import logging
-from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from chat.events import session_events
+from chat.infrastructure.after_commit import call_after_commit
 from chat.log.progress import present_live_message
 from chat.log.stream import append_now, run_log
 from chat.models import ChatMessage, Run, Session, TipSnapshot, Turn
@@ -56,7 +56,7 @@ def continue_answer(run: Run) -> Continuation:
         if not Run.objects.go_on(run.pk, dynamic_context=context):
             raise ApiError("not_continuable")
         continued = _read(run.pk)
-        transaction.on_commit(partial(_open_log, continued), robust=True)
+        call_after_commit(_open_log, continued)
         session_events.record(session, "run_continued", present_continuation(continued))
         task_queue.enqueue_on_commit([continued])
     return Continuation(continued)

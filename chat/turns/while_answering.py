@@ -1,9 +1,6 @@
 """Applies a session's `while_answering` setting to a message that is sent while its tip is being answered."""
 
-from functools import partial
-
-from django.db import transaction
-
+from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Session, Turn
 from chat.models.session import WhileAnswering
 from chat.protocol.errors import ApiError
@@ -19,5 +16,5 @@ def apply_while_answering(session: Session, blocker: Turn | None) -> Turn | None
         raise ApiError("turn_in_progress")
     if blocker and session.while_answering == WhileAnswering.INTERRUPT:
         # After the commit: a message that is refused for another reason must not interrupt anything.
-        transaction.on_commit(partial(cancellation.interrupt, blocker), robust=True)
+        call_after_commit(cancellation.interrupt, blocker)
     return blocker

@@ -8,12 +8,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
-from redis.exceptions import RedisError
 
-from chat.runs.task_queue import ping
+from chat.runs.task_queue import UNREACHABLE, ping, ping_broker
 from web.rest.operators import is_operator
 
-UNAVAILABLE: Final = (DatabaseError, PoolTimeout, RedisError)
+UNAVAILABLE: Final = (DatabaseError, PoolTimeout, *UNREACHABLE)
 
 
 @require_safe
@@ -23,10 +22,11 @@ def live(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 if Postgres and Redis respond and all migrations are applied, else 503; for operators the body names each check."""
+    """200 if Postgres and the broker respond, Redis accepts a write and all migrations are applied, else 503; for operators the body names each check."""
     checks = {
         "postgres": _run_check(_check_postgres),
         "redis": _run_check(ping),
+        "broker": _run_check(ping_broker),
         "migrations": _run_check(_check_migrations),
     }
     is_ready = set(checks.values()) == {"ok"}

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
+from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ReadOnlyError
 from rest_framework.test import APIClient
 
+from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage
 from chat.models.session import SessionQuerySet
 from tests import factories
@@ -108,7 +112,7 @@ def test_nothing_is_stored_while_redis_is_away(client: APIClient, session: str, 
 
 def test_ready_when_everything_is_there(db: None) -> None:
     response = Client().get("/health/ready")
-    expected = {"status": "ok", "postgres": "ok", "redis": "ok", "migrations": "ok"}
+    expected = {"status": "ok", "postgres": "ok", "redis": "ok", "broker": "ok", "migrations": "ok"}
     assert (response.status_code, response.json()) == (200, expected)
 
 
@@ -122,6 +126,49 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
     finally:
         task_queue._fast_failing_client.cache_clear()
     assert (response.status_code, response.json()["redis"]) == (503, "unavailable")
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_not_ready_without_the_broker(db: None, monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    monkeypatch.setenv("CELERY_BROKER_WRITE_URL", f"{scheme}://127.0.0.1:1/0")
+    response = Client().get("/health/ready")
+    body = response.json()
+    assert (response.status_code, body["broker"], body["redis"]) == (503, "unavailable", "ok")
+
+
+def test_not_ready_while_redis_accepts_no_writes(db: None, full_redis: None) -> None:
+    body = Client().get("/health/ready").json()
+    assert (body["status"], body["redis"]) == ("unavailable", "unavailable")
+
+
+def test_nothing_is_stored_while_redis_accepts_no_writes(
+    client: APIClient, session: str, full_redis: None
+) -> None:
+    response = factories.send_turn(client, session)
+    assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
+    assert factories.message_texts(client, session) == []
+
+
+@pytest.fixture
+def full_redis() -> Iterator[None]:
+    """It replies OOM to every write."""
+    redis = sync_redis()
+    before = redis.config_get("maxmemory*")
+    redis.config_set("maxmemory-policy", "noeviction")
+    redis.config_set("maxmemory", 1)
+    yield
+    for name in ("maxmemory", "maxmemory-policy"):
+        redis.config_set(name, before[name])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("failure", [BrokerError("away"), ReadOnlyError("a replica"), LookupError("a fault")])
+def test_a_turn_that_is_stored_is_accepted_whatever_becomes_of_its_message(
+    client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    monkeypatch.setattr("chat.runs.task_queue.enqueue", mock.Mock(side_effect=failure))
+    assert factories.send_turn(client, session, "Hello?").status_code in (201, 202)
+    assert factories.message_texts(client, session) == ["Hello?", ""]
 
 
 def test_liveness_needs_no_other_service() -> None:

@@ -75,7 +75,7 @@ def test_without_a_configured_token_none_is_accepted(db: None, production: None,
 def test_readiness_has_details_for_operators_only(db: None, production: None) -> None:
     assert Client().get("/health/ready").json() == {"status": "ok"}
     details = Client().get("/health/ready", headers={"Authorization": "Bearer of-the-scraper"}).json()
-    assert set(details) == {"status", "postgres", "redis", "migrations"}
+    assert set(details) == {"status", "postgres", "redis", "broker", "migrations"}
 
 
 @pytest.mark.parametrize(
