@@ -12,6 +12,7 @@ from chat.compressions.summaries import Summary
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
 from chat.prompts import dynamic_context
 from chat.prompts.prompt_blocks import run_context, stores_prompt_blocks
+from chat.turns.knowledge_bases import load_bound_bases
 from compression.plan import (
     CompressionParams,
     Row,
@@ -166,5 +167,6 @@ def _run(held: Compression) -> Run:
 def _reserved(run: Run, config: ModelConfig) -> int:
     """The tokens of the window that are not left for history, if the run asked today."""
     session = run.turn.session
-    context = run.dynamic_context or run_context(session.agent, dynamic_context.build(session), "")
+    provided = dynamic_context.build(session, load_bound_bases(session))
+    context = run.dynamic_context or run_context(session.agent, provided, "")
     return config.counted_window - Surroundings.of_run(run, config, dynamic_context=context).history_window

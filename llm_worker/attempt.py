@@ -29,6 +29,7 @@ from llm_worker.database import Database, LoadingTimeout
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
 from llm_worker.loading.claim import Claim
+from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
 from llm_worker.loop import run_llm_loop
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
@@ -180,6 +181,7 @@ class Attempt:
             on_request=self._record,
             on_usage=self._record_usage,
             sources=SessionSources.of(self.run.turn.session),
+            knowledge=RunKnowledge.of(self.run),
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:

@@ -1,4 +1,5 @@
-"""The event `session`: the title, while_answering, agent, project, models or current branch of a session has changed."""
+"""The event `session`: the title, while_answering, agent, project, knowledge bases, models or current branch of a session has
+changed."""
 
 from chat.events import session_events
 from chat.models import Session
@@ -13,6 +14,7 @@ def record_session_changed(session: Session) -> None:
         "models": stored.models,
         "agent": str(stored.agent_id) if stored.agent_id else None,
         "project": str(stored.project_id) if stored.project_id else None,
+        "knowledge_bases": [str(base) for base in stored.knowledge_bases],
         "leaf": str(stored.leaf_id) if stored.leaf_id else None,
     }
     session_events.record(session, "session", payload)

@@ -98,13 +98,13 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         """Store what the run has used by now. The caller has locked its row for its attempt."""
         runs.SPEND.first(run=run_id, **spending_columns(spent))
 
-    def go_on(self, run_id: UUID | str, dynamic_context: str) -> bool:
+    def go_on(self, run_id: UUID | str, **columns: Any) -> bool:
         """Queue an ended run again, and reopen its turn, if its answer was cut at the output limit and has no replies.
 
-        The caller holds the session's lock. False: it cannot be continued.
+        columns: dynamic_context and those of RunKnowledgeFields, as they are now. The caller holds the session's lock. False: it cannot be continued.
         """
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
-        return runs.GO_ON.first(run=run_id, dynamic_context=dynamic_context, limit=limit) is not None
+        return runs.GO_ON.first(run=run_id, limit=limit, **columns) is not None
 
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,

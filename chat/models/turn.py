@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -14,6 +14,16 @@ from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
 from chat.models.message import ChatMessage
 from chat.models.session import Session, SessionEvent
 from chat.models.sql import turns
+
+
+class SentBeside(NamedTuple):
+    """What a client sent beside a question and its files; it belongs to the question, however often that is answered.
+
+    knowledge_bases: picked with it, which alone are searched; empty: none was.
+    """
+
+    additional_context: str = ""
+    knowledge_bases: Sequence[UUID] = ()
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -28,15 +38,17 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     # Queries
 
-    def additional_context_of(self, question: ChatMessage) -> str:
-        """The text that was sent beside this question; empty if there was none."""
-        turns = self.filter(user_message=question).order_by("created_at", "id")
-        return turns.values_list("additional_context", flat=True).first() or ""
+    def sent_beside(self, question: ChatMessage) -> SentBeside:
+        first = self.filter(user_message=question).order_by("created_at", "id")
+        context, bases = first.values_list("additional_context", "knowledge_bases").first() or ("", None)
+        return SentBeside(context, bases or ())
 
-    def additional_contexts(self, questions: Iterable[UUID]) -> dict[UUID, str]:
-        """By question, of those that have one. All turns of a question have the same."""
-        given = self.filter(user_message__in=questions).exclude(additional_context="")
-        return dict(given.values_list("user_message_id", "additional_context"))
+    def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
+        """By question, of those with anything. All turns of a question have the same."""
+        something = ~models.Q(additional_context="") | models.Q(knowledge_bases__isnull=False)
+        rows = self.filter(something, user_message__in=questions)
+        given = rows.values_list("user_message_id", "additional_context", "knowledge_bases")
+        return {question: SentBeside(context, bases or ()) for question, context, bases in given}
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""

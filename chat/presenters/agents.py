@@ -13,7 +13,7 @@ def present_agent(agent: Agent) -> JSONObject:
         "reminder": agent.reminder,
         "tools": agent.tools,
         "models": agent.models,
-        "knowledge_bases": [],
+        "knowledge_bases": [str(base) for base in agent.knowledge_bases],
         "context_layout": agent.context_layout,
         "created_at": isoformat_utc(agent.created_at),
         "updated_at": isoformat_utc(agent.updated_at),

@@ -51,10 +51,10 @@ def _present(
     rows: Sequence[ChatMessage], siblings: Siblings, present_live_run: PresentLiveRun
 ) -> list[JSONObject]:
     related = present_related(rows)
-    contexts = _additional_contexts([row.pk for row in rows if row.role == Role.USER])
+    beside = _sent_beside([row.pk for row in rows if row.role == Role.USER])
     return [
         _present_message(row, related[row.pk], present_live_run)
-        | contexts.get(row.pk, {})
+        | beside.get(row.pk, {})
         | siblings.present(row)
         for row in rows
     ]
@@ -134,7 +134,11 @@ def _is_continuable(message: ChatMessage, run: Run) -> bool:
     )
 
 
-def _additional_contexts(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """The member `additional_context` of the questions that have one."""
-    given = Turn.objects.additional_contexts(questions) if questions else {}
-    return {question: {"additional_context": text} for question, text in given.items()}
+def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
+    """The members `additional_context` and `knowledge_bases` of the questions that were sent with them."""
+    given = Turn.objects.sent_beside_each(questions) if questions else {}
+    shown: dict[UUID, JSONObject] = {}
+    for question, (context, bases) in given.items():
+        shown[question] = {"additional_context": context} if context else {}
+        shown[question] |= {"knowledge_bases": [str(base) for base in bases]} if bases else {}
+    return shown

@@ -19,7 +19,6 @@ def present_session(session: Session) -> JSONObject:
     root_id = session.root_id  # type: ignore[attr-defined]
     return {
         "id": str(session.pk),
-        "knowledge_bases": [],
         "tools": session.tools,
         "reminder": session.reminder,
         "while_answering": session.while_answering,
@@ -36,6 +35,7 @@ def present_listed_session(session: Session) -> JSONObject:
         "title": session.title,
         "agent": id_or_none(session.agent_id),
         "project": id_or_none(session.project_id),
+        "knowledge_bases": [str(base) for base in session.knowledge_bases],
         "models": session.models,
         "n": session.latest_event,
         "updated_at": isoformat_utc(session.updated_at),

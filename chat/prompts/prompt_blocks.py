@@ -1,7 +1,8 @@
 """Prompt blocks of agents with context_layout append_only: their prompt and dynamic context are stored in the branch.
 
 A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
-request to the model has the previous one as its prefix. The additional_context of a request is not stored. Blocks of
+request to the model has the previous one as its prefix. The additional_context of a request is not stored, nor is what the
+model is told of knowledge bases. Blocks of
 project documents are stored by the worker (llm_worker/loading/project.py), because they depend on its model.
 """
 
@@ -17,20 +18,20 @@ def stores_prompt_blocks(agent: Agent | None) -> bool:
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
-def run_context(agent: Agent | None, provided: str, additional: str) -> str:
-    """The dynamic context of a run. provided: the providers' text, left out where it is stored in the branch."""
-    own = "" if stores_prompt_blocks(agent) else provided
-    return dynamic_context.join_blocks(own, dynamic_context.additional_block(additional))
+def run_context(agent: Agent | None, provided: dynamic_context.ProvidedContext, additional: str) -> str:
+    """The dynamic context of a run. The providers' text is left out where it is stored in the branch."""
+    own = "" if stores_prompt_blocks(agent) else provided.text
+    return dynamic_context.join_blocks(provided.metadata, own, dynamic_context.additional_block(additional))
 
 
-def store(question: ChatMessage, session: Session, provided: str) -> None:
+def store(question: ChatMessage, session: Session, provided: dynamic_context.ProvidedContext) -> None:
     """Store the blocks that have changed since the latest ones of the branch above `question`, a stored user message.
 
     An empty text revokes the earlier block of its kind. In the caller's transaction.
     """
     if not stores_prompt_blocks(session.agent):
         return
-    current = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: provided}
+    current = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: provided.text}
     latest = PromptBlock.objects.latest_on_branch(question)
     changed = {kind: text for kind, text in current.items() if text != latest.get(kind, "")}
     PromptBlock.objects.put(

@@ -22,6 +22,7 @@ from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import Snapshot, encode
 from chat.runs import admission, daily_limits, quotas, task_queue
+from chat.turns import knowledge_bases
 from chat.turns.current_branch import lock_session
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,9 @@ def continue_answer(run: Run) -> Continuation:
     run: from for_work(). One that is being continued already stays as it is: two tabs start one continuation.
     """
     task_queue.check_reachable()
-    provided_context = dynamic_context.build(run.turn.session)
+    beside = Turn.objects.sent_beside(run.turn.user_message)
+    bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases)
+    provided_context = dynamic_context.build(run.turn.session, bases)
     with transaction.atomic():
         session = lock_session(run.turn.session)
         now = _read(run.pk)
@@ -51,9 +54,9 @@ def continue_answer(run: Run) -> Continuation:
         if not run_limits().allow_more(now.spending, len(now.message.text)):
             raise ApiError("run_limit_reached")
         _admit(session)
-        additional = Turn.objects.additional_context_of(now.turn.user_message)
-        context = prompt_blocks.run_context(session.agent, provided_context, additional)
-        if not Run.objects.go_on(run.pk, dynamic_context=context):
+        context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
+        columns = knowledge_bases.run_columns(bases)
+        if not Run.objects.go_on(run.pk, dynamic_context=context, **columns):
             raise ApiError("not_continuable")
         continued = _read(run.pk)
         call_after_commit(_open_log, continued)

@@ -11,7 +11,7 @@ def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
     """Files of the session's owner, in the given order. Raises ApiError if one is missing or not ready."""
     if not file_ids:
         return []
-    own = File.objects.filter(owner_id=session.owner_id).defer("text")
+    own = File.objects.visible_to(session.owner_id).defer("text")
     by_id = {str(file.pk): file for file in own.filter(pk__in=file_ids)}
     if set(by_id) != set(file_ids):
         raise ApiError("file_not_found", field="files")

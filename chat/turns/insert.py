@@ -19,6 +19,7 @@ from chat.models.sql.daily_use import count_runs
 from chat.models.sql.rows import SESSION
 from chat.models.sql.sessions import RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
+from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
 
 
@@ -41,7 +42,7 @@ class TurnInsert:
         question: ChatMessage,
         models: Sequence[ModelConfig],
         after: Turn | None,
-        additional_context: str = "",
+        beside: SentBeside,
         **run_fields: Any,
     ) -> "TurnInsert":
         """A turn with one queued run per model. after: the turn that must end before it is answered."""
@@ -50,7 +51,8 @@ class TurnInsert:
             user_message=question,
             after=after,
             created_at=timezone.now(),
-            additional_context=additional_context,
+            additional_context=beside.additional_context,
+            knowledge_bases=list(beside.knowledge_bases) or None,
             request_id=log_context.current_request_id(),
         )
         answers = [
@@ -76,6 +78,11 @@ class TurnInsert:
     @property
     def question(self) -> ChatMessage:
         return self.turn.user_message
+
+    def set_on_runs(self, **run_fields: Any) -> None:
+        for run in self.runs:
+            for name, value in run_fields.items():
+                setattr(run, name, value)
 
     def with_new_question(self, named_models: tuple[str, ...] | None = None) -> "TurnInsert":
         """The same with its question, which is not stored yet either. named_models: those that its sender named."""

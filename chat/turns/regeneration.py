@@ -10,10 +10,11 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.models import ChatMessage, Role, Session, TipSnapshot, Turn
+from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
-from chat.turns import selection
+from chat.turns import knowledge_bases, selection
 from chat.turns.columns import AnswerColumns
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
@@ -46,15 +47,16 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
         raise ApiError("role_order", "Only a user message can be answered again.")
     request.check()
     task_queue.check_reachable()
-    provided_context = dynamic_context.build(question.session)
+    beside = Turn.objects.sent_beside(question)
+    bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases)
+    provided_context = dynamic_context.build(question.session, bases)
     with transaction.atomic():
         session = lock_session(question.session)
         question.refresh_from_db(fields=["latest_child"])
         columns = AnswerColumns.read(question, request.replace)
-        insert, latest_event = _plan(session, question, request, columns)
-        context = prompt_blocks.run_context(session.agent, provided_context, insert.turn.additional_context)
-        for run in insert.runs:
-            run.dynamic_context = context
+        insert, latest_event = _plan(session, question, request, columns, beside)
+        context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
+        insert.set_on_runs(dynamic_context=context, **knowledge_bases.run_columns(bases))
         prompt_blocks.store(question, session, provided_context)
         if not columns.stays_aside:
             make_path_current(question)
@@ -62,7 +64,11 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
 
 
 def _plan(
-    session: Session, question: ChatMessage, request: RegenerationRequest, columns: AnswerColumns
+    session: Session,
+    question: ChatMessage,
+    request: RegenerationRequest,
+    columns: AnswerColumns,
+    beside: SentBeside,
 ) -> tuple[TurnInsert, int]:
     """Returns the rows to store, and the session's latest event when they were decided. Raises ApiError."""
     choices = [columns.models, *selection.standing_choices(session)]
@@ -79,7 +85,7 @@ def _plan(
     after = apply_while_answering(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
     )
-    insert = TurnInsert.answering(question, models, after, Turn.objects.additional_context_of(question))
+    insert = TurnInsert.answering(question, models, after, beside)
     if columns.replaced:
         insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)
     return replace(insert, most_runs=snapshot.account.most_runs), snapshot.latest_event

@@ -12,12 +12,14 @@ from uuid import UUID
 
 from msgspec import json
 
+from chat.models.turn import SentBeside
 from chat.protocol.errors import ApiError
 
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
 MAX_MODELS: Final = 4
 MAX_FILES: Final = 50
+MAX_KNOWLEDGE_BASES: Final = 20
 
 # Control, format (zero-width) and separator characters; and letters that are drawn as nothing.
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -41,6 +43,9 @@ class TurnRequest:
     forced_tool: str | None = None
     client_message_id: str | None = None
     additional_context: str = ""
+    knowledge_bases: tuple[
+        UUID, ...
+    ] = ()  # picked: they alone are searched; empty: the session's and its agent's
 
     def check(self, max_characters: int) -> None:
         """Raise ApiError for a request that no session accepts."""
@@ -57,15 +62,20 @@ class TurnRequest:
             check_models(self.models)
 
     @property
+    def beside(self) -> SentBeside:
+        return SentBeside(self.additional_context, self.knowledge_bases)
+
+    @property
     def stored_bytes(self) -> int:
         """What the request adds to what its sender has stored, before it is answered."""
         return len(self.text.encode()) + len(self.additional_context.encode())
 
     def digest(self) -> str:
         """SHA-256 of everything but client_message_id: equal for a repeat, different for another request."""
-        return hashlib.sha256(
-            json.encode(asdict(self) | {"client_message_id": None}, order="sorted")
-        ).hexdigest()
+        compared = asdict(self) | {"client_message_id": None}
+        if not self.knowledge_bases:  # as of requests that were sent before there was this member
+            del compared["knowledge_bases"]
+        return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
 
 
 def has_visible_text(text: str) -> bool:

@@ -19,12 +19,13 @@ from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
-from chat.turns import selection
+from chat.turns import knowledge_bases, selection
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
 from chat.turns.request import DefaultParent, TurnRequest
 from chat.turns.storage import StartedTurn, store_turn, store_turn_locked
 from chat.turns.while_answering import apply_while_answering
+from knowledge.bound_bases import BoundBases
 from knowledge.models import File
 
 
@@ -80,7 +81,8 @@ class _Content(NamedTuple):
 
     files: list[File]
     token_count: int
-    provided_context: str
+    bases: BoundBases
+    provided_context: dynamic_context.ProvidedContext
 
 
 def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
@@ -106,8 +108,10 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
 
 def _load_content(session: Session, request: TurnRequest) -> _Content:
     files = turn_files.load_readable(session, request.files)
+    bases = knowledge_bases.load_bound_bases(session, request.knowledge_bases)
+    knowledge_bases.check_picked(bases)
     task_queue.check_reachable()
-    return _Content(files, count_tokens(request.text), dynamic_context.build(session))
+    return _Content(files, count_tokens(request.text), bases, dynamic_context.build(session, bases))
 
 
 def _store_without_lock(plan: _Plan, content: _Content) -> StartedTurn | None:
@@ -171,14 +175,15 @@ def _turn_insert(
         client_message_id=request.client_message_id,
         request_digest=request.digest() if request.client_message_id else "",
     )
-    additional = request.additional_context
+    agent, provided = plan.session.agent, content.provided_context
     insert = TurnInsert.answering(
         question,
         plan.models,
         after,
-        additional,
-        dynamic_context=prompt_blocks.run_context(plan.session.agent, content.provided_context, additional),
+        request.beside,
+        dynamic_context=prompt_blocks.run_context(agent, provided, request.additional_context),
         forced_tool=plan.forced_tool,
+        **knowledge_bases.run_columns(content.bases),
     )
     return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Exists, Q
 from django.utils import timezone
 
 from knowledge.models.referenced_row import ReferencedRow
@@ -61,6 +61,12 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         """Those whose documents the user may read."""
         reading = KnowledgeBaseMember.objects.filter(user=user, role__in=sorted(READING))
         return self.filter(pk__in=reading.values("knowledge_base"))
+
+    def searchable_by(self, user: User | int, bases: Iterable[UUID]) -> Self:
+        """Those of `bases` whose documents the user may read; none if the user may not read those of any one of them."""
+        bound = KnowledgeBaseMember.objects.filter(user=user, knowledge_base__in=list(bases))
+        barred = bound.exclude(role__in=sorted(READING))
+        return self.readable_by(user).filter(~Exists(barred), pk__in=list(bases))
 
     def after(self, base: KnowledgeBase) -> Self:
         """Those behind `base` in the order of lists."""

@@ -74,7 +74,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         highest_number=project.highest_number,
         earlier=_earlier(run) if run.attempt > 1 else EarlierProgress(),
     )
-    if config.supports_tools:
+    if config.supports_tools and not run.is_restricted:
         brief = offer_reading(
             brief, lambda tools: around.system_prompts(has_documents=True, tools=tools).system
         )

@@ -71,8 +71,8 @@ class SessionSources:
         except ValueError:
             raise ToolFailed(f"{NO_FILE} Give the id of one.") from None
         attached = Q(messages__message__session=self._session)
-        readable = File.objects.filter(attached | Q(project=self._project, project__isnull=False), pk=pk)
-        readable = readable.filter(owner=self._owner).exclude(status=FileStatus.FAILED)
+        own = File.objects.visible_to(self._owner).exclude(status=FileStatus.FAILED)
+        readable = own.filter(attached | Q(project=self._project, project__isnull=False), pk=pk)
         part = Substr(F("text"), min(start, MOST_CHARACTERS) + 1, length)
         rows = readable.exclude(kind=FileKind.IMAGE).annotate(total=Length("text"), part=part)
         row = rows.values_list("status", "name", "total", "part").first()

@@ -17,7 +17,13 @@ from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project
 from llm_worker.request.message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import AgentPrompt, SystemPrompts, build_system_prompts
 from llm_worker.request.tokens import estimate_tokens
-from llm_worker.tools import add_project_tools, select_tools
+from llm_worker.tools import (
+    PROJECT_TOOLS,
+    SEARCH_BASES,
+    SEARCH_PICKED_BASES,
+    add_source_tools,
+    select_tools,
+)
 from llm_worker.tools.tool import Tool
 
 
@@ -48,12 +54,24 @@ class Surroundings:
 
     @cached_property
     def tools(self) -> Sequence[Tool]:
-        """Those the model is offered, sorted by name: the chosen ones, and what a project that is left out needs.
+        """Those the model is offered, sorted by name: the chosen ones, and what searches a project that is left out and the
+        knowledge bases.
 
         Whether files of messages are left out is known only with the branch (left_out.py).
         """
-        searches = self.project.are_searched and self.config.supports_tools
-        return sorted(add_project_tools(self.chosen) if searches else self.chosen, key=lambda tool: tool.name)
+        project = PROJECT_TOOLS if self._searches_project else ()
+        tools = add_source_tools(self.chosen, (*self._knowledge_tools, *project))
+        return sorted(tools, key=lambda tool: tool.name)
+
+    @property
+    def _searches_project(self) -> bool:
+        return self.project.are_searched and self.config.supports_tools and not self.run.is_restricted
+
+    @property
+    def _knowledge_tools(self) -> tuple[Tool, ...]:
+        if not (self.run.knowledge_bases and self.config.supports_tools):
+            return ()
+        return (SEARCH_PICKED_BASES if self.run.are_bases_picked else SEARCH_BASES,)
 
     @property
     def reminder(self) -> str:
@@ -87,7 +105,7 @@ class Surroundings:
     @property
     def project_note(self) -> str:
         """What a model is told of a project that it can neither be shown nor search; mostly empty."""
-        return NOT_SHOWN if self.project.are_searched and not self.config.supports_tools else ""
+        return NOT_SHOWN if self.project.are_searched and not self._searches_project else ""
 
     @cached_property
     def history_window(self) -> int:

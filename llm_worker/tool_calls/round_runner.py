@@ -22,7 +22,7 @@ from llm_worker.state import RunState, Utterance
 from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
-from llm_worker.tools.tool import NoSources, Sources, Tool, ToolContext, ToolFailed
+from llm_worker.tools.tool import Knowledge, NoKnowledge, NoSources, Sources, Tool, ToolContext, ToolFailed
 from llm_worker.upstream.model_request import Request
 
 
@@ -64,7 +64,7 @@ class LoopDeps:
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  sources: what tools may search and read.
+    request and its usage.  sources, knowledge: what tools may search and read.
     """
 
     models: StreamingModels
@@ -76,6 +76,7 @@ class LoopDeps:
     on_request: Callable[[str, Request, ContextReport], None]
     on_usage: Callable[[Request, TokenUsage], None]
     sources: Sources = field(default_factory=NoSources)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
 
 
 class RoundStart(NamedTuple):
@@ -178,6 +179,7 @@ class _CallContext:
         self._tab = tab
         self.now = runner.deps.now
         self.sources = runner.deps.sources
+        self.knowledge = runner.deps.knowledge
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
         runner, tab = self._runner, self._tab

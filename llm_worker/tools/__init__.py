@@ -4,8 +4,10 @@ Does not know agents, runs or rows.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from llm_worker.tools.current_time import CurrentTime
+from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
 from llm_worker.tools.read_file import ReadFile
 from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.search_project import SearchProject
@@ -22,9 +24,10 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
 # Those that a run is offered by what it has (llm_worker/loading).
 SEARCH_PROJECT: Tool = SearchProject()
 READ_FILE: Tool = ReadFile()
-_OF_A_PROJECT: tuple[Tool, ...] = (READ_FILE, SEARCH_PROJECT)
-# Agent tools as they are where the files of a project are searched, by name.
-_SEARCHING_AGENTS = {agent.name: agent.searching(_OF_A_PROJECT) for agent in _AGENTS}
+PROJECT_TOOLS: tuple[Tool, ...] = (READ_FILE, SEARCH_PROJECT)
+# The same tool with other guidance: one of them is offered, by how the knowledge bases of the run were chosen.
+SEARCH_BASES: Tool = KnowledgeBaseSearch("knowledge_relaxed")
+SEARCH_PICKED_BASES: Tool = KnowledgeBaseSearch("knowledge_strict")
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:
@@ -32,6 +35,14 @@ def select_tools(names: Iterable[str]) -> list[Tool]:
     return [TOOLS[name] for name in sorted(set(names)) if name in TOOLS and TOOLS[name].is_available()]
 
 
-def add_project_tools(chosen: Iterable[Tool]) -> Sequence[Tool]:
-    """With those that search and read the files of a project, for agent tools among them as well."""
-    return [*(_SEARCHING_AGENTS.get(tool.name, tool) for tool in chosen), *_OF_A_PROJECT]
+def add_source_tools(chosen: Iterable[Tool], sources: tuple[Tool, ...]) -> Sequence[Tool]:
+    """sources: those that search and read what the run has; for agent tools among the chosen ones as well."""
+    if not sources:
+        return list(chosen)
+    searching = (_with_sources(tool, sources) if isinstance(tool, ResearchAgent) else tool for tool in chosen)
+    return [*searching, *sources]
+
+
+@cache
+def _with_sources(agent: ResearchAgent, sources: tuple[Tool, ...]) -> Tool:
+    return agent.with_sources(sources)

@@ -15,6 +15,11 @@ logger = logging.getLogger(__name__)
 CYCLES = 4
 # Several inferences and tool rounds; below the default RUN_DEADLINE, so that the run still ends with an answer.
 TIME_LIMIT_S = 600.0
+# What tools that a run is offered by what it has search.
+_SEARCHED = {
+    "knowledge_base_search": "the knowledge bases of this chat",
+    "search_project": "the files of this chat's project",
+}
 
 
 class ResearchAgent(Tool):
@@ -45,10 +50,11 @@ class ResearchAgent(Tool):
         """tools: those that the inner loop may use if they are available."""
         self._all_tools = tools
 
-    def searching(self, tools: Sequence[Tool]) -> "ResearchAgent":
-        """This tool where the files of a project are searched. tools: those that do it."""
+    def with_sources(self, tools: Sequence[Tool]) -> "ResearchAgent":
+        """This tool where there is more to search. tools: those that do it."""
         agent = ResearchAgent((*self._all_tools, *tools))
-        agent.guidance = f"{self.guidance} It can search the files of this chat's project as well."
+        searched = " and ".join(_SEARCHED[tool.name] for tool in tools if tool.name in _SEARCHED)
+        agent.guidance = f"{self.guidance} It can search {searched} as well."
         return agent
 
     @property

@@ -55,11 +55,41 @@ class NoSources:
         raise ToolFailed("There is no such file in this chat.")
 
 
+class Knowledge(Protocol):
+    """The documents of a run's knowledge bases, as its user's roles allow it at the time of each call."""
+
+    async def is_restricted(self) -> bool:
+        """Whether nothing of any document may reach the run's model."""
+        ...
+
+    async def search(self, query: str, base: str) -> Sequence[Document]:
+        """Passages, best first. base: the id or name of the one to search; empty: all of the run."""
+        ...
+
+    async def is_indexing(self) -> bool:
+        """Whether a later search finds more."""
+        ...
+
+
+class NoKnowledge:
+    """Of a run without knowledge bases."""
+
+    async def is_restricted(self) -> bool:
+        return False
+
+    async def search(self, query: str, base: str) -> Sequence[Document]:  # noqa: ARG002
+        return ()
+
+    async def is_indexing(self) -> bool:
+        return False
+
+
 class ToolContext(Protocol):
     """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit."""
 
     now: datetime  # UTC
     sources: Sources
+    knowledge: Knowledge
 
     async def research(self, instructions: str, question: str, tools: Sequence["Tool"], cycles: int) -> str:
         """Let the run's model work on a question in an inner loop; returns its report.

@@ -1,9 +1,11 @@
 """CRUD views of agents: a user's own prompts with their tools and models."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
+from uuid import UUID
 
-from rest_framework import serializers, status
+from django.contrib.auth.models import User
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,14 +14,15 @@ from chat.models.agent import ContextLayout
 from chat.presenters.agents import present_agent
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
+from chat.turns.knowledge_bases import check_bindable
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
+    KnowledgeBasesField,
     ModelNamesField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
     StrictSerializer,
-    StrictUUIDField,
     ToolNamesField,
     VisibleCharField,
 )
@@ -40,7 +43,7 @@ class AgentBody(StrictSerializer):
     reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, default="")
     tools = ToolNamesField(default=list)
     models = ModelNamesField(default=list)
-    knowledge_bases = serializers.ListField(child=StrictUUIDField(), default=list)
+    knowledge_bases = KnowledgeBasesField(default=list)
     context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
 
@@ -58,7 +61,8 @@ class AgentsView(StrictAPIView):
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create an agent."""
-        fields, owner = _validated_fields(self.body(AgentBody)), current_user(request)
+        owner = current_user(request)
+        fields = _validated_fields(owner, self.body(AgentBody))
         with quotas.AGENTS.room_for_one(owner):
             agent = Agent.objects.create(owner=owner, **fields)
         return Response(present_agent(agent), status.HTTP_201_CREATED)
@@ -73,12 +77,12 @@ class AgentView(StrictAPIView):
     @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
     def put(self, request: Request, agent: str) -> Response:
         """Replace an agent; omitted fields get their default."""
-        return self._change(_get_own_agent(request, agent), self.body(AgentBody))
+        return self._change(request, _get_own_agent(request, agent), self.body(AgentBody))
 
     @documented("agents_update", body=AgentBody(partial=True), answer=AgentAnswer)
     def patch(self, request: Request, agent: str) -> Response:
         """Update an agent; omitted fields stay as they are."""
-        return self._change(_get_own_agent(request, agent), self.body(AgentBody, partial=True))
+        return self._change(request, _get_own_agent(request, agent), self.body(AgentBody, partial=True))
 
     @documented("agents_delete", statuses=(204,))
     def delete(self, request: Request, agent: str) -> Response:
@@ -86,8 +90,8 @@ class AgentView(StrictAPIView):
         _get_own_agent(request, agent).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def _change(self, agent: Agent, body: dict[str, Any]) -> Response:
-        if not agent.change(**_validated_fields(body)):
+    def _change(self, request: Request, agent: Agent, body: dict[str, Any]) -> Response:
+        if not agent.change(**_validated_fields(current_user(request), body, agent.knowledge_bases)):
             raise ApiError("agent_not_found")
         return Response(present_agent(agent))
 
@@ -96,10 +100,14 @@ def _get_own_agent(request: Request, pk: str) -> Agent:
     return get_own_row(Agent.objects.visible_to(current_user(request)), pk, "agent")
 
 
-def _validated_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields to store; check that every model exists. Raises ApiError."""
-    if body.pop("knowledge_bases", None):
-        raise ApiError("knowledge_base_not_found", field="knowledge_bases")
+def _validated_fields(
+    owner: User, body: dict[str, Any], stored_bases: Collection[UUID] = ()
+) -> dict[str, Any]:
+    """Return the fields to store; check that models and knowledge bases exist. Raises ApiError.
+
+    stored_bases: those that the agent has.
+    """
+    check_bindable(owner, body.get("knowledge_bases", ()), stored_bases)
     check_offered(body.get("models"))
     return body
 

@@ -14,7 +14,13 @@ from rest_framework import serializers
 from chat.protocol.errors import REFUSALS
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
 from chat.protocol.tasks import TOOL_NAMES
-from chat.turns.request import MAX_MODELS, are_models, has_visible_text, invisible_text_pattern
+from chat.turns.request import (
+    MAX_KNOWLEDGE_BASES,
+    MAX_MODELS,
+    are_models,
+    has_visible_text,
+    invisible_text_pattern,
+)
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 TOOLS: Final = sorted(TOOL_NAMES)
@@ -129,6 +135,22 @@ class StrictUUIDField(serializers.UUIDField):
         if parsed is None:
             self.fail("invalid_id")
         return parsed
+
+
+class KnowledgeBasesField(serializers.ListField, DescribedField):
+    """Ids of knowledge bases; one that is named twice counts once. Whether the user is a member is checked when they are used."""
+
+    default_error_messages = MESSAGES
+    child = StrictUUIDField()
+
+    def to_internal_value(self, data: Any) -> list[UUID]:
+        ids: list[UUID] = super().to_internal_value(data)
+        if len(ids) > MAX_KNOWLEDGE_BASES:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(ids))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": MAX_KNOWLEDGE_BASES}
 
 
 class ModelNamesField(serializers.ListField, DescribedField):

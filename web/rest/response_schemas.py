@@ -157,6 +157,11 @@ class MessageAnswer(ResponseSchema):
     additional_context = serializers.CharField(
         required=False, help_text="What a client sent beside this question; absent if nothing."
     )
+    knowledge_bases = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="Picked with this question; absent if none was.",
+    )
     files = MessageFileAnswer(many=True)
     tool_calls = ToolCallAnswer(many=True)
     citations = CitationAnswer(many=True)

@@ -1,12 +1,13 @@
 """Views of sessions: create, list, search, update, delete, mark as seen."""
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ListField
 
 from chat.events import session_list
 from chat.models import Agent, Session
@@ -17,10 +18,12 @@ from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
+from chat.turns.knowledge_bases import check_bindable
 from knowledge.models import Project
 from web.rest.agents import MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
+    KnowledgeBasesField,
     ModelNamesField,
     StrictCharField,
     StrictChoiceField,
@@ -38,7 +41,7 @@ class SessionBody(StrictSerializer):
     title = StrictCharField(max_length=200, required=False)
     agent = StrictUUIDField(required=False, allow_null=True)
     project = StrictUUIDField(required=False, allow_null=True)
-    knowledge_bases = ListField(child=StrictUUIDField(), required=False)
+    knowledge_bases = KnowledgeBasesField(required=False)
     while_answering = StrictChoiceField(choices=WhileAnswering.values, required=False)
     models = ModelNamesField(required=False)
     tools = ToolNamesField(required=False)
@@ -79,7 +82,8 @@ class SessionsView(StrictAPIView):
     @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create a session."""
-        session = create_session(current_user(request), **_resolve_fields(request, self.body(SessionBody)))
+        fields = _resolve_fields(request, self.body(SessionBody), stored_bases=())
+        session = create_session(current_user(request), **fields)
         return Response(present_current(session), status.HTTP_201_CREATED)
 
 
@@ -93,7 +97,7 @@ class SessionView(StrictAPIView):
     def patch(self, request: Request, session: str) -> Response:
         """Update a session; omitted fields stay as they are."""
         found = get_own_session(request, session)
-        edit_session(found, _resolve_fields(request, self.body(SessionBody)))
+        edit_session(found, _resolve_fields(request, self.body(SessionBody), found.knowledge_bases))
         return Response(present_current(found))
 
     @documented("sessions_delete", statuses=(204,))
@@ -116,8 +120,11 @@ def get_own_session(request: Request, pk: str) -> Session:
     return get_own_row(Session.objects.visible_to(current_user(request)), pk, "session")
 
 
-def _resolve_fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields to store, with the user's own rows in place of their ids. Raises ApiError."""
+def _resolve_fields(request: Request, body: dict[str, Any], stored_bases: Collection[UUID]) -> dict[str, Any]:
+    """Return the fields to store, with the user's own rows in place of their ids. Raises ApiError.
+
+    stored_bases: the knowledge bases that the session has.
+    """
     owned: dict[str, QuerySet[Any]] = {
         "agent": Agent.objects.visible_to(current_user(request)),
         "project": Project.objects.visible_to(current_user(request)),
@@ -125,8 +132,7 @@ def _resolve_fields(request: Request, body: dict[str, Any]) -> dict[str, Any]:
     for noun, rows in owned.items():
         if body.get(noun) is not None:
             body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
-    if body.pop("knowledge_bases", None):
-        raise ApiError("knowledge_base_not_found", field="knowledge_bases")
+    check_bindable(current_user(request), body.get("knowledge_bases", ()), stored_bases)
     check_offered(body.get("models"))
     return body
 

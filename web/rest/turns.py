@@ -26,6 +26,7 @@ from chat.turns.start import start_turn
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     DescribedField,
+    KnowledgeBasesField,
     ModelNamesField,
     StrictCharField,
     StrictSerializer,
@@ -60,6 +61,11 @@ class TurnBody(StrictSerializer):
     )
     additional_context = StrictCharField(
         required=False, allow_null=True, max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS
+    )
+    knowledge_bases = KnowledgeBasesField(
+        required=False,
+        allow_null=True,
+        help_text="If any is named, they alone are searched for this question.",
     )
 
 
@@ -147,6 +153,8 @@ def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnReq
     for name in ("models", "files"):
         if name in fields:
             fields[name] = tuple(str(one) for one in fields[name])
+    if "knowledge_bases" in fields:
+        fields["knowledge_bases"] = tuple(fields["knowledge_bases"])
     return TurnRequest(**fields)
 
 

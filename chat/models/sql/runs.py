@@ -196,7 +196,7 @@ SPEND: Final = Statement(
 )
 # Continues an answer that was cut. The attempt that it takes writes nothing but the text so far into a new log, so that
 # no reader takes the end of the log before for the end of this one.
-# Parameters: run, dynamic_context, limit (an interval). Plan: primary keys, chat_chatmessage by parent, chat_turn by
+# Parameters: run, dynamic_context, the columns of RunKnowledgeFields, limit (an interval). Plan: primary keys, chat_chatmessage by parent, chat_turn by
 # user message, one_answer_per_turn_and_model.
 GO_ON: Final = Statement(
     f"""
@@ -206,7 +206,8 @@ GO_ON: Final = Statement(
             queued_at = STATEMENT_TIMESTAMP(), deadline = STATEMENT_TIMESTAMP() + %(limit)s, claimed_at = NULL,
             ended_at = NULL, last_seq = NULL, announced_at = NULL, saved_seq = 0, error_code = '', error_message = '',
             error_retryable = FALSE, upstream_status = NULL, upstream_code = '', upstream_message = '',
-            dynamic_context = %(dynamic_context)s,
+            dynamic_context = %(dynamic_context)s, knowledge_bases = %(knowledge_bases)s::uuid[],
+            are_bases_picked = %(are_bases_picked)s, knowledge_access = %(knowledge_access)s,
             history = {history_with(_QUEUED, "attempt + 1", "'continued'", owner="NULL")}
         FROM chat_chatmessage AS message
         WHERE run.id = %(run)s AND message.id = run.message_id AND message.text <> ''

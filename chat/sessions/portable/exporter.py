@@ -9,6 +9,7 @@ from django.db import models
 from msgspec import json
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Session, ToolCall, Turn, run_of
+from chat.models.turn import SentBeside
 from chat.sessions.portable import format as f
 
 CHUNK_MESSAGES: Final = 100
@@ -117,7 +118,7 @@ class _Chunk:
         self.calls: dict[Any, list[ToolCall]] = defaultdict(list)
         for call in ToolCall.objects.filter(run__message__in=ids):
             self.calls[call.parent_tool_call_id or call.message_id].append(call)
-        self.contexts = Turn.objects.additional_contexts(ids)
+        self.beside = Turn.objects.sent_beside_each(ids)
 
     def messages(self) -> Iterator[f.Message]:
         rows = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
@@ -136,7 +137,7 @@ class _Chunk:
             reasoning=row.reasoning,
             latest_child=self._number(row.latest_child_id),
             last_summarized_message=self._number(row.last_summarized_message_id),
-            additional_context=self.contexts.get(row.pk, ""),
+            additional_context=self.beside.get(row.pk, SentBeside()).additional_context,
             files=self.files.get(row.pk, []),
             tool_calls=[self._call(call) for call in self.calls[row.pk]],
             citations=[

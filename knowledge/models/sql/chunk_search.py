@@ -38,6 +38,8 @@ class FoundChunk(NamedTuple):
     text: str
     by_words: int | None
     by_vector: int | None
+    url: str = ""
+    knowledge_base: UUID | None = None
 
 
 class QueryVector(NamedTuple):
@@ -119,7 +121,8 @@ _FUSED: Final = """, fused AS (
             coalesce(by_words.share / ({offset} + by_words.rank), 0) + coalesce(1.0 / ({offset} + by_vector.rank), 0) AS score
         FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
-    SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector
+    SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector,
+        file.url, file.knowledge_base_id
     FROM fused JOIN knowledge_chunk AS chunk ON chunk.id = fused.id JOIN knowledge_file AS file ON file.id = chunk.file_id
     ORDER BY fused.score DESC, fused.by_words NULLS LAST, fused.id"""
 

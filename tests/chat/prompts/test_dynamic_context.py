@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from chat.models import Agent, PromptBlock, Run, Session, SystemPrompt
 from chat.prompts import dynamic_context
+from knowledge.bound_bases import BoundBases
 from knowledge.models import Project
 from tests import factories
 
@@ -54,7 +55,7 @@ def contexts_of(started: dict[str, Any]) -> list[str]:
 )
 def test_blocks_are_joined(providers: None, texts: list[str], joined: str) -> None:
     provide(*texts)
-    assert dynamic_context.build(Session()) == joined
+    assert dynamic_context.build(Session(), BoundBases()).text == joined
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""The knowledge bases that a turn searches, and what its user may see of them. Reads the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from knowledge.models import File, FileStatus, KnowledgeBaseMember
+from knowledge.models.knowledge_base import READING
+
+_TEXTS = ("name", "summary", "topics", "routing_hint", "routing_keywords")
+
+
+class BoundBase(NamedTuple):
+    """role: the user's; None: there is no such base, or the user is no member.  ready, processing: its documents."""
+
+    id: UUID
+    role: str | None = None
+    name: str = ""
+    summary: str = ""
+    topics: Sequence[str] = ()
+    routing_hint: str = ""
+    routing_keywords: Sequence[str] = ()
+    ready: int = 0
+    processing: int = 0
+
+
+@dataclass(frozen=True)
+class BoundBases:
+    """bases: in the order of the prompt.  are_picked: with the question."""
+
+    bases: Sequence[BoundBase] = ()
+    are_picked: bool = False
+
+    @classmethod
+    def load(cls, user: int, picked: Sequence[UUID], standing: Iterable[UUID]) -> Self:
+        """picked: with the question; if there are any, they alone count.  standing: of the session, then of its agent.
+
+        One query; none if nothing is bound.
+        """
+        ids = list(dict.fromkeys(picked or standing))
+        if not ids:
+            return cls()
+        found = _load(user, ids)
+        return cls([found.get(pk) or BoundBase(pk) for pk in ids], are_picked=bool(picked))
+
+    @property
+    def known(self) -> list[UUID]:
+        """Those that may be searched."""
+        return [base.id for base in self.bases if base.role is not None]
+
+    @property
+    def unknown(self) -> list[UUID]:
+        return [base.id for base in self.bases if base.role is None]
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether the user may not read the documents of any one of them."""
+        return any(base.role is not None and base.role not in READING for base in self.bases)
+
+
+def _load(user: int, ids: Sequence[UUID]) -> dict[UUID, BoundBase]:
+    memberships = KnowledgeBaseMember.objects.filter(user=user, knowledge_base__in=ids)
+    counted = memberships.annotate(
+        ready=_documents(Q(status=FileStatus.READY)), processing=_documents(Q(status=FileStatus.PROCESSING))
+    )
+    columns = ("knowledge_base", "role", *(f"knowledge_base__{name}" for name in _TEXTS))
+    rows: QuerySet[Any, tuple[Any, ...]] = counted.values_list(*columns, "ready", "processing")
+    return {row[0]: BoundBase(*row) for row in rows}
+
+
+def _documents(condition: Q) -> Coalesce:
+    """How many documents of the membership's base meet the condition."""
+    documents = File.objects.filter(condition, knowledge_base=OuterRef("knowledge_base")).order_by()
+    counts = documents.values("knowledge_base").annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counts), 0, output_field=IntegerField())

@@ -1,0 +1,66 @@
+"""The knowledge_base_search tool: finds passages in the documents of knowledge bases.
+
+Offered by what a run has: knowledge bases that its user may search (llm_worker/loading/surroundings.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from llm_worker.prompts import prompt
+from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
+
+# Of all queries together: some 5,000 tokens.
+MAX_DOCUMENTS: Final = 12
+INDEXING: Final = "The knowledge bases are still being indexed: a later search may find more."
+NOTHING: Final = "Nothing in the knowledge bases matches."
+REFUSED: Final = "The documents of these knowledge bases may not be shown in this chat."
+
+
+class KnowledgeBaseSearch(Tool):
+    name = "knowledge_base_search"
+    description = "Searches the documents of the knowledge bases that this chat may use; returns passages with their titles."
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            **PARAMETERS["properties"],
+            "knowledge_base": {
+                "type": "string",
+                "maxLength": 200,
+                "description": "The id of the one knowledge base to search. Left out: all of them.",
+            },
+        },
+    }
+    searches = True
+    merges = True
+
+    def __init__(self, manner: str) -> None:
+        """manner: the name of the prompt that says how far answers may go beyond what is found."""
+        self._manner = manner
+
+    @property
+    def guidance(self) -> str:
+        return f"{prompt('knowledge_search')}\n\n{prompt(self._manner)}"
+
+    def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        """Calls that search the same bases; others stay apart."""
+        [base, *others] = {one.get("knowledge_base", "").strip() for one in arguments}
+        if others:
+            return None
+        return {**merged(arguments), "knowledge_base": base} if base else merged(arguments)
+
+    def count_searches(self, arguments: Mapping[str, Any]) -> int:
+        return len(executed(arguments))
+
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        queries, base = executed(arguments), arguments.get("knowledge_base", "")
+        if not queries:
+            raise ToolFailed(f"{self.name} needs a `query`.")
+        # Asked before: what is indexed meanwhile may not have been found.
+        note = INDEXING if await work.knowledge.is_indexing() else ""
+        found = [await work.knowledge.search(query, base) for query in queries]
+        # Asked afterwards: the roles may have changed since, and between the searches.
+        if await work.knowledge.is_restricted():
+            return ToolResult(REFUSED)
+        documents = tuple(best_first(found))[:MAX_DOCUMENTS]
+        return ToolResult("" if documents or note else NOTHING, documents, note)
