@@ -114,10 +114,18 @@ def running_stack(services: test_services.Services) -> Iterator[Stack]:
         yield stack
 
 
+@pytest.fixture(scope="module")
+def lasting() -> None:
+    """What the fixtures of a module store is there for all its tests."""
+
+
 @pytest.fixture
-def stack(running_stack: Stack) -> Stack:
-    """The real processes; before each test, answers of earlier ones end, and the servers beside them are told nothing."""
+def stack(running_stack: Stack, request: pytest.FixtureRequest) -> Stack:
+    """The real processes, without what earlier tests left: answers, chats and files, what the servers were told to do."""
+    running_stack.mend()
     leftovers.end_answers(running_stack)
+    if "lasting" not in request.fixturenames:
+        leftovers.forget(running_stack)
     running_stack.upstream.reset()
     running_stack.searching.reset()
     return running_stack

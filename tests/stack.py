@@ -23,6 +23,7 @@ from tests.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 60
+DEFAULT = ("llm", "sweeper", "web")
 # One script, since the start of each process is what takes time.
 PREPARATION = """
 from django.core.management import call_command
@@ -91,10 +92,7 @@ class Stack:
         stack = cls(services, upstream, searching, **more)
         stack.prepare()
         try:
-            stack.start("llm")
-            stack.start("sweeper")
-            stack.start("web")
-            stack.wait_until_ready()
+            stack.mend()
             yield stack
         finally:
             stack.stop()
@@ -122,6 +120,16 @@ class Stack:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         end_with_this_process(self.processes[name])
+
+    def mend(self) -> None:
+        """Start again what a test that failed has left ended."""
+        ended = [
+            name for name in DEFAULT if name not in self.processes or self.processes[name].poll() is not None
+        ]
+        for name in ended:
+            self.start(name)
+        if ended:
+            self.wait_until_ready()
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to the process; after SIGKILL, wait for its exit."""

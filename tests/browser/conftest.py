@@ -2,14 +2,21 @@
 
 import os
 from collections.abc import Iterator
+from uuid import uuid4
 
+import psycopg
 import pytest
+from django.contrib.auth.hashers import make_password
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import launching
 from tests.browser.reader import Reader
 from tests.browser.windows import PHONE, Windows
 from tests.stack import Stack
+
+NEWCOMER = """
+    INSERT INTO auth_user (username, password, is_active, is_staff, is_superuser, first_name, last_name, email, date_joined)
+    VALUES (%s, %s, true, false, false, '', '', '', now())"""
 
 
 @pytest.fixture(scope="package")
@@ -34,6 +41,15 @@ def reader(windows: Windows, stack: Stack) -> Iterator[Reader]:
     """alice, logged in, at an empty page."""
     with windows.borrowed("alice") as reader:
         yield reader
+
+
+@pytest.fixture
+def newcomer(stack: Stack) -> str:
+    """A user of this test alone, whose password is the name."""
+    name = f"new{uuid4().hex[:8]}"
+    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
+        connection.execute(NEWCOMER, [name, make_password(name)])
+    return name
 
 
 @pytest.fixture

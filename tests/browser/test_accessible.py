@@ -20,7 +20,7 @@ DEVICES = {
 
 
 @pytest.fixture(scope="module")
-def world(windows: Windows, running_stack: Stack) -> Iterator[World]:
+def world(windows: Windows, running_stack: Stack, lasting: None) -> Iterator[World]:
     """bob's chats, with everything that an answer can show."""
     running_stack.upstream.reset()
     running_stack.searching.reset()

@@ -15,12 +15,11 @@ NEW = "a new and better one"
 
 
 def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
-    browser: Browser, stack: Stack
+    browser: Browser, stack: Stack, newcomer: str
 ) -> None:
-    stack.manage("create_user", "pat", "--password", "pat")
     with Reader.at(browser, stack.base_url) as reader, Reader.at(browser, stack.base_url) as elsewhere:
         for one in (reader, elsewhere):
-            one.log_in("pat", "pat")
+            one.log_in(newcomer, newcomer)
             one.wait_until_ready()
         page = reader.page
         page.locator("#account").click()
@@ -29,8 +28,8 @@ def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
         assert violations_in_both_themes(page) == []
         for current, new, text in [
             ("wrong", NEW, "entered incorrectly"),
-            ("pat", "short", "too short"),
-            ("pat", NEW, None),
+            (newcomer, "short", "too short"),
+            (newcomer, NEW, None),
         ]:
             page.get_by_label("Current password").fill(current)
             page.get_by_label("New password", exact=True).fill(new)
@@ -41,7 +40,7 @@ def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
         reader.wait_until_ready()
         # Its socket was closed: nobody touched that page.
         expect(elsewhere.page).to_have_url(re.compile("/login/"))
-        elsewhere.fill_in("pat", NEW)
+        elsewhere.fill_in(newcomer, NEW)
         elsewhere.wait_until_ready()
 
 

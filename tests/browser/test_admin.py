@@ -30,7 +30,7 @@ OURS = (
 
 
 @pytest.fixture(scope="module")
-def scene(running_stack: Stack) -> Scene:
+def scene(running_stack: Stack, lasting: None) -> Scene:
     running_stack.upstream.reset()
     return admin_scene.play(running_stack)
 

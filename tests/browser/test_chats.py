@@ -25,9 +25,9 @@ MANY = """
 """
 
 
-@pytest.fixture(scope="module")
-def carols(running_stack: Stack) -> None:
-    with psycopg.connect(running_stack.environment["DATABASE_URL"]) as connection:
+@pytest.fixture
+def carols(stack: Stack) -> None:
+    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
         connection.execute(MANY)
 
 

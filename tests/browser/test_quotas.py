@@ -31,22 +31,21 @@ def run(stack: Stack, name: str, script: str) -> None:
 
 
 def test_a_window_too_many_says_so_and_connects_once_another_is_closed(
-    browser: Browser, stack: Stack
+    browser: Browser, stack: Stack, newcomer: str
 ) -> None:
-    stack.manage("create_user", "sue", "--password", "sue")
-    run(stack, "sue", SOCKETS.format(act="zadd(key, entries)"))
+    run(stack, newcomer, SOCKETS.format(act="zadd(key, entries)"))
     with Reader.at(browser, stack.base_url) as reader:
         page = reader.page
         opened: list[WebSocket] = []
         # Playwright sets an attribute of the handler, which a builtin method has not.
         page.on("websocket", lambda socket: opened.append(socket))  # noqa: PLW0108
-        reader.log_in("sue", "sue")
+        reader.log_in(newcomer, newcomer)
         expect(page.get_by_role("alert")).to_contain_text("You have 1,000 windows and programs connected.")
         expect(page.locator("#connection")).to_have_text("Not connected: too many windows")
         # As long as the ordinary pauses of some reconnections.
         page.wait_for_timeout(5_000)
         assert len(opened) == 1
-        run(stack, "sue", SOCKETS.format(act="zrem(key, *entries)"))
+        run(stack, newcomer, SOCKETS.format(act="zrem(key, *entries)"))
         # Without waiting for the next try: as after coming back to this window.
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         expect(page.locator("#connection")).to_have_text("Connected again")
@@ -55,11 +54,10 @@ def test_a_window_too_many_says_so_and_connects_once_another_is_closed(
         expect(reader.answers).to_have_count(1)
 
 
-def test_settings_list_the_limits_with_what_is_used(browser: Browser, stack: Stack) -> None:
-    stack.manage("create_user", "uma", "--password", "uma")
-    run(stack, "uma", "from chat.models import Agent; Agent.objects.create(owner=user, name='Tides')")
+def test_settings_list_the_limits_with_what_is_used(browser: Browser, stack: Stack, newcomer: str) -> None:
+    run(stack, newcomer, "from chat.models import Agent; Agent.objects.create(owner=user, name='Tides')")
     with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("uma", "uma")
+        reader.log_in(newcomer, newcomer)
         reader.wait_until_ready()
         reader.page.locator("#account").click()
         reader.page.get_by_role("menuitem", name="Settings").click()
@@ -80,28 +78,28 @@ StoredBytes.objects.update_or_create(user=user, defaults={{"total": settings.MAX
 """
 
 
-def test_a_quota_is_shown_before_and_when_it_is_full(browser: Browser, stack: Stack) -> None:
-    stack.manage("create_user", "vic", "--password", "vic")
+def test_a_quota_is_shown_before_and_when_it_is_full(browser: Browser, stack: Stack, newcomer: str) -> None:
     with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("vic", "vic")
+        reader.log_in(newcomer, newcomer)
         reader.wait_until_ready()
         line = reader.page.locator("#limits")
         expect(line).to_be_hidden()
-        run(stack, "vic", STORED.format(percent=85))
+        run(stack, newcomer, STORED.format(percent=85))
         reader.page.reload()
         expect(line).to_have_text(
             "Your chats and files take up 85% of the room for them. Delete chats that you do not need."
         )
-        run(stack, "vic", STORED.format(percent=100))
+        run(stack, newcomer, STORED.format(percent=100))
         reader.page.reload()
         expect(line).to_contain_text("Your chats and files fill the 1 GiB there are for them.")
 
 
-def test_a_chat_too_many_is_refused_in_words_and_the_text_stays(browser: Browser, stack: Stack) -> None:
-    stack.manage("create_user", "tom", "--password", "tom")
-    run(stack, "tom", SESSIONS)
+def test_a_chat_too_many_is_refused_in_words_and_the_text_stays(
+    browser: Browser, stack: Stack, newcomer: str
+) -> None:
+    run(stack, newcomer, SESSIONS)
     with Reader.at(browser, stack.base_url) as reader:
-        reader.log_in("tom", "tom")
+        reader.log_in(newcomer, newcomer)
         reader.wait_until_ready()
         reader.send("One chat more")
         expect(reader.page.get_by_role("alert")).to_have_text(
