@@ -14,6 +14,7 @@ from django.db import transaction
 
 from chat.infrastructure.fault_points import reach
 from ingest import drain
+from knowledge.embedders.choice import embedder_of
 from knowledge.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
 from knowledge.indexing import store_missing_chunks, usable_embedder
 from knowledge.models import ChunkVector, EmbeddingModel, File
@@ -28,23 +29,30 @@ _PROBE: Final = "dimensions"
 
 def compute_waiting() -> bool:
     """Work for a slice. Whether there may be more: False if there is none, another worker has it, or the model fails."""
-    embedder = usable_embedder()
-    if embedder is None:
+    if usable_embedder() is None:
         return False
     store_missing_chunks(File.objects.all())
+    EmbeddingModel.objects.register(settings.EMBEDDINGS_MODEL)
+    # While the chosen model becomes complete, new chunks get vectors of the one before first: searches use these.
+    embedders = [(model.name, embedder_of(model.name)) for model in EmbeddingModel.objects.in_use()]
+    return any(_compute_waiting_of(name, embedder) for name, embedder in embedders if embedder)
+
+
+def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
+    model = EmbeddingModel.objects.claim(name)
+    if model is None:
+        return False
+    reach("after_vectors_claim")
     try:
-        EmbeddingModel.objects.register(settings.EMBEDDINGS_MODEL)
-        model = EmbeddingModel.objects.claim(settings.EMBEDDINGS_MODEL)
-        if model is None:
-            return False
-        reach("after_vectors_claim")
         if model.dimensions is None and ChunkVector.objects.waiting().filter(model=model).exists():
             model.set_dimensions(len(embedder.embed_passages([_PROBE])[0]))
         has_more = _work(model, embedder)
     except EmbeddingFailed as error:
         # The lease stays: until it ends, the sweeper sends no other worker to a server that fails.
-        logger.warning("vectors of %s are computed later: %s", settings.EMBEDDINGS_MODEL, error)
+        logger.warning("vectors of %s are computed later: %s", name, error)
         return False
+    if not has_more and model.completed_at is None:
+        has_more = not model.complete()
     model.release()
     return has_more
 

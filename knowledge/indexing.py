@@ -9,10 +9,11 @@ from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from knowledge.chunking import split_chunks
-from knowledge.embedders.choice import chosen_embedder
+from knowledge.embedders.choice import chosen_embedder, embedder_of
 from knowledge.embedders.embedder import Embedder
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileKind, FileStatus
 from knowledge.models.chunk import BATCH, ChunkQuerySet
@@ -60,15 +61,15 @@ def usable_embedder() -> Embedder | None:
 
 
 def vectors_wait() -> bool:
-    """Whether there are chunks without a vector, and nobody works on them."""
+    """Whether there are chunks without a vector, or a model that is not complete, and nobody works on them."""
     if not usable_embedder():
         return False
-    model = EmbeddingModel.objects.chosen()
-    if model is None:
+    models = EmbeddingModel.objects
+    if not models.is_registered(settings.EMBEDDINGS_MODEL):
         return Chunk.objects.exists()
-    return EmbeddingModel.objects.free().filter(pk=model.pk).exists() and (
-        ChunkVector.objects.waiting().filter(model=model).exists()
-    )
+    computed = [model.pk for model in models.in_use() if embedder_of(model.name)]
+    waits = Exists(ChunkVector.objects.waiting().filter(model=OuterRef("pk")))
+    return models.free().filter(Q(completed_at__isnull=True) | waits, pk__in=computed).exists()
 
 
 class IndexingProgress(NamedTuple):
@@ -107,10 +108,10 @@ def is_indexing(files: QuerySet[File]) -> bool:
 
 
 def _without_vector(chunks: ChunkQuerySet) -> ChunkQuerySet:
-    """Those that get a vector later; none by the settings or for want of the extension."""
+    """Those that get a vector of the model that searches use; none by the settings or for want of the extension."""
     if not usable_embedder():
         return chunks.none()
-    model = EmbeddingModel.objects.chosen()
+    model = EmbeddingModel.objects.serving()
     if model is None:
         return chunks
     return chunks.filter(pk__in=ChunkVector.objects.waiting().filter(model=model).values("chunk"))

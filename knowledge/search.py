@@ -4,6 +4,7 @@ import logging
 
 from django.db.models import QuerySet
 
+from knowledge.embedders.choice import embedder_of
 from knowledge.embedders.embedder import EmbeddingFailed
 from knowledge.indexing import searchable, store_missing_chunks, usable_embedder
 from knowledge.models import EmbeddingModel, File
@@ -20,8 +21,10 @@ def search_files(files: QuerySet[File], query: str, limit: int) -> list[FoundChu
 
 def embed_query(query: str) -> QueryVector | None:
     """None: the search goes by words alone."""
-    embedder = usable_embedder()
-    model = EmbeddingModel.objects.chosen() if embedder and query.strip() else None
+    if not query.strip() or not usable_embedder():
+        return None
+    model = EmbeddingModel.objects.serving()
+    embedder = embedder_of(model.name) if model else None
     if embedder is None or model is None or model.dimensions is None:
         return None
     try:

@@ -35,11 +35,12 @@ def embed(text: str) -> list[float]:
 
 
 class Embeddings:
-    """POST /v1/embeddings. texts: all that were embedded, in order. statuses: with which the next requests fail."""
+    """POST /v1/embeddings. texts: all that were embedded, in order. models: that each request named. statuses: with which the next requests fail."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.batches: list[int] = []
+        self.models: list[str] = []
         self.statuses: list[int] = []
         self.dimensions = DIMENSIONS
 
@@ -52,6 +53,7 @@ class Embeddings:
             return web.json_response({"error": {"message": "too long"}}, status=400)
         self.texts += texts
         self.batches.append(len(texts))
+        self.models.append(body["model"])
         data = [{"index": at, "embedding": embed(text)[: self.dimensions]} for at, text in enumerate(texts)]
         # In any order: clients go by the index.
         return web.json_response({"object": "list", "data": data[::-1], "model": body["model"]})

