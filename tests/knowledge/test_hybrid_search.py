@@ -81,8 +81,8 @@ def test_what_both_rankings_find_comes_before_what_one_finds(project: Project) -
     assert names(project, "moon")[0] == "both.txt"
 
 
-def test_words_count_less_if_all_they_find_is_in_another_language(project: Project) -> None:
-    """A name in common is not what the question means; beside texts in its language it is as good as other words."""
+def test_what_words_find_in_another_language_than_the_question_counts_little(project: Project) -> None:
+    """A name in common is not what the question means; beside texts in its language neither."""
     question = "Was ist mit dem Mond und der Kirsche?"
     for number in range(10):
         add_indexed(project, "moon.txt", f"The moon pulls the sea and it is {number} years old.")
@@ -92,7 +92,26 @@ def test_words_count_less_if_all_they_find_is_in_another_language(project: Proje
     assert search_chunks(files_of(project), question, near, 11)[0].name == "moon.txt"
     assert search_chunks(files_of(project), question, None, 11)[0].name == "name.txt"
     add_indexed(project, "own.txt", "Die Kirsche ist rot und nicht mit dem Apfel zu verwechseln.")
-    assert search_chunks(files_of(project), question, near, 12)[0].name == "name.txt"
+    assert search_chunks(files_of(project), question, near, 12)[0].name == "moon.txt"
+    assert search_chunks(files_of(project), question, None, 12)[0].name in {"own.txt", "name.txt"}
+
+
+def test_a_text_in_another_language_is_not_passed_by_all_that_words_find_in_the_questions_language(
+    project: Project,
+) -> None:
+    """Words cannot tell whether it fits: its vector does it alone, with the weight of both."""
+    for number in range(10):
+        add_indexed(
+            project, f"{number}.txt", f"Die Robben von Hof {number} sind mit dem Boot nicht zu sehen."
+        )
+        add_indexed(project, "lunar.txt", f"Lunar wird es auf der Insel {number}, und das ist schön.")
+    moon = "The moon pulls the sea, and it is the cause of this."
+    add_indexed(project, "moon.txt", moon)
+    compute_waiting()
+    near = QueryVector(EmbeddingModel.objects.get().pk, embed(moon))
+    found = search_chunks(files_of(project), "Was ist mit den Robben und dem Boot nicht zu sehen?", near, 11)
+    assert (found[0].name, found[0].by_words, found[0].by_vector) == ("moon.txt", None, 1)
+    assert all(chunk.by_words for chunk in found[1:])
 
 
 def test_a_server_that_does_not_answer_leaves_the_search_by_words(

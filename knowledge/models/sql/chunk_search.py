@@ -16,7 +16,8 @@ from knowledge.models.file import File
 DEPTH: Final = 60
 # Reciprocal rank fusion: 1 / (this + rank). The usual value (Cormack, Clarke, Büttcher 2009).
 _RANK_OFFSET: Final = 60
-# What ranks by words count beside vectors if all they find is in another language than the question: names, and accidents.
+# What words count if they find a chunk in another language than the question: names, and accidents. Beside vectors, whose rank
+# stands for the rest of what words could have said of it (decision 0112).
 _FOREIGN: Final = 0.1
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
 _COMMON: Final = 2_000
@@ -94,8 +95,8 @@ _BY_WORDS: Final = """
         GROUP BY candidate.id, candidate.language
     ), by_words AS (
         SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank,
-            CASE WHEN 'simple' IN (language, %(language)s) OR own.found THEN 1.0 ELSE {foreign} END AS share
-        FROM scored, (SELECT EXISTS (SELECT FROM scored WHERE language = %(language)s)) AS own(found)
+            CASE WHEN {foreign} THEN {share} ELSE 1.0 END AS share
+        FROM scored AS chunk
         WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
@@ -111,14 +112,18 @@ _BY_VECTOR: Final = """
         WHERE of.model_id = {model} AND of.vector IS NOT NULL AND {scope} AND (SELECT chunks FROM size) > {small}
         ORDER BY distance LIMIT {depth}
     ), by_vector AS (
-        SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
-        FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance, id LIMIT {depth}
+        SELECT id, rank, CASE WHEN {foreign} THEN 2 - {share} ELSE 1.0 END AS share FROM (
+            SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
+            FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance, id LIMIT {depth}
+        ) AS ranked JOIN knowledge_chunk AS chunk USING (id)
     )"""
-_WITHOUT_VECTOR: Final = "by_vector AS (SELECT 0::bigint AS id, 0::bigint AS rank WHERE false)"
-_WITHOUT_WORDS: Final = "by_words AS (SELECT 0::bigint AS id, 0::bigint AS rank, 1.0 AS share WHERE false)"
+_WITHOUT: Final = "{name} AS (SELECT 0::bigint AS id, 0::bigint AS rank, 1.0 AS share WHERE false)"
+# Of words whose language is not known the same is expected of any chunk.
+_IS_FOREIGN: Final = "'simple' NOT IN (chunk.language, %(language)s) AND chunk.language <> %(language)s"
 _FUSED: Final = """, fused AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector,
-            coalesce(by_words.share / ({offset} + by_words.rank), 0) + coalesce(1.0 / ({offset} + by_vector.rank), 0) AS score
+            coalesce(by_words.share / ({offset} + by_words.rank), 0)
+                + coalesce(by_vector.share / ({offset} + by_vector.rank), 0) AS score
         FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector,
@@ -145,9 +150,9 @@ def search_chunks(
 def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
     # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
-    filled["foreign"] = _FOREIGN if vector else 1.0
-    by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT_WORDS
-    by_vector = _WITHOUT_VECTOR
+    filled |= {"foreign": _IS_FOREIGN, "share": _FOREIGN if text and vector else 1.0}
+    by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT.format(name="by_words")
+    by_vector = _WITHOUT.format(name="by_vector")
     if vector:
         by_vector = _BY_VECTOR.format_map(filled | {"model": vector.model, "dimensions": len(vector.vector)})
     statement = f"{_SCOPE.format_map(filled)}{by_words}, {by_vector}{_FUSED.format(offset=_RANK_OFFSET)}"

@@ -1,0 +1,103 @@
+"""Real texts in any number, for searches among many: documentation that lies on a machine. Man pages, docstrings, Markdown, changes.
+
+Which texts these are depends on the machine; on one machine they are the same each time, in the same order.
+"""
+
+import ast
+import gzip
+import os
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+SEED: Final = 7
+# Shorter ones say little.
+LEAST_CHARACTERS: Final = 250
+MOST_CHARACTERS: Final = 200_000
+MOST_OF_FAMILY: Final = 50
+# Of a chunk, after what it repeats of the one before: a whole chunk would take five times as long.
+EMBEDDED: Final = slice(200, 400)
+_TEXTS: Final = frozenset({".md", ".rst", ".txt", ".py", ".gz"})
+_MAN_PAGE: Final = re.compile(r"\.[1-8][a-z]*\.gz$")
+
+
+def read_chunks(folders: Sequence[Path], count: int) -> list[str]:
+    """Distinct chunks, as the application splits texts, of the files of these folders in an order of chance."""
+    from knowledge.chunking import split_chunks
+
+    found = (
+        Path(parent, name) for folder in folders for parent, _, names in os.walk(folder) for name in names
+    )
+    paths = sorted(path for path in found if path.suffix in _TEXTS)
+    random.Random(SEED).shuffle(paths)
+    texts = (text for path in _some_of_each(paths) for text in _texts_in(path))
+    chunks = (
+        chunk.text.replace("\0", " ") for text in texts for chunk in split_chunks(text[:MOST_CHARACTERS])
+    )
+    return list(islice(dict.fromkeys(one for one in chunks if len(one) >= LEAST_CHARACTERS), count))
+
+
+def embed(name: str, texts: Sequence[str], path: Path) -> Any:
+    """A row for each text, by a packaged model; kept in `path`, and gone on with after an interruption."""
+    import numpy as np
+
+    from knowledge.embedders.packaged import BATCH, PACKAGED
+
+    embedder = PACKAGED[name]()
+    size = len(embedder.embed_passages(["dimensions"])[0])
+    mode = "r+" if path.exists() else "w+"
+    rows = np.memmap(path, dtype="float32", mode=mode, shape=(len(texts), size))
+    done = int(rows.any(axis=1).sum())
+    for at in range(done, len(texts), BATCH):
+        pieces = [text[EMBEDDED] for text in texts[at : at + BATCH]]
+        rows[at : at + BATCH] = embedder.embed_passages(pieces)
+    rows.flush()
+    return rows
+
+
+def _some_of_each(paths: Sequence[Path]) -> Iterator[Path]:
+    """At most some of the pages of one program, whose names begin alike and which say almost the same."""
+    seen = Counter[tuple[Path, str]]()
+    for path in paths:
+        family = (path.parent, re.split(r"[-_.]", path.name)[0])
+        seen[family] += 1
+        if seen[family] <= MOST_OF_FAMILY:
+            yield path
+
+
+def _texts_in(path: Path) -> Iterator[str]:
+    try:
+        content = path.read_bytes()
+    except OSError:  # a link to nothing
+        return
+    if path.suffix == ".gz":
+        plain = gzip.decompress(content).decode(errors="replace")
+        yield _without_markup(plain) if _MAN_PAGE.search(path.name) else plain
+    elif path.suffix == ".py":
+        yield "\n\n".join(_docstrings(content))
+    else:
+        yield content.decode(errors="replace")
+
+
+def _without_markup(page: str) -> str:
+    """A man page as sentences: no requests, no comments, no fonts."""
+    lines = (line for line in page.splitlines() if not line.startswith(("'", '.\\"')))
+    plain = (re.sub(r"^\.[A-Za-z]+ ?", "", line) for line in lines)
+    return "\n".join(re.sub(r"\\f.|\\-|\\&|\\\((..)", "", line) for line in plain)
+
+
+def _docstrings(source: bytes) -> list[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            return []
+    found = (ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, documented))
+    return [text for text in found if text]
