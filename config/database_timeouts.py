@@ -19,8 +19,8 @@ class Timeouts(NamedTuple):
 LIMITS: Final = {
     "web": Timeouts(1, lock_s=5, idle_s=30),
     "worker": Timeouts(1, lock_s=5, idle_s=30),
-    # Leaves what is locked to its next sweep; deletes old requests in batches.
-    "sweeper": Timeouts(2, lock_s=1, idle_s=30),
+    # Leaves what is locked to its next sweep; deletes old requests in batches. What a frozen one has locked, the next needs soon.
+    "sweeper": Timeouts(2, lock_s=1, idle_s=10),
     # Measures whole branches, and nobody waits for it.
     "compression": Timeouts(4, lock_s=5, idle_s=60),
     # Stores texts of up to 25 MB.

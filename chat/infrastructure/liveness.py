@@ -2,7 +2,7 @@
 
 Each worker process holds a session-level advisory lock under its owner number, on a separate connection. kill -9, OOM
 and crashes close the connection and free the lock within a second, without a clock. If locks cannot be used (a pooler
-that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py).
+that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py, leadership.py).
 """
 
 import secrets
@@ -20,13 +20,28 @@ LOCK_IS_HELD: Final = """EXISTS (
       AND ((classid::bigint << 32) | objid::bigint) = {owner})"""
 
 
+# By default Postgres keeps the session, and its lock, of a host that is gone for two hours. Without effect on Unix sockets.
+_SERVER_NOTICES: Final = """
+    SELECT set_config('tcp_keepalives_idle', '2', false), set_config('tcp_keepalives_interval', '1', false),
+        set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '5000', false)"""
+
+
 def new_owner() -> int:
     """A number for this process: 62 random bits, never 0, which fit a bigint and are unique in practice."""
     return secrets.randbits(62) | 1
 
 
+def new_sweeper() -> int:
+    """The number of a sweeper: even, since those of workers are odd."""
+    return new_owner() + 1
+
+
+def is_worker(owner: int) -> bool:
+    return owner % 2 == 1
+
+
 def connect() -> psycopg.Connection[Any]:
-    """A connection outside the pool, in autocommit, whose loss is noticed within seconds."""
+    """A connection outside the pool, in autocommit, whose loss is noticed within seconds, by both sides."""
     parameters = connection.get_connection_params()
     parameters.pop("pool", None)
     parameters |= {
@@ -37,7 +52,9 @@ def connect() -> psycopg.Connection[Any]:
         "tcp_user_timeout": 5000,
         "connect_timeout": 3,
     }
-    return psycopg.connect(**parameters, autocommit=True)
+    fresh = psycopg.connect(**parameters, autocommit=True)
+    fresh.execute(_SERVER_NOTICES)
+    return fresh
 
 
 class Lock:

@@ -1,6 +1,7 @@
 """The sweeper process: sweeps every second, and at once when a run is stopped.
 
-Any number may run. A Postgres advisory lock elects the leader; the others stand by and take over within seconds.
+Any number may run. A lease on the database's clock elects the leader (chat/models/leadership.py); the others stand by. They
+take over at once if the leader's advisory lock is free, and when its lease has expired if its host is gone or frozen.
 """
 
 import logging
@@ -13,8 +14,9 @@ import psycopg
 from django.db import DatabaseError, close_old_connections
 from redis.exceptions import RedisError
 
-from chat.infrastructure.liveness import Lock
+from chat.infrastructure.liveness import Lock, new_sweeper
 from chat.infrastructure.redis_client import sync_redis
+from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.retention import RequestPurger, VersionPurger
@@ -23,8 +25,7 @@ from chat.sweeper.upkeep import SessionUpkeep
 
 logger = logging.getLogger(__name__)
 
-# The key of the leader's advisory lock. Even, because owner numbers are odd.
-LEADER: Final = 0x7475726E_77697264
+ROLE: Final = "sweeper"
 EVERY_S: Final = 1.0
 # Free locks do not count for so long after the leader has connected: after a restart of Postgres every worker must
 # first connect and take its lock again, so live workers are not declared dead.
@@ -35,7 +36,7 @@ class Sweeper:
     """One process that stands by or leads."""
 
     def __init__(self) -> None:
-        self._leader = Lock(LEADER)
+        self._lock = Lock(new_sweeper())
         self._purger = RequestPurger()
         self._version_purger = VersionPurger()
         self._upkeep = SessionUpkeep()
@@ -55,32 +56,46 @@ class Sweeper:
                 self._leads_since = None
                 logger.warning("Postgres is unreachable, sweeping waits: %s", error)
             self._wait_for_next_sweep()
-        self._leader.release()
+        self._lock.release()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True
 
     def _lead(self) -> None:
-        if not self._leader.hold():
-            self._leads_since = None
-            return
+        """One pass. The lease is renewed between its parts; one that outlasts it runs beside another sweeper, which is safe."""
+        close_old_connections()
         now = time.monotonic()
+        for part in (self._sweep, self._purge, self._tend):
+            if not self._holds_lease(now):
+                break
+            part(now)
+        close_old_connections()
+
+    def _holds_lease(self, now: float) -> bool:
+        self._lock.hold()
+        if not Leadership.objects.hold(ROLE, self._lock.number):
+            self._leads_since = None
+            return False
         if self._leads_since is None:
             self._leads_since = now
             logger.info("this sweeper leads now")
-        close_old_connections()
-        report = sweep(trust_locks=now - self._leads_since > DISTRUST_S)
-        purged = self._purger.purge(now)
-        versions = self._version_purger.purge(now)
-        self._upkeep.tend(now)
-        self._blob_keeper.tend(now)
-        close_old_connections()
-        if purged:
-            logger.info("purged: %s requests to models", purged)
-        if versions:
-            logger.info("purged: %s versions of prompts", versions)
+        return True
+
+    def _sweep(self, now: float) -> None:
+        since = now if self._leads_since is None else self._leads_since
+        report = sweep(trust_locks=now - since > DISTRUST_S)
         if str(report):
             logger.info("swept: %s", report)
+
+    def _purge(self, now: float) -> None:
+        if purged := self._purger.purge(now):
+            logger.info("purged: %s requests to models", purged)
+        if versions := self._version_purger.purge(now):
+            logger.info("purged: %s versions of prompts", versions)
+
+    def _tend(self, now: float) -> None:
+        self._upkeep.tend(now)
+        self._blob_keeper.tend(now)
 
     def _wait_for_next_sweep(self) -> None:
         """Wait a second, or until a stop is requested: a stopped run whose worker is dead ends at once."""

@@ -65,7 +65,7 @@ def test_no_seconds_switch_all_limits_off() -> None:
         ("web", {}, ["15s", "5s", "30s"]),
         ("web", {"STATEMENT_TIMEOUT": "7"}, ["7s", "5s", "30s"]),
         ("llm", {}, ["15s", "5s", "30s"]),
-        ("sweeper", {}, ["30s", "1s", "30s"]),
+        ("sweeper", {}, ["30s", "1s", "10s"]),
         ("compression", {}, ["1min", "5s", "1min"]),
         ("ingest", {}, ["30s", "5s", "30s"]),
         ("sweeper", {"STATEMENT_TIMEOUT": "0"}, ["0", "0", "0"]),

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from chat.infrastructure.liveness import is_worker
 from chat.models import Run
 from chat.models.sql.statements import Statement
 from chat.protocol.states import HELD
-from chat.sweeper.process import LEADER
 
 # Runs shown of each worker, the earliest claimed first.
 MAX_RUNS: Final = 20
@@ -59,7 +59,7 @@ class WorkerRow:
 
 def list_workers() -> list[WorkerRow]:
     """Return the workers, most runs first. An idle worker has only its lock and sends no heartbeat."""
-    alive = {lock.owner for lock in _LOCKS.all() if lock.owner != LEADER}
+    alive = {lock.owner for lock in _LOCKS.all() if is_worker(lock.owner)}
     held = sorted(status.value for status in HELD)
     busy = [
         WorkerRow(owner, owner in alive, runs, beat_at, silent_s)
