@@ -12,6 +12,8 @@ __all__ = [
     "INGEST_CONCURRENCY",
     "MAX_FILES_PER_USER",
     "MAX_FILE_BYTES",
+    "SAFE_SUMMARY_MODEL",
+    "SAFE_SUMMARY_TIMEOUT_S",
 ]
 
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
@@ -34,3 +36,7 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
     env.fail(
         "EMBEDDINGS_MODEL", f"must be one of {', '.join(_PACKAGED)}, none, or a model of EMBEDDINGS_BASE_URL"
     )
+
+# The name of the model that tells restricted runs what documents say; empty: the run's own.
+SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
+SAFE_SUMMARY_TIMEOUT_S = env.whole_number("SAFE_SUMMARY_TIMEOUT", 60, low=1, high=600)

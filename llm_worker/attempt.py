@@ -39,11 +39,12 @@ from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.post_run.token_calibration import ReportedRequest, TokenCalibration
 from llm_worker.post_run.window_usage import WindowUsage
 from llm_worker.request.documents import Numbering
+from llm_worker.safe_summary import SafeSummaries
 from llm_worker.state import RunState
-from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class WorkerServices:
 
     database: Database
     publisher: Publisher
-    models: StreamingModels
+    models: LanguageModels
     request_log: RequestLog
     calibration: TokenCalibration
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
@@ -181,7 +182,9 @@ class Attempt:
             on_request=self._record,
             on_usage=self._record_usage,
             sources=SessionSources.of(self.run.turn.session),
-            knowledge=RunKnowledge.of(self.run),
+            knowledge=RunKnowledge(
+                self.run, SafeSummaries(self.run, self._services.models, self._services.database)
+            ),
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:

@@ -137,6 +137,11 @@ class Emitter:
         """What may be cited besides what tools find."""
         self._own_documents |= {document.number: document for document in documents}
 
+    def withhold_documents(self, numbers: Iterable[int]) -> None:
+        """What may no longer be cited."""
+        for number in numbers:
+            self.blocks.documents.pop(number, None)
+
     def restore(self, text: str, reasoning: str) -> None:
         """Save along what earlier attempts showed and this one continues."""
         self._text_room.take(text)

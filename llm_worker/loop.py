@@ -4,6 +4,7 @@ It decides by what steps and rounds return, never by what has been saved so far 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
 from chat.infrastructure import log_context
@@ -14,6 +15,7 @@ from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, going_on
 from llm_worker.emitter import Emitter
 from llm_worker.inference import Inference
+from llm_worker.restricted.withheld import Material
 from llm_worker.resume import (
     continue_text,
     is_finished,
@@ -48,7 +50,8 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
     goes_on, reads_text_calls = bool(brief.earlier.text), True
     # Numbered as the kept requests are, for each attempt and agent tool.
     for number in count(1):
-        cycle = build_cycle(brief, rounds, share, has_found=emitter.has_found)
+        allowed, shown = await _without_withheld(brief, rounds, deps, emitter)
+        cycle = build_cycle(allowed, shown, share, has_found=emitter.has_found)
         emitter.begin_step(_text_calls(cycle.tools) if reads_text_calls else None)
         request = going_on(cycle.request, brief.earlier) if goes_on else cycle.request
         goes_on = False
@@ -69,6 +72,19 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
     _check(step, has_text=_has_text(brief, rounds))
     return LoopAnswer(step.utterance.text, step.finish)
+
+
+async def _without_withheld(
+    brief: Brief, rounds: Sequence[Round], deps: LoopDeps, emitter: Emitter
+) -> tuple[Brief, Sequence[Round]]:
+    """The brief and the rounds without what the user has lost access to since the turn started."""
+    context = brief.prompt_parts.dynamic_context
+    material = await deps.knowledge.withhold(Material(context, rounds))
+    emitter.withhold_documents(material.withheld)
+    if material.dynamic_context == context:
+        return brief, material.rounds
+    parts = replace(brief.prompt_parts, dynamic_context=material.dynamic_context)
+    return replace(brief, prompt_parts=parts), material.rounds
 
 
 def _end_without_tokens(

@@ -38,7 +38,7 @@ TOKENS: Final = Counter(
 )
 SIDE_TOKENS: Final = Counter(
     "turnwire_side_request_tokens",
-    "Tokens that model servers reported for titles and summaries, by purpose, model and kind.",
+    "Tokens that model servers reported for titles, summaries and safe summaries, by purpose, model and kind.",
     ["purpose", "model", "kind"],
     registry=REGISTRY,
 )

@@ -53,7 +53,7 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
 
     # Queries
 
-    def visible_to(self, user: User) -> Self:
+    def visible_to(self, user: User | int) -> Self:
         """Those that the user is a member of, in whichever role."""
         return self.filter(pk__in=KnowledgeBaseMember.objects.filter(user=user).values("knowledge_base"))
 

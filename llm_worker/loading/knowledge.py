@@ -2,23 +2,37 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, zip_longest
 from typing import Final, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
+from django.db.models.functions import Length
 
 from chat.infrastructure.threads import with_connection
 from chat.models import Run
+from chat.models.run_knowledge import KnowledgeAccess
 from chat.transcript.entries import Document
-from knowledge.indexing import is_indexing
-from knowledge.metadata_block import clean_name
-from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember
+from chat.transcript.tokens import count_tokens
+from knowledge.bound_bases import BoundBases
+from knowledge.indexing import is_indexing, searchable
+from knowledge.metadata_block import HEADING, NOTE, clean_name, render_bases
+from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember
 from knowledge.models.knowledge_base import READING
 from knowledge.search import search_files
+from llm_worker.restricted.artifact import Artifact
+from llm_worker.restricted.excerpts import MOST_EXCERPTS, Excerpt, fits_whole
+from llm_worker.restricted.withheld import Material, Readers, withhold
+from llm_worker.safe_summary import Found, SafeSummaries
 from llm_worker.tools.in_thread import run_in_thread
+from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
+from llm_worker.tools.research_agent import ResearchAgent
 
 # Passages of one search.
 LIMIT: Final = 8
+# No text has more, so that larger ones are not counted.
+MOST_CHARACTERS_PER_TOKEN: Final = 8
+READERS: Final = Readers(searches={KnowledgeBaseSearch.name}, reports={ResearchAgent.name})
 
 Result = TypeVar("Result")
 
@@ -26,17 +40,17 @@ Result = TypeVar("Result")
 class RunKnowledge:
     """The Knowledge of a run. In threads that are abandoned on a stop."""
 
-    def __init__(self, user: int, bases: Sequence[UUID], *, is_restricted: bool) -> None:
-        """bases: that the run searches, and no other.  is_restricted: as decided when its turn started."""
-        self._user, self._bases, self._is_restricted = user, list(bases), is_restricted
-
-    @classmethod
-    def of(cls, run: Run) -> "RunKnowledge":
-        return cls(run.turn.session.owner_id, run.knowledge_bases, is_restricted=run.is_restricted)
+    def __init__(self, run: Run, summaries: SafeSummaries) -> None:
+        """It searches the bases of the run, and no other. Restricted, as decided when its turn started, it stays so."""
+        self._run, self._summaries = run, summaries
+        self._user, self._bases = run.turn.session.owner_id, list(run.knowledge_bases)
+        self._is_restricted = run.is_restricted
 
     async def is_restricted(self) -> bool:
         """The one place that decides it: when the turn started, or by the role in any base of the run as it is now."""
-        return self._is_restricted or await _in_thread(self._is_barred)
+        if not self._is_restricted and self._bases:
+            self._is_restricted = await _in_thread(self._is_barred)
+        return self._is_restricted
 
     async def search(self, query: str, base: str) -> Sequence[Document]:
         return await _in_thread(lambda: self._search(query, base))
@@ -46,9 +60,49 @@ class RunKnowledge:
             return False
         return await _in_thread(lambda: is_indexing(self._documents(self._bases)))
 
+    async def summarise(self, queries: Sequence[str], base: str) -> Artifact:
+        async def retrieve(free_tokens: int) -> Found:
+            return await _in_thread(lambda: self._retrieve(queries, base, free_tokens))
+
+        return await self._summaries.summarise("\n".join(queries), retrieve)
+
+    async def withhold(self, material: Material) -> Material:
+        if not self._bases:
+            return material
+        is_restricted = await self.is_restricted()
+        if not is_restricted and await _in_thread(self._are_all_readable):
+            return material
+        context = await _in_thread(lambda: self._current_context(material.dynamic_context))
+        return withhold(material, READERS, context)
+
     def _is_barred(self) -> bool:
         roles = KnowledgeBaseMember.objects.roles_of(self._user, self._bases)
-        return any(role not in READING for role in roles.values())
+        is_barred = any(role not in READING for role in roles.values())
+        if is_barred:  # for other attempts, and for whoever asks why
+            Run.objects.filter(pk=self._run.pk).update(knowledge_access=KnowledgeAccess.RESTRICTED)
+        return is_barred
+
+    def _are_all_readable(self) -> bool:
+        readable = KnowledgeBase.objects.readable_by(self._user).filter(pk__in=self._bases)
+        return readable.count() == len(set(self._bases))
+
+    def _current_context(self, context: str) -> str:
+        """A dynamic context that was built with full access, with what the model may now be told of the bases."""
+        if not (context.startswith(HEADING) and NOTE in context):
+            return context
+        bases = BoundBases.load(self._user, (), self._bases)
+        return "\n\n".join(filter(None, [render_bases(bases), context.rpartition(NOTE)[2].strip()]))
+
+    def _retrieve(self, queries: Sequence[str], base: str, free_tokens: int) -> Found:
+        """For a secondary model: what is found, and behind it all the rest if that is little."""
+        names = {pk: name for pk, name in self._names().items() if _is_named(base, pk, name)}
+        visible = KnowledgeBase.objects.visible_to(self._user).filter(pk__in=list(names))
+        documents = File.objects.filter(knowledge_base__in=visible.values("pk"))
+        found = [search_files(documents, query, MOST_EXCERPTS) for query in queries]
+        ranked = chain.from_iterable(zip_longest(*found))
+        excerpts = [_excerpt(chunk.file, chunk.start, chunk.text) for chunk in ranked if chunk]
+        named = [(str(pk), name) for pk, name in names.items()]
+        return Found(named, [*excerpts, *_all_if_few(documents, free_tokens)])
 
     def _search(self, query: str, base: str) -> list[Document]:
         if self._is_restricted:
@@ -87,6 +141,21 @@ def _is_named(wanted: str, pk: UUID, name: str) -> bool:
 
 def _name_of(base: UUID | None, names: dict[UUID, str]) -> str:
     return names.get(base, "") if base else ""
+
+
+def _all_if_few(documents: QuerySet[File], free_tokens: int) -> list[Excerpt]:
+    chunks = Chunk.objects.found_in(searchable(documents))
+    characters = chunks.aggregate(sum=Sum(Length("text")))["sum"] or 0
+    if not fits_whole(characters // MOST_CHARACTERS_PER_TOKEN, free_tokens):
+        return []
+    rows = chunks.order_by("file__created_at", "file", "position").values_list("file", "start", "text")
+    excerpts = [_excerpt(*row) for row in rows]
+    tokens = sum(count_tokens(excerpt.text) for excerpt in excerpts)
+    return excerpts if fits_whole(tokens, free_tokens) else []
+
+
+def _excerpt(file: UUID, start: int, text: str) -> Excerpt:
+    return Excerpt(f"{file}:{start}", text)
 
 
 async def _in_thread(work: Callable[[], Result]) -> Result:

@@ -21,6 +21,8 @@ from llm_worker.tools import (
     PROJECT_TOOLS,
     SEARCH_BASES,
     SEARCH_PICKED_BASES,
+    SEARCH_PICKED_RESTRICTED_BASES,
+    SEARCH_RESTRICTED_BASES,
     add_source_tools,
     select_tools,
 )
@@ -71,6 +73,8 @@ class Surroundings:
     def _knowledge_tools(self) -> tuple[Tool, ...]:
         if not (self.run.knowledge_bases and self.config.supports_tools):
             return ()
+        if self.run.is_restricted:
+            return (SEARCH_PICKED_RESTRICTED_BASES if self.run.are_bases_picked else SEARCH_RESTRICTED_BASES,)
         return (SEARCH_PICKED_BASES if self.run.are_bases_picked else SEARCH_BASES,)
 
     @property

@@ -26,12 +26,16 @@ ResultStatus = Literal["completed", "failed", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run."""
+    """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
+
+    is_safe_summary: the response stands for documents, none of which may be shown.
+    """
 
     status: ResultStatus
     response: str
     documents: tuple[Document, ...] = ()
     duration_ms: int | None = field(default=None, compare=False)
+    is_safe_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

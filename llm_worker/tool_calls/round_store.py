@@ -20,6 +20,7 @@ from llm_worker.database import Database
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.persistence.fenced_writes import Checkpoint, save_checkpoint
 from llm_worker.request.message import call_text
+from llm_worker.safe_summary_log import log_safe_summary
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.round_runner import AgentReport, NewRound
 
@@ -57,7 +58,11 @@ class DatabaseRoundStore:
         return [str(row.pk) for row in rows]
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
+        if result.is_safe_summary:
+            log_safe_summary("safe_summary_persist_started", tool_call=row)
         await self._write(finish_call, self._run, row, result, report)
+        if result.is_safe_summary:
+            log_safe_summary("safe_summary_persist_done", tool_call=row)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await until_written(self._database.call_with_retry(function, *args)):

@@ -90,6 +90,8 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
 
 
 def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
+    if outcome.is_safe_summary:
+        return CallResult("completed", clean(outcome.response), is_safe_summary=True)
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
         render_found(documents, outcome.note)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from llm_worker.tools.current_time import CurrentTime
-from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
+from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch, RestrictedSearch
 from llm_worker.tools.read_file import ReadFile
 from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.search_project import SearchProject
@@ -25,9 +25,13 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
 SEARCH_PROJECT: Tool = SearchProject()
 READ_FILE: Tool = ReadFile()
 PROJECT_TOOLS: tuple[Tool, ...] = (READ_FILE, SEARCH_PROJECT)
-# The same tool with other guidance: one of them is offered, by how the knowledge bases of the run were chosen.
-SEARCH_BASES: Tool = KnowledgeBaseSearch("knowledge_relaxed")
-SEARCH_PICKED_BASES: Tool = KnowledgeBaseSearch("knowledge_strict")
+# The same tool with other guidance: one of them is offered, by how the knowledge bases of the run were chosen, and by what
+# may be seen of them.
+_RELAXED, _STRICT = "knowledge_relaxed", "knowledge_strict"
+SEARCH_BASES: Tool = KnowledgeBaseSearch(_RELAXED)
+SEARCH_PICKED_BASES: Tool = KnowledgeBaseSearch(_STRICT)
+SEARCH_RESTRICTED_BASES: Tool = RestrictedSearch(_RELAXED)
+SEARCH_PICKED_RESTRICTED_BASES: Tool = RestrictedSearch(_STRICT)
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:

@@ -6,7 +6,10 @@ Offered by what a run has: knowledge bases that its user may search (llm_worker/
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from django.conf import settings
+
 from llm_worker.prompts import prompt
+from llm_worker.restricted.artifact import Failure, refusal
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
@@ -14,7 +17,6 @@ from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 MAX_DOCUMENTS: Final = 12
 INDEXING: Final = "The knowledge bases are still being indexed: a later search may find more."
 NOTHING: Final = "Nothing in the knowledge bases matches."
-REFUSED: Final = "The documents of these knowledge bases may not be shown in this chat."
 
 
 class KnowledgeBaseSearch(Tool):
@@ -42,6 +44,11 @@ class KnowledgeBaseSearch(Tool):
     def guidance(self) -> str:
         return f"{prompt('knowledge_search')}\n\n{prompt(self._manner)}"
 
+    @property
+    def time_limit_s(self) -> float:
+        """A secondary model has its own limit, which must pass before that of the tool."""
+        return float(settings.TOOL_TIMEOUT_S + settings.SAFE_SUMMARY_TIMEOUT_S)
+
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """Calls that search the same bases; others stay apart."""
         [base, *others] = {one.get("knowledge_base", "").strip() for one in arguments}
@@ -56,11 +63,34 @@ class KnowledgeBaseSearch(Tool):
         queries, base = executed(arguments), arguments.get("knowledge_base", "")
         if not queries:
             raise ToolFailed(f"{self.name} needs a `query`.")
-        # Asked before: what is indexed meanwhile may not have been found.
-        note = INDEXING if await work.knowledge.is_indexing() else ""
-        found = [await work.knowledge.search(query, base) for query in queries]
-        # Asked afterwards: the roles may have changed since, and between the searches.
-        if await work.knowledge.is_restricted():
-            return ToolResult(REFUSED)
-        documents = tuple(best_first(found))[:MAX_DOCUMENTS]
-        return ToolResult("" if documents or note else NOTHING, documents, note)
+        result = await _search(queries, base, work)
+        return result if result.is_safe_summary else await _without_records(result, work)
+
+
+class RestrictedSearch(KnowledgeBaseSearch):
+    """The same for restricted runs: it says what to make of an artifact, and that there is nothing to cite."""
+
+    description = "Asks the documents of the knowledge bases that this chat may use; returns a checked summary, no documents."
+    searches = False
+
+    @property
+    def guidance(self) -> str:
+        return f"{super().guidance}\n\n{prompt('knowledge_restricted')}"
+
+
+async def _search(queries: Sequence[str], base: str, work: ToolContext) -> ToolResult:
+    if await work.knowledge.is_restricted():
+        artifact = await work.knowledge.summarise(queries, base)
+        return ToolResult(artifact.render(), is_safe_summary=True)
+    # Asked before: what is indexed meanwhile may not have been found.
+    note = INDEXING if await work.knowledge.is_indexing() else ""
+    found = [await work.knowledge.search(query, base) for query in queries]
+    documents = tuple(best_first(found))[:MAX_DOCUMENTS]
+    return ToolResult("" if documents or note else NOTHING, documents, note)
+
+
+async def _without_records(result: ToolResult, work: ToolContext) -> ToolResult:
+    """The result, unless the run is restricted by now: the roles may have changed since, and between the searches."""
+    if await work.knowledge.is_restricted():
+        return ToolResult(refusal(Failure.ACCESS_CHANGED).render(), is_safe_summary=True)
+    return result

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from chat.transcript.entries import Document
+from llm_worker.restricted.artifact import Artifact, no_hits
+from llm_worker.restricted.withheld import Material
 
 
 class ToolFailed(Exception):
@@ -19,11 +21,13 @@ class ToolResult:
     response: what the model reads; if empty, the documents are rendered as the response.
     note: a sentence to the model beside the documents, such as that a later search finds more.
     documents: those found, best first; they are numbered by the caller, not by the tool.
+    is_safe_summary: the response stands for documents, none of which may be shown.
     """
 
     response: str = ""
     documents: tuple[Document, ...] = ()
     note: str = ""
+    is_safe_summary: bool = False
 
 
 class Sources(Protocol):
@@ -70,6 +74,14 @@ class Knowledge(Protocol):
         """Whether a later search finds more."""
         ...
 
+    async def summarise(self, queries: Sequence[str], base: str) -> Artifact:
+        """What a restricted run is told instead of passages. Never fails."""
+        ...
+
+    async def withhold(self, material: Material) -> Material:
+        """Without what the user may no longer read. Asked before each request."""
+        ...
+
 
 class NoKnowledge:
     """Of a run without knowledge bases."""
@@ -82,6 +94,12 @@ class NoKnowledge:
 
     async def is_indexing(self) -> bool:
         return False
+
+    async def summarise(self, queries: Sequence[str], base: str) -> Artifact:  # noqa: ARG002
+        return no_hits()
+
+    async def withhold(self, material: Material) -> Material:
+        return material
 
 
 class ToolContext(Protocol):

@@ -12,7 +12,8 @@ from chat.models import ModelConfig, Run, SystemPrompt, ToolCall
 from chat.prompts import dynamic_context
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, Project
 from llm_worker.prompts import prompt
-from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING, REFUSED
+from llm_worker.request.message_renderer import OMITTED_RESPONSE
+from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed
 from tests.llm_worker.outcomes import ended
@@ -311,8 +312,10 @@ class TestSearching:
             call_after(KnowledgeBaseMember.objects.filter(pk=member.pk).delete, query="two metres")
         )
         talk(open_with(client, base), "One")
+        [before] = responses(upstream.requests[1])
+        assert titles(before) == ["levels.txt"]
         first, second = responses(upstream.requests[-1])
-        assert titles(first) == ["levels.txt"]
+        assert first == OMITTED_RESPONSE
         assert second == NOTHING
 
     def test_the_research_agent_searches_them_too(
@@ -358,7 +361,8 @@ class TestRestrictedRuns:
         for hidden in ("Canary", "canary", "documents.", "When the water rises", "moon"):
             assert hidden not in block.split("\n\n")[1]
         assert "Canary" not in str([request.body for request in upstream.requests])
-        assert responses(upstream.requests[-1]) == [REFUSED]
+        [response] = responses(upstream.requests[-1])
+        assert json.loads(response)["decision"] == "refuse"
 
     def test_a_role_that_becomes_restricted_within_the_turn_ends_all_searches(
         self, client: Any, talk: Any, upstream: Any, alice: Any, tides: KnowledgeBase, staff: KnowledgeBase
@@ -369,10 +373,12 @@ class TestRestrictedRuns:
         restrict = partial(member.update, role="restricted")
         upstream.rules.append(call_after(restrict, query="low water", knowledge_base="Tides"))
         run = talk(open_with(client, tides, staff), "One")
-        assert run.knowledge_access == "full"
+        assert run.knowledge_access == "restricted", "from then on"
+        [before] = responses(upstream.requests[1])
+        assert set(titles(before)) == {"levels.txt", "canary-title.txt"}
         first, second = responses(upstream.requests[-1])
-        assert set(titles(first)) == {"levels.txt", "canary-title.txt"}
-        assert second == REFUSED, "also in the base that stays readable"
+        assert first == OMITTED_RESPONSE
+        assert json.loads(second)["decision"] == "refuse", "also in the base that stays readable"
 
     def test_no_other_tool_reads_documents_or_files(
         self, client: Any, talk: Any, upstream: Any, alice: Any, staff: KnowledgeBase

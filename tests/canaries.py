@@ -1,0 +1,136 @@
+"""Looks for words that only documents hold in everything that a deployment shows, keeps or sends.
+
+leaks = Leaks(words); with leaks.listening(): …; assert leaks.found(…) == []
+"""
+
+import json
+import logging
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib import admin
+from django.db import connection
+from django.urls import reverse
+
+from chat.infrastructure.redis_client import sync_redis
+from config.log_format import TextFormatter
+from tests.upstream import Received, Upstream
+
+# Where the documents and what describes them are kept.
+SOURCES = frozenset(
+    {
+        "knowledge_chunk",
+        "knowledge_chunkvector",
+        "knowledge_deletedblob",
+        "knowledge_document",
+        "knowledge_file",
+        "knowledge_knowledgebase",
+    }
+)
+
+
+class Leaks:
+    """words: in lower case. Each method returns the places with one of them."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
+        self.frames: list[bytes] = []
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Collects what is published meanwhile: all frames of all sockets go through Redis."""
+        subscriber = sync_redis().pubsub()
+        subscriber.psubscribe("*")
+        is_over = threading.Event()
+
+        def listen() -> None:
+            while not is_over.is_set():
+                if (message := subscriber.get_message(timeout=0.1)) and isinstance(message["data"], bytes):
+                    self.frames.append(message["data"])
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+            subscriber.close()
+
+    def has(self, shown: Any) -> bool:
+        if isinstance(shown, bytes):
+            shown = shown.decode("utf-8", "replace")
+        return bool(self._words.search(shown if isinstance(shown, str) else json.dumps(shown, default=str)))
+
+    def in_tables(self) -> list[str]:
+        """Every row of every table but those of the documents themselves."""
+        tables = set(connection.introspection.table_names()) - SOURCES
+        return [
+            f"{table}: {row}" for table in sorted(tables) for row in _rows(table) if self._words.search(row)
+        ]
+
+    def in_redis(self) -> list[str]:
+        redis = sync_redis()
+        return [
+            f"redis {key!r}" for key in redis.scan_iter() if self.has(key) or self.has(_value(redis, key))
+        ]
+
+    def in_frames(self) -> list[str]:
+        return [f"frame {frame!r}" for frame in self.frames if self.has(frame)]
+
+    def in_logs(self, records: Iterable[logging.LogRecord]) -> list[str]:
+        """Tracebacks included."""
+        formatter = TextFormatter()
+        lines = (formatter.format(record) + str(record.args) for record in records)
+        return [f"log {line}" for line in lines if self.has(line)]
+
+    def in_requests(self, upstream: Upstream) -> list[str]:
+        """Requests to models, but those to secondary models."""
+        asked = (one for one in (*upstream.requests, *upstream.asides) if not is_secondary(one))
+        return [f"request {one.body}" for one in asked if self.has(one.body)]
+
+    def in_answers(self, client: Any, paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if self.has(_body(client.get(path)))]
+
+    def in_admin(self, staff: Any) -> list[str]:
+        """Every list and every page of a row that this client may open."""
+        return self.in_answers(staff, ["/metrics", *_admin_pages()])
+
+
+def is_secondary(received: Received) -> bool:
+    return "temperature" in received.body
+
+
+def _rows(table: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(f'SELECT t::text FROM "{table}" AS t')
+        return [row for (row,) in cursor.fetchall()]
+
+
+def _value(redis: Any, key: bytes) -> str:
+    reads = {
+        b"string": redis.get,
+        b"hash": redis.hgetall,
+        b"list": lambda key: redis.lrange(key, 0, -1),
+        b"set": redis.smembers,
+        b"zset": lambda key: redis.zrange(key, 0, -1),
+        b"stream": redis.xrange,
+    }
+    kind = redis.type(key)
+    return repr(reads[kind](key)) if kind in reads else ""
+
+
+def _admin_pages() -> Iterator[str]:
+    for model in admin.site._registry:
+        place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        yield reverse(f"{place}_changelist")
+        for pk in model._default_manager.values_list("pk", flat=True):
+            yield reverse(f"{place}_change", args=[pk])
+
+
+def _body(response: Any) -> str:
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    return str(content.decode("utf-8", "replace"))
