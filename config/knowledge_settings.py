@@ -12,6 +12,7 @@ __all__ = [
     "INGEST_CONCURRENCY",
     "MAX_FILES_PER_USER",
     "MAX_FILE_BYTES",
+    "QUERY_EXPANSION",
     "SAFE_SUMMARY_MODEL",
     "SAFE_SUMMARY_TIMEOUT_S",
 ]
@@ -40,3 +41,5 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
 # The name of the model that tells restricted runs what documents say; empty: the run's own.
 SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
 SAFE_SUMMARY_TIMEOUT_S = env.whole_number("SAFE_SUMMARY_TIMEOUT", 60, low=1, high=600)
+# Whether the run's model rewrites the queries of searches in projects and knowledge bases.
+QUERY_EXPANSION = env.switch("QUERY_EXPANSION")

@@ -38,6 +38,7 @@ from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.request_recorder import RequestRecorder
 from llm_worker.post_run.token_calibration import ReportedRequest, TokenCalibration
 from llm_worker.post_run.window_usage import WindowUsage
+from llm_worker.query_expansion import QueryExpansion
 from llm_worker.request.documents import Numbering
 from llm_worker.safe_summary import SafeSummaries
 from llm_worker.state import RunState
@@ -185,6 +186,7 @@ class Attempt:
             knowledge=RunKnowledge(
                 self.run, SafeSummaries(self.run, self._services.models, self._services.database)
             ),
+            rewrite_queries=QueryExpansion(self.run, self._services.models, self._services.database),
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:

@@ -24,6 +24,7 @@ class Purpose(models.TextChoices):
     SUMMARY = "summary"
     # Of documents that a run may not show to its model; its text is kept as lengths and hashes (decision 0117).
     SAFE_SUMMARY = "safe_summary"
+    EXPANSION = "expansion"  # of the queries of a search
 
 
 class SideRequestQuerySet(models.QuerySet["SideRequest"]):
@@ -98,7 +99,9 @@ class SideRequest(models.Model):
             # Of these purposes alone, each with its subject.
             models.CheckConstraint(
                 condition=Q(
-                    purpose__in=["title", "safe_summary"], run__isnull=False, compression__isnull=True
+                    purpose__in=["title", "safe_summary", "expansion"],
+                    run__isnull=False,
+                    compression__isnull=True,
                 )
                 | Q(purpose="summary", run__isnull=True, compression__isnull=False),
                 name="side_request_is_for_run_or_compression",

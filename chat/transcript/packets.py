@@ -96,7 +96,7 @@ class Blocks:
             yield self._place(p.ToolArgumentsDelta(self._running[tab], piece), tab)
 
     def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
-        """As text, if they were not shown as they were written, and then as they are.
+        """As text, if they were not shown as they were written, and then as they are; again if a call ran with others.
 
         ref: where they are found if they are too long for a packet.
         """

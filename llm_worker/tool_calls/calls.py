@@ -29,6 +29,7 @@ class CallResult:
     """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
 
     is_safe_summary: the response stands for documents, none of which may be shown.
+    arguments: those that really ran; None: those of the call.
     """
 
     status: ResultStatus
@@ -36,6 +37,7 @@ class CallResult:
     documents: tuple[Document, ...] = ()
     duration_ms: int | None = field(default=None, compare=False)
     is_safe_summary: bool = False
+    arguments: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

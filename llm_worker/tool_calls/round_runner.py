@@ -58,13 +58,20 @@ class RoundStore(Protocol):
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
 
 
+QueryRewriter = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
+
+
+async def no_rewrites(_: Sequence[str]) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class LoopDeps:
     """The collaborators of a loop and of the loops inside it.
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  sources, knowledge: what tools may search and read.
+    request and its usage.  sources, knowledge: what tools may search and read.  rewrite_queries: of their searches.
     """
 
     models: StreamingModels
@@ -77,6 +84,11 @@ class LoopDeps:
     on_usage: Callable[[Request, TokenUsage], None]
     sources: Sources = field(default_factory=NoSources)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
+    rewrite_queries: QueryRewriter = no_rewrites
+
+
+def _as_it_ran(call: PlannedCall, result: CallResult) -> PlannedCall:
+    return call if result.arguments is None else replace(call, arguments=result.arguments)
 
 
 class RoundStart(NamedTuple):
@@ -117,7 +129,7 @@ class RoundRunner:
         results = await execute(calls, self, self.deps.tool_limit_s)
         self.emitter.show(self.emitter.blocks.close())
         done = (
-            Call(call.id, call.name, call.arguments, result.response)
+            Call(call.id, call.name, _as_it_ran(call, result).arguments, result.response)
             for call, result in zip(calls, results, strict=True)
         )
         return Round(tuple(done), start.before.text, start.before.reasoning)
@@ -151,8 +163,11 @@ class RoundRunner:
             shown = resumed
         else:
             await self._store_result(self.rows[tab], result)
+            ran = self._shown(tab, _as_it_ran(self._calls[tab], result))
+            if result.arguments is not None:
+                self.emitter.show(self.emitter.blocks.tool_arguments(tab, ran.arguments, ran.id))
             shown = replace(
-                self._shown(tab, self._calls[tab]),
+                ran,
                 response=result.response,
                 documents=result.documents,
                 status=result.status,
@@ -180,6 +195,9 @@ class _CallContext:
         self.now = runner.deps.now
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge
+
+    async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
+        return await self._runner.deps.rewrite_queries(queries)
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
         runner, tab = self._runner, self._tab

@@ -1,7 +1,7 @@
 """Stores rounds of tool calls, fenced by the attempt: each round before it runs, each call as it ends."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -103,6 +103,7 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
         if not _is_ours(run):
             return False
         ToolCall.objects.filter(pk=row).update(
+            **(_arguments_that_ran(row, result.arguments) if result.arguments is not None else {}),
             status=result.status,
             response=result.response,
             documents=[document_record(document) for document in result.documents],
@@ -112,6 +113,12 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
         )
     reach("after_call_ended")
     return True
+
+
+def _arguments_that_ran(row: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns to change."""
+    name = ToolCall.objects.values_list("name", flat=True).filter(pk=row).first() or ""
+    return {"arguments": dict(arguments), "token_count": count_tokens(call_text(name, arguments))}
 
 
 def _is_ours(run: Run) -> bool:

@@ -91,14 +91,16 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
 
 def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
     if outcome.is_safe_summary:
-        return CallResult("completed", clean(outcome.response), is_safe_summary=True)
+        return CallResult(
+            "completed", clean(outcome.response), is_safe_summary=True, arguments=outcome.arguments
+        )
     documents = tuple(host.number([_clean_document(document) for document in outcome.documents]))
     response = clean(outcome.response) or (
         render_found(documents, outcome.note)
         if documents or outcome.note
         else f"{tool.name} returned nothing."
     )
-    return CallResult("completed", response, documents)
+    return CallResult("completed", response, documents, arguments=outcome.arguments)
 
 
 def _timed_out(tool: Tool, limit_s: float) -> CallResult:

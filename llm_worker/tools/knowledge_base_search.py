@@ -4,13 +4,14 @@ Offered by what a run has: knowledge bases that its user may search (llm_worker/
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.conf import settings
 
 from llm_worker.prompts import prompt
 from llm_worker.restricted.artifact import Failure, refusal
-from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
+from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Of all queries together: some 5,000 tokens.
@@ -60,11 +61,14 @@ class KnowledgeBaseSearch(Tool):
         return len(executed(arguments))
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
-        queries, base = executed(arguments), arguments.get("knowledge_base", "")
+        queries, ran = await expanded(arguments, work)
+        base = arguments.get("knowledge_base", "")
         if not queries:
             raise ToolFailed(f"{self.name} needs a `query`.")
         result = await _search(queries, base, work)
-        return result if result.is_safe_summary else await _without_records(result, work)
+        if not result.is_safe_summary:
+            result = await _without_records(result, work)
+        return replace(result, arguments=ran)
 
 
 class RestrictedSearch(KnowledgeBaseSearch):

@@ -1,10 +1,11 @@
-"""The queries of search tools: those of merged calls, and the results of several as one list. Pure."""
+"""The queries of search tools: those of merged calls, their rewrites, and the results of several as one list. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, Final
 
 from chat.transcript.entries import Document
+from llm_worker.tools.tool import ToolContext
 
 # Of merged calls, the first queries are executed; the stored arguments show which.
 MAX_QUERIES: Final = 10
@@ -31,6 +32,19 @@ def merged(arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def executed(arguments: Mapping[str, Any]) -> list[str]:
     """The queries of a call that are run."""
     return _distinct(_queries(arguments))[:MAX_QUERIES]
+
+
+async def expanded(
+    arguments: Mapping[str, Any], work: ToolContext
+) -> tuple[list[str], Mapping[str, Any] | None]:
+    """The queries of a call with their rewrites, and the arguments that say so; None: there are no rewrites."""
+    queries = executed(arguments)
+    rewrites = await work.rewrite_queries(queries) if queries else ()
+    every = _distinct([*queries, *rewrites])[:MAX_QUERIES]
+    if every == queries:
+        return queries, None
+    rest = {name: value for name, value in arguments.items() if name not in ("query", "queries")}
+    return every, {"queries": every, **rest}
 
 
 def best_first(found: Sequence[Sequence[Document]]) -> Iterator[Document]:

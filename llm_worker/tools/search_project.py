@@ -6,7 +6,7 @@ Offered by what a run has: its project does not fit into the requests of its mod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
+from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Of all queries together: some 5,000 tokens.
@@ -34,7 +34,7 @@ class SearchProject(Tool):
         return len(executed(arguments))
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
-        queries = executed(arguments)
+        queries, ran = await expanded(arguments, work)
         if not queries:
             raise ToolFailed("search_project needs a `query`.")
         # Asked before: what is indexed meanwhile may not have been found.
@@ -42,4 +42,4 @@ class SearchProject(Tool):
         found = [await work.sources.search_project(query) for query in queries]
         documents = tuple(best_first(found))[:MAX_DOCUMENTS]
         nothing = "" if documents or note else "Nothing in the project's files matches."
-        return ToolResult(nothing, documents, note)
+        return ToolResult(nothing, documents, note, arguments=ran)

@@ -22,12 +22,14 @@ class ToolResult:
     note: a sentence to the model beside the documents, such as that a later search finds more.
     documents: those found, best first; they are numbered by the caller, not by the tool.
     is_safe_summary: the response stands for documents, none of which may be shown.
+    arguments: those that really ran, which are stored and shown from then on; None: those of the call.
     """
 
     response: str = ""
     documents: tuple[Document, ...] = ()
     note: str = ""
     is_safe_summary: bool = False
+    arguments: Mapping[str, Any] | None = None
 
 
 class Sources(Protocol):
@@ -108,6 +110,10 @@ class ToolContext(Protocol):
     now: datetime  # UTC
     sources: Sources
     knowledge: Knowledge
+
+    async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
+        """Other queries that find the same; empty if there are none, or the setting is off. Never fails."""
+        ...
 
     async def research(self, instructions: str, question: str, tools: Sequence["Tool"], cycles: int) -> str:
         """Let the run's model work on a question in an inner loop; returns its report.

@@ -112,7 +112,7 @@ def _letter(message: Frame) -> str:
         sent = re.match(r"sent-(\d+)", documents(message)[0]["title"])
         return f"F{sent[1]}" if sent else "P"
     starts = {
-        NOTICE: "N", "<additional_context": "D", INSTRUCTIONS: "CA", AGENT_PROMPT: "CA",
+        NOTICE: "N", "<additional_context": "D", "# Knowledge bases": "D", INSTRUCTIONS: "CA", AGENT_PROMPT: "CA",
         "This summarises the beginning of our conversation": "SUM",
     }  # fmt: skip
     return next((letter for start, letter in starts.items() if text.startswith(start)), "R")

@@ -47,7 +47,7 @@ _USED: Final = Statement(
         WHERE (ended_at >= %(since)s OR (status IN ({literals(LIVE)}) AND continuations > 0 AND queued_at >= %(since)s))
             AND NOT is_imported
         UNION ALL
-        SELECT sent_at, model, CASE purpose WHEN 'title' THEN 'titles' WHEN 'summary' THEN 'summaries' ELSE 'safe_summaries' END, error_code <> '', FALSE,
+        SELECT sent_at, model, CASE purpose WHEN 'title' THEN 'titles' WHEN 'summary' THEN 'summaries' WHEN 'expansion' THEN 'expansions' ELSE 'safe_summaries' END, error_code <> '', FALSE,
             prompt_tokens, cached_tokens, completion_tokens, cost, NULL
         FROM chat_siderequest WHERE sent_at >= %(since)s
     )

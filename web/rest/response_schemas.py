@@ -212,7 +212,9 @@ class UsageAnswer(ResponseSchema):
 class UsedAnswer(ResponseSchema):
     day = serializers.DateField()
     model = serializers.CharField()
-    purpose = serializers.ChoiceField(choices=["answers", "safe_summaries", "summaries", "titles"])
+    purpose = serializers.ChoiceField(
+        choices=["answers", "expansions", "safe_summaries", "summaries", "titles"]
+    )
     runs = serializers.IntegerField(help_text="Answers; 0 of other purposes.")
     requests = serializers.IntegerField(help_text="To the model.")
     prompt_tokens = serializers.IntegerField()

@@ -29,6 +29,7 @@ PURPOSES: Final = {
     Purpose.TITLE: "titles",
     Purpose.SUMMARY: "summaries",
     Purpose.SAFE_SUMMARY: "safe_summaries",
+    Purpose.EXPANSION: "expansions",
 }
 
 

@@ -29,6 +29,7 @@ class Work:
     found: dict[str, list[Document]] = field(default_factory=dict)
     read: list[tuple[str, int, int]] = field(default_factory=list)
     indexing: bool = False
+    rewrites: Sequence[str] = ()
 
     @property
     def sources(self) -> "Work":
@@ -36,6 +37,9 @@ class Work:
 
     async def search_project(self, query: str) -> Sequence[Document]:
         return self.found.get(query, [])
+
+    async def rewrite_queries(self, _: Sequence[str]) -> Sequence[str]:
+        return self.rewrites
 
     async def is_indexing(self) -> bool:
         return self.indexing
@@ -60,6 +64,17 @@ async def test_each_passage_of_several_searches_is_returned_once_best_first() ->
     outcome = await SEARCH_PROJECT.run({"queries": ["tides", "moon", "Tides"]}, work)  # type: ignore[arg-type]
     assert outcome.documents == (a, b, c)
     assert SEARCH_PROJECT.count_searches({"queries": ["tides", "moon", "Tides"]}) == 2
+
+
+async def test_the_rewrites_of_a_query_run_too_and_the_arguments_say_so() -> None:
+    a, b = passage("a", 0), passage("b", 0)
+    work = Work({"tides": [a], "ebb": [b]}, rewrites=["ebb", "Tides"])
+    outcome = await SEARCH_PROJECT.run({"query": "tides"}, work)  # type: ignore[arg-type]
+    assert outcome.documents == (a, b)
+    assert outcome.arguments == {"queries": ["tides", "ebb"]}
+    work.rewrites = ["TIDES"]
+    same = await SEARCH_PROJECT.run({"query": "tides"}, work)  # type: ignore[arg-type]
+    assert (same.documents, same.arguments) == ((a,), None)
 
 
 def test_searches_of_one_step_become_one() -> None:

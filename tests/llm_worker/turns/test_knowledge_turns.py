@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from chat.infrastructure.threads import with_connection
-from chat.models import ModelConfig, Run, SystemPrompt, ToolCall
+from chat.log.stream import read_now, run_log
+from chat.models import ModelConfig, Run, SideRequest, SystemPrompt, ToolCall
 from chat.prompts import dynamic_context
+from chat.protocol.wire import ToolArguments, decode_log_entry
+from chat.transcript.tokens import count_tokens
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, Project
 from llm_worker.prompts import prompt
+from llm_worker.request.message import call_text
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
+from llm_worker.runtime import Runtime
 from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed
@@ -95,6 +100,11 @@ def call(**arguments: Any) -> dict[str, Any]:
 
 def responses(request: Any) -> list[str]:
     return [message["content"] for message in request.messages if message["role"] == "tool"]
+
+
+def called_with(request: Any) -> list[dict[str, Any]]:
+    calls = [one for message in request.messages for one in message.get("tool_calls") or ()]
+    return [json.loads(one["function"]["arguments"]) for one in calls]
 
 
 def titles(response: str) -> list[str]:
@@ -332,6 +342,94 @@ class TestSearching:
         assert "It can search the knowledge bases of this chat as well." in seen(outer)[0]
         assert tools_of(inner) == ["current_time", TOOL]
         assert titles(responses(reporting)[0]) == ["levels.txt"]
+
+
+class TestQueryExpansion:
+    @pytest.fixture(autouse=True)
+    def switched_on(self, settings: Any) -> None:
+        settings.QUERY_EXPANSION = True
+
+    def rewrites(self, upstream: Any) -> list[str]:
+        """What the model was asked to rewrite."""
+        texts = [one.messages[-1]["content"] for one in upstream.asides]
+        return [text for text in texts if text.startswith('{"queries"')]
+
+    def test_all_queries_that_ran_are_what_is_stored_shown_and_replayed(
+        self, client: Any, talk: Any, upstream: Any, tides: KnowledgeBase
+    ) -> None:
+        session = open_with(client, tides)
+        upstream.reply({"text": '```json\n{"queries": ["new moon", "ebb"]}\n```'}, stream=False)
+        upstream.reply(call(query="low water", knowledge_base="Tides"), times=1)
+        run = talk(session, "One")
+        assert self.rewrites(upstream) == ['{"queries": ["low water"]}']
+        ran = {"queries": ["low water", "new moon", "ebb"], "knowledge_base": "Tides"}
+        [row] = ToolCall.objects.filter(run=run)
+        assert row.arguments == ran
+        assert row.token_count == count_tokens(call_text(TOOL, ran))
+        assert set(titles(responses(upstream.requests[-1])[0])) == {"levels.txt", "moon.txt"}
+        assert called_with(upstream.requests[-1]) == [ran]
+        entries = [decode_log_entry(line).obj for _, line in read_now(run_log(session, run.pk)).lines]
+        assert [one.arguments for one in entries if isinstance(one, ToolArguments)][-1] == ran
+        shown = client.get(f"/api/sessions/{session}/messages/").json()[1]["tool_calls"]
+        assert [one["arguments"] for one in shown] == [ran]
+        talk(session, "Two")
+        assert called_with(upstream.requests[-1]) == [ran]
+        [request] = SideRequest.objects.filter(purpose="expansion")
+        assert (request.run_id, request.prompt_tokens is not None) == (run.pk, True)
+
+    @pytest.mark.parametrize("step", [{"text": "low tide"}, {"status": 400}, {"hang": True}], ids=str)
+    def test_whatever_fails_leaves_the_given_query(
+        self, client: Any, talk: Any, upstream: Any, settings: Any, tides: KnowledgeBase, step: Any
+    ) -> None:
+        settings.TOOL_TIMEOUT_S = 2
+        upstream.reply(step, stream=False)
+        upstream.reply(call(query="low water"), times=1)
+        run = talk(open_with(client, tides), "One")
+        assert self.rewrites(upstream)
+        [row] = ToolCall.objects.filter(run=run)
+        assert row.arguments == {"query": "low water"}
+        assert titles(row.response) == ["levels.txt"]
+
+    def test_searches_of_a_project_are_expanded_too(
+        self, client: Any, talk: Any, upstream: Any, alice: Any
+    ) -> None:
+        project = Project.objects.create(owner=alice, name="Sea")
+        add_indexed(project, "levels.txt", "Low water stands at two metres.", token_count=10**6)
+        upstream.reply({"text": '["low water"]'}, stream=False)
+        upstream.reply({"call": {"name": "search_project", "arguments": {"query": "ebb"}}}, times=1)
+        run = talk(open_with(client, project=str(project.pk)), "One")
+        [row] = ToolCall.objects.filter(run=run)
+        assert row.arguments == {"queries": ["ebb", "low water"]}
+        assert titles(row.response) == ["levels.txt"]
+
+
+class TestASecondAttempt:
+    def test_it_is_told_the_same_and_does_not_search_again(
+        self, client: Any, alice: Any, upstream: Any, settings: Any, runtime: Any, tides: KnowledgeBase
+    ) -> None:
+        settings.QUERY_EXPANSION = True
+        upstream.reply({"text": '["new moon"]'}, stream=False)
+        upstream.reply(call(query="low water"), times=1)
+        upstream.reply({"text": "Two "}, {"wait": "never"}, times=1, after_tools=1)
+        upstream.reply({"text": "Two metres."}, after_tools=1)
+        started = factories.send_turn(client, open_with(client, tides), "One").json()
+        run = Run.objects.get(pk=started["runs"][0]["id"])
+        with ThreadPoolExecutor(1) as thread:
+            delivered = thread.submit(runtime.run, str(run.pk))
+            upstream.wait_for_requests(2)
+            KnowledgeBase.objects.filter(pk=tides.pk).update(name="Renamed", summary="Changed.")
+            runtime.drain(0)
+            delivered.result(60)
+        second = Runtime()
+        second.start()
+        second.run(str(run.pk))
+        second.stop()
+        ended(run, "completed", text="Two metres.")
+        _, before, after = upstream.requests
+        assert after.messages == before.messages
+        assert after.body.get("tools") == before.body.get("tools")
+        assert ToolCall.objects.filter(run=run).count() == 1
+        assert len(upstream.asides) == 1
 
 
 class TestRestrictedRuns:
