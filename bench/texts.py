@@ -5,6 +5,7 @@ Which texts these are depends on the machine; on one machine they are the same e
 
 import ast
 import gzip
+import json
 import os
 import random
 import re
@@ -40,6 +41,14 @@ def read_chunks(folders: Sequence[Path], count: int) -> list[str]:
         chunk.text.replace("\0", " ") for text in texts for chunk in split_chunks(text[:MOST_CHARACTERS])
     )
     return list(islice(dict.fromkeys(one for one in chunks if len(one) >= LEAST_CHARACTERS), count))
+
+
+def kept_chunks(folders: Sequence[Path], count: int, path: Path) -> list[str]:
+    """The same, kept in `path`."""
+    if not path.exists():
+        path.write_text(json.dumps(read_chunks(folders, count)))
+    kept: list[str] = json.loads(path.read_text())
+    return kept[:count]
 
 
 def embed(name: str, texts: Sequence[str], path: Path) -> Any:

