@@ -10,8 +10,12 @@ __all__ = [
     "EMBEDDINGS_BASE_URL",
     "EMBEDDINGS_MODEL",
     "INGEST_CONCURRENCY",
+    "MAX_CHUNKS_PER_USER",
+    "MAX_DOCUMENTS_PER_BASE",
     "MAX_FILES_PER_USER",
     "MAX_FILE_BYTES",
+    "MAX_KNOWLEDGE_BASES_PER_USER",
+    "OPEN_URL_HOSTS",
     "QUERY_EXPANSION",
     "SAFE_SUMMARY_MODEL",
     "SAFE_SUMMARY_TIMEOUT_S",
@@ -19,6 +23,13 @@ __all__ = [
 
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
 MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
+# Quotas (chat/runs/quotas.py); 0: no limit.
+MAX_KNOWLEDGE_BASES_PER_USER = env.whole_number("MAX_KNOWLEDGE_BASES_PER_USER", 200)
+MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
+MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
+# host or host:port, which the guarded client connects to although they are not public: for tests, and servers of one's own
+# (knowledge/guarded_client.py).
+OPEN_URL_HOSTS = frozenset(env.text("OPEN_URL_HOSTS").lower().split())
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
 # Of knowledge/embedders/packaged.py, which is not loaded here.

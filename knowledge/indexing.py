@@ -21,9 +21,12 @@ from knowledge.vector_extension import has_vector_extension
 
 
 def searchable(files: QuerySet[File]) -> QuerySet[File]:
-    """Those of `files` whose text is found, as far as it has chunks: also while it is being read again."""
-    of_people = Q(project__isnull=False) | Q(knowledge_base__isnull=False)
-    return files.filter(of_people).exclude(kind=FileKind.IMAGE).exclude(status=FileStatus.FAILED)
+    """Those of `files` whose text is found, as far as it has chunks: also while it is being read again.
+
+    A document whose new version failed is found with the one before.
+    """
+    is_of_people = Q(project__isnull=False) & ~Q(status=FileStatus.FAILED) | Q(knowledge_base__isnull=False)
+    return files.filter(is_of_people).exclude(kind=FileKind.IMAGE)
 
 
 def store_chunks(file: File, text: str) -> Iterator[bool]:
@@ -104,7 +107,12 @@ def is_indexing(files: QuerySet[File]) -> bool:
     """Whether a search of these finds more later: texts are being extracted, or have chunks without a vector."""
     if files.filter(status=FileStatus.PROCESSING).exists():
         return True
-    return _without_vector(Chunk.objects.found_in(searchable(files))).exists()
+    return chunks_without_vector(files).exists()
+
+
+def chunks_without_vector(files: QuerySet[File]) -> ChunkQuerySet:
+    """Those of `files` that searches find by words alone until they have a vector."""
+    return _without_vector(Chunk.objects.found_in(searchable(files)))
 
 
 def _without_vector(chunks: ChunkQuerySet) -> ChunkQuerySet:

@@ -56,11 +56,27 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "agent_not_found": (404, "There is no such agent."),
     "project_not_found": (404, "There is no such project."),
     "knowledge_base_not_found": (404, "There is no such knowledge base."),
+    "document_not_found": (404, "There is no such document."),
+    "member_not_found": (404, "There is no such member."),
+    "user_not_found": (404, "There is no such user."),
+    # Members of knowledge bases
+    "not_allowed": (403, "Your role in this knowledge base does not allow this."),
+    "already_member": (409, "This user is a member already."),
+    "last_owner": (409, "A knowledge base has an owner. Make another member one first."),
     # Quotas; the body has `max`
     "too_many_sessions": (409, "You have as many chats as you may have. Delete one first."),
     "too_many_projects": (409, "You have as many projects as you may have. Delete one first."),
     "too_many_agents": (409, "You have as many agents as you may have. Delete one first."),
     "too_many_tokens": (409, "You have as many tokens as you may have. Delete one first."),
+    "too_many_knowledge_bases": (
+        409,
+        "You have as many knowledge bases as you may have. Delete one first.",
+    ),
+    "too_many_documents": (409, "The knowledge base has as many documents as it may have. Delete one first."),
+    "too_many_chunks": (
+        409,
+        "There is no room for more texts that are searched. Delete some documents first.",
+    ),
     "storage_full": (409, "There is no room for more of your texts and files. Delete some chats first."),
     "too_many_sockets": (429, "You have too many connections open. Close one first."),
     "too_many_answers": (409, "This question has as many answers as it may have."),

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from knox.models import AuthToken
 from redis.exceptions import RedisError
 
@@ -20,7 +20,7 @@ from chat.infrastructure import socket_registry
 from chat.models import Agent, Session, StoredBytes
 from chat.protocol.errors import ApiError
 from chat.protocol.limit_use import LimitUse
-from knowledge.models import File, Project
+from knowledge.models import File, KnowledgeBase, Project
 
 logger = logging.getLogger(__name__)
 
@@ -66,9 +66,11 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
         (PROJECTS, "projects"),
         (FILES, "files"),
         (TOKENS, "tokens"),
+        (KNOWLEDGE_BASES, "knowledge_bases"),
     )
     for quota, unit in rows:
         yield LimitUse(unit, quota.use(user), quota.max or None, unit)
+    yield LimitUse("chunks", count_chunks(user.pk), settings.MAX_CHUNKS_PER_USER or None, "chunks")
     # The sum made last: clients ask often.
     stored = StoredBytes.objects.filter(user=user).values_list("total", flat=True).first()
     yield LimitUse("stored_bytes", stored or 0, settings.MAX_STORED_BYTES_PER_USER or None, "bytes")
@@ -88,11 +90,37 @@ TOKENS: Final = RowQuota(
     "too_many_tokens", "MAX_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
 )
 FILES: Final = RowQuota("too_many_files", "MAX_FILES_PER_USER", File.objects.visible_to)
+# What a base holds counts for its owner, whoever of its members adds it.
+KNOWLEDGE_BASES: Final = RowQuota(
+    "too_many_knowledge_bases",
+    "MAX_KNOWLEDGE_BASES_PER_USER",
+    lambda user: KnowledgeBase.objects.filter(owner=user, members__user=user),
+)
 
 
 def lock_user(user: User) -> None:
     """Until the end of the transaction, others who lock this user wait. Inserts of rows that refer to the user do not."""
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+
+
+def count_chunks(user_id: int) -> int:
+    """Those that searches find, of the user's files and of documents in the user's knowledge bases."""
+    found = File.objects.filter(owner=user_id).aggregate(chunks=Sum("chunk_count"))
+    return int(found["chunks"] or 0)
+
+
+def check_chunks(user_id: int) -> None:
+    """Raise ApiError if searches find as many chunks of this user as they may: how many a new text has is not known yet."""
+    most = settings.MAX_CHUNKS_PER_USER
+    if most and count_chunks(user_id) >= most:
+        raise ApiError("too_many_chunks", max=most)
+
+
+def check_documents(base: KnowledgeBase) -> None:
+    """Raise ApiError if a knowledge base has no room for one more document."""
+    most = settings.MAX_DOCUMENTS_PER_BASE
+    if most and base.documents.count() >= most:
+        raise ApiError("too_many_documents", max=most)
 
 
 def check_storage(user_id: int, summed: int, new_bytes: int = 1) -> None:

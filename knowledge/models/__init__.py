@@ -6,6 +6,7 @@ Models do not publish events, enqueue tasks or format responses.
 from knowledge.models.chunk import Chunk
 from knowledge.models.chunk_vector import ChunkVector, EmbeddingModel
 from knowledge.models.deleted_blob import DeletedBlob
+from knowledge.models.document import Document, DocumentVersion
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
 from knowledge.models.file import File
 from knowledge.models.knowledge_base import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
@@ -15,6 +16,8 @@ __all__ = [
     "Chunk",
     "ChunkVector",
     "DeletedBlob",
+    "Document",
+    "DocumentVersion",
     "EmbeddingModel",
     "Extraction",
     "File",

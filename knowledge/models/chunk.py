@@ -63,8 +63,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
             if kept is not None:
                 stale = stale.exclude(version=kept)
             batch = list(stale.values_list("pk", flat=True)[:BATCH])
-            # In the order in which vectors are recorded, or one would wait for the other.
-            list(vectors.filter(chunk__in=batch).order_by("id").select_for_update().values_list("pk"))
+            vectors.filter(chunk__in=batch).lock_in_order()
             self.filter(pk__in=batch).delete()
             if len(batch) < BATCH:
                 File.objects.filter(pk=pk).update(has_stale_chunks=False)

@@ -185,6 +185,10 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
         """Store a vector once. False: the chunk was deleted, or another worker has stored it."""
         return bool(self.filter(pk=pk, vector__isnull=True).update(vector=vector))
 
+    def lock_in_order(self) -> None:
+        """To the end of the transaction, in the order in which vectors are recorded, or one would wait for the other."""
+        list(self.order_by("id").select_for_update(of=("self",)).values_list("pk"))
+
     def give_up(self, pk: int, error: str) -> None:
         """The model refuses this text: it is found by its words alone."""
         self.filter(pk=pk, vector__isnull=True).update(error=error[:200])

@@ -124,6 +124,8 @@ class File(models.Model):
     announced_at = models.DateTimeField(null=True, blank=True)
     # The attempt whose chunks searches find; None: it has none yet.
     chunks_version = models.IntegerField(null=True, blank=True)
+    # How many those are.
+    chunk_count = models.IntegerField(default=0, db_default=0)
     # There may be chunks of other attempts, to be deleted once it has ended.
     has_stale_chunks = models.BooleanField(default=False, db_default=False)
 
@@ -191,9 +193,8 @@ class File(models.Model):
 
         What was extracted stays until its end replaces it, and searches find its chunks until then.
         """
-        ended = (
-            type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING).exclude(content="")
-        )
+        ended = type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING)
+        ended = ended.exclude(content="", url="")
         return bool(
             ended.update(
                 status=FileStatus.PROCESSING,
@@ -226,11 +227,12 @@ class File(models.Model):
 
     def serve_chunks(self) -> bool:
         """Let the chunks of this attempt be found, which was ready without them."""
-        return bool(self._as_ended().update(chunks_version=self.attempt))
+        return bool(self._as_ended().update(chunks_version=self.attempt, chunk_count=self._count_chunks()))
 
     def end_ready(self, found: Extraction, *, has_chunks: bool = False) -> bool:
         """has_chunks: of this attempt, all are stored, and are found from now on. Otherwise none is."""
         stored = found._asdict() | {"chunks_version": self.attempt if has_chunks else None}
+        stored["chunk_count"] = self._count_chunks() if has_chunks else 0
         if not found.content:
             del stored["content"], stored["size_bytes"]
         return self._end(status=FileStatus.READY, **stored)
@@ -248,6 +250,11 @@ class File(models.Model):
     def has_failures_left(self) -> bool:
         """Whether the death of its present worker leaves the file another attempt."""
         return self.failures + 1 < MAX_FAILURES
+
+    def _count_chunks(self) -> int:
+        """Of this attempt."""
+        stored: Any = self.chunks
+        return int(stored.filter(version=self.attempt).count())
 
     def _end(self, **fields: Any) -> bool:
         return bool(self._as_held().update(lease_until=None, ended_at=Now(), **fields))

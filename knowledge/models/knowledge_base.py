@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
-from django.db.models import Exists, Q
+from django.db.models import Exists, F, Q
 from django.utils import timezone
 
 from knowledge.models.referenced_row import ReferencedRow
@@ -48,7 +48,8 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         """A new base with its creator as its first member."""
         with transaction.atomic():
             base = self.create(owner=owner, **fields)
-            base.members.create(user=owner, role=MemberRole.OWNER)
+            member = base.members.create(user=owner, role=MemberRole.OWNER)
+        base.role, base.member = MemberRole.OWNER, member.pk
         return base
 
     # Queries
@@ -68,6 +69,14 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         barred = bound.exclude(role__in=sorted(READING))
         return self.readable_by(user).filter(~Exists(barred), pk__in=list(bases))
 
+    def with_role_of(self, user: User) -> Self:
+        """Those that the user is a member of, each with the user's `role`, and the id of that `member`."""
+        return self.filter(members__user=user).annotate(role=F("members__role"), member=F("members__pk"))
+
+    def deleted(self) -> Self:
+        """Those without members, which nobody reaches any more (chat/knowledge_bases/deletion.py)."""
+        return self.filter(members__isnull=True)
+
     def after(self, base: KnowledgeBase) -> Self:
         """Those behind `base` in the order of lists."""
         older = Q(updated_at__lt=base.updated_at)
@@ -79,6 +88,10 @@ class KnowledgeBase(ReferencedRow):
 
     routing_hint, routing_keywords: all that restricted members and their models see of what it holds beside its name.
     """
+
+    # Of the user who asks, from with_role_of.
+    role: MemberRole
+    member: UUID
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
@@ -126,6 +139,7 @@ class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
 
 
 class KnowledgeBaseMember(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, related_name="members", db_index=False
     )

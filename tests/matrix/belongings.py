@@ -31,7 +31,7 @@ from chat.models.side_request import Purpose
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import LENGTH, Finish
-from knowledge.models import File, Project
+from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
 
 # In every text of the owner: nobody else's response contains it.
@@ -68,10 +68,28 @@ def create_belongings(name: str) -> Belongings:
     )  # fmt: skip
     picture = factories.create_picture(owned.user, f"{MARK}.png")
     owned.ids |= {"project": str(project.pk), "file": str(file.pk), "picture": str(picture.pk)}
+    _add_knowledge_base(owned)
     _add_answered_session(owned, client)
     _add_live_session(owned, client)
     _add_cut_session(owned, client)
     return owned
+
+
+def _add_knowledge_base(owned: Belongings) -> None:
+    base = KnowledgeBase.objects.start(
+        owned.user,
+        name=f"{MARK} base",
+        summary=MARK,
+        topics=[MARK],
+        routing_hint=MARK,
+        routing_keywords=[MARK],
+    )
+    member = base.members.create(user=factories.create_user(f"{MARK} {owned.user}"), role="reader")
+    document = File.objects.create(
+        owner=owned.user, name=f"{MARK} document", status="ready", text=MARK, knowledge_base=base,
+        content=ContentFile(MARK.encode(), name="any"), size_bytes=len(MARK),
+    )  # fmt: skip
+    owned.ids |= {"knowledge_base": str(base.pk), "member": str(member.pk), "document": str(document.pk)}
 
 
 def create_models() -> None:

@@ -28,6 +28,7 @@ ACCESS: dict[Any, str] = {
 NAMED = {
     "session": "session", "message": "answer", "run": "run", "turn": "turn", "agent": "agent", "token": "token",
     "share": "share", "link": "link", "project": "project", "file": "file",
+    "knowledge_base": "knowledge_base", "member": "member", "document": "document",
 }  # fmt: skip
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
@@ -40,7 +41,7 @@ NAMED_BY = {
 # Members of bodies and of queries that name rows -> which of the user's.
 REFERENCES = {
     "agent": "agent", "project": "project", "parent": "answer", "files": "file", "file": "file", "leaf": "answer",
-    "before": "answer", "run": "run", "knowledge_bases": "session",
+    "before": "answer", "run": "run", "knowledge_bases": "knowledge_base",
 }  # fmt: skip
 # Bodies of which the description does not say enough: more members than the required ones, or an unnamed object.
 BODIES: dict[str, dict[str, Any]] = {
@@ -48,6 +49,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "sessions_update": {"title": "New"},
     "auth_token": {"username": "nobody", "password": "wrong"},
     "files_create": {"file": b"Two tides a day."},
+    "members_create": {"user": "mallory", "role": "reader"},
 }
 
 

@@ -8,7 +8,9 @@ from web.rest.compression import CompressionView
 from web.rest.feedback import FeedbackView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
+from web.rest.knowledge_bases import KnowledgeBaseSearchView, KnowledgeBasesView, KnowledgeBaseView
 from web.rest.limits import LimitsView
+from web.rest.members import MembersView, MemberView
 from web.rest.messages import MessagesView, SelectionView, TreeView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
@@ -42,6 +44,11 @@ urlpatterns = [
     path("projects/<id:project>/", ProjectView.as_view()),
     path("projects/<id:project>/files/", ProjectFilesView.as_view()),
     path("projects/<id:project>/files/<id:file>/", ProjectFileView.as_view()),
+    path("knowledge-bases/", KnowledgeBasesView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/", KnowledgeBaseView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/search/", KnowledgeBaseSearchView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/members/", MembersView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/members/<id:member>/", MemberView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/import/", ImportView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),

@@ -34,6 +34,7 @@ class FoundChunk(NamedTuple):
     """start: in the file's text, in characters.  by_words, by_vector: its rank there from 1, None if it has none.
 
     By words, chunks with the same score share a rank.
+    score: of the fused ranking, the higher the better; it means nothing beside those of another search.
     """
 
     id: int
@@ -45,6 +46,7 @@ class FoundChunk(NamedTuple):
     by_vector: int | None
     url: str = ""
     knowledge_base: UUID | None = None
+    score: float = 0.0
 
 
 class QueryVector(NamedTuple):
@@ -131,7 +133,7 @@ _FUSED: Final = """, fused AS (
         FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector,
-        file.url, file.knowledge_base_id
+        file.url, file.knowledge_base_id, fused.score::float8
     FROM fused JOIN knowledge_chunk AS chunk ON chunk.id = fused.id JOIN knowledge_file AS file ON file.id = chunk.file_id
     ORDER BY fused.score DESC, fused.by_words NULLS LAST, fused.id"""
 

@@ -28,7 +28,7 @@ FRAMES = {
     "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "run_continued", "overall_stop",
     "compression", "session", "resync", "queued", "heartbeat", "packet", "reset", "snapshot",
     "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "project_changed", "project_deleted",
-    "file",
+    "file", "knowledge_base_changed", "knowledge_base_deleted",
 }  # fmt: skip
 
 

@@ -1,0 +1,110 @@
+"""Members of a knowledge base: who is one, in which role, and who changed that.
+
+Changes of one base wait for each other, so that two owners who leave side by side do not leave it without one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from chat.events import knowledge_bases as events
+from chat.infrastructure.after_commit import call_after_commit
+from chat.protocol.errors import ApiError
+from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
+
+
+def add_member(base: KnowledgeBase, actor: User, user_name: str, role: MemberRole) -> KnowledgeBaseMember:
+    """Raises ApiError: `user_not_found`, `already_member`, or that `actor` owns the base no more."""
+    with _as_owner(base, actor):
+        user = User.objects.filter(username=user_name, is_active=True).first()
+        if user is None:
+            raise ApiError("user_not_found", field="user")
+        if base.members.filter(user=user).exists():
+            raise ApiError("already_member", field="user")
+        member = base.members.create(user=user, role=role)
+        _record(base, actor, user, after=role)
+    return member
+
+
+def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) -> KnowledgeBaseMember:
+    """Raises ApiError: `member_not_found`, `last_owner`, or that `actor` owns the base no more."""
+    with _as_owner(base, actor):
+        member = _get(base, pk)
+        before = member.role
+        if before != role:
+            if before == MemberRole.OWNER:
+                _leave_an_owner(base, member)
+            member.role = role
+            member.save(update_fields=["role"])
+            _record(base, actor, member.user, before=before, after=role)
+    return member
+
+
+def remove_member(base: KnowledgeBase, actor: User, pk: UUID) -> None:
+    """Owners remove anybody, everybody else themselves. Raises ApiError: `member_not_found`, `last_owner`, `not_allowed`."""
+    with _held(base):
+        if not base.members.filter(pk=pk, user=actor).exists():
+            check_owner(base, actor)
+        member = _get(base, pk)
+        if member.role == MemberRole.OWNER:
+            _leave_an_owner(base, member)
+        member.delete()
+        _record(base, actor, member.user, before=member.role)
+        call_after_commit(events.publish_deleted, base.pk, [member.user_id])
+
+
+def check_owner(base: KnowledgeBase, actor: User) -> None:
+    """Raises ApiError unless `actor` is an owner of the base now."""
+    role = KnowledgeBaseMember.objects.roles_of(actor, [base.pk]).get(base.pk)
+    if role is None:
+        raise ApiError("knowledge_base_not_found")
+    if role != MemberRole.OWNER:
+        raise ApiError("not_allowed")
+
+
+@contextmanager
+def _as_owner(base: KnowledgeBase, actor: User) -> Iterator[None]:
+    with _held(base):
+        check_owner(base, actor)
+        yield
+
+
+@contextmanager
+def _held(base: KnowledgeBase) -> Iterator[None]:
+    """A transaction in which nobody else changes members. All members are told afterwards."""
+    with transaction.atomic():
+        if not base.change():
+            raise ApiError("knowledge_base_not_found")
+        yield
+        call_after_commit(events.publish_changed, base.pk)
+
+
+def _get(base: KnowledgeBase, pk: UUID) -> KnowledgeBaseMember:
+    member = base.members.filter(pk=pk).select_related("user").first()
+    if member is None:
+        raise ApiError("member_not_found")
+    return member
+
+
+def _leave_an_owner(base: KnowledgeBase, member: KnowledgeBaseMember) -> None:
+    """Raise ApiError if this is the last one. What is stored counts for the next owner, if it counted for this one."""
+    others = base.members.filter(role=MemberRole.OWNER).exclude(pk=member.pk)
+    heir = others.values_list("user", flat=True).first()
+    if heir is None:
+        raise ApiError("last_owner")
+    KnowledgeBase.objects.filter(pk=base.pk, owner=member.user_id).update(owner=heir)
+    Document.objects.filter(knowledge_base=base, owner=member.user_id).update(owner=heir)
+
+
+def _record(base: KnowledgeBase, actor: User, user: User, before: str = "", after: str = "") -> None:
+    MembershipChange.objects.create(
+        knowledge_base=base.pk,
+        name=base.name,
+        actor=actor.get_username(),
+        user=user.get_username(),
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,77 @@
+"""Serializers that describe knowledge bases, their members and documents in the OpenAPI document."""
+
+from rest_framework import serializers
+
+from knowledge.models import FileKind, FileStatus, MemberRole
+from web.rest.file_schemas import FileErrorAnswer
+from web.rest.response_schemas import ResponseSchema
+
+MEMBER_ROLES = MemberRole.values
+_WITHHELD = "Empty or null for a restricted member."
+
+
+class DocumentCountsAnswer(ResponseSchema):
+    processing = serializers.IntegerField()
+    ready = serializers.IntegerField()
+    failed = serializers.IntegerField()
+
+
+class IndexingAnswer(ResponseSchema):
+    chunks = serializers.IntegerField(help_text="Those that searches find.")
+    waiting = serializers.IntegerField(
+        help_text="Those of them that are found by words alone until they have a vector."
+    )
+
+
+class KnowledgeBaseAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    summary = serializers.CharField(help_text=_WITHHELD)
+    topics = serializers.ListField(child=serializers.CharField(), help_text=_WITHHELD)
+    routing_hint = serializers.CharField()
+    routing_keywords = serializers.ListField(child=serializers.CharField())
+    role = serializers.ChoiceField(choices=MEMBER_ROLES, help_text="Of the user who asks.")
+    member = serializers.UUIDField(help_text="The id of the user's own membership, by which the user leaves.")
+    owner = serializers.CharField(help_text="The user for whom the documents count.")
+    documents = DocumentCountsAnswer(allow_null=True, help_text=_WITHHELD)
+    indexing = IndexingAnswer(allow_null=True, help_text=_WITHHELD)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class MemberAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    user = serializers.CharField(help_text="The name.")
+    role = serializers.ChoiceField(choices=MEMBER_ROLES)
+
+
+class DocumentAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    title = serializers.CharField()
+    url = serializers.CharField(allow_null=True, help_text="Where it was read; null if it was given.")
+    status = serializers.ChoiceField(
+        choices=FileStatus.values,
+        help_text="`ready`: its text and its vectors are found. Until then a search finds the version that was ready before.",
+    )
+    error = FileErrorAnswer(allow_null=True, help_text="Why it failed.")
+    kind = serializers.ChoiceField(choices=FileKind.values)
+    content_type = serializers.CharField()
+    size = serializers.IntegerField(help_text="Bytes of the content.")
+    token_count = serializers.IntegerField(help_text="Of the extracted text.")
+    created_at = serializers.DateTimeField()
+
+
+class DocumentPage(ResponseSchema):
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = DocumentAnswer(many=True)
+
+
+class FoundAnswer(ResponseSchema):
+    document_id = serializers.UUIDField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    start = serializers.IntegerField(help_text="In the document's text, in characters.")
+    score = serializers.FloatField(help_text="Of this search alone, the higher the better.")
+    lexical_rank = serializers.IntegerField(required=False, help_text="By words, from 1.")
+    vector_rank = serializers.IntegerField(required=False, help_text="By meaning, from 1.")

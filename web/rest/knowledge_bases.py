@@ -1,0 +1,185 @@
+"""Views of knowledge bases, and the search in one. What is allowed follows from the role of the member who asks."""
+
+from typing import Any, Final
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.events import knowledge_bases as events
+from chat.knowledge_bases.deletion import delete_base
+from chat.presenters.knowledge_bases import present_bases, present_found
+from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from chat.turns.request import has_visible_text
+from knowledge.models import Document, KnowledgeBase, MemberRole
+from knowledge.models.knowledge_base import (
+    EDITING,
+    MAX_HINT_CHARACTERS,
+    MAX_KEYWORD_CHARACTERS,
+    MAX_KEYWORDS,
+    MAX_TOPIC_CHARACTERS,
+    MAX_TOPICS,
+    READING,
+)
+from knowledge.routing_hints import REFUSED_PATTERN, is_routing_hint
+from knowledge.search import search_files
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
+from web.rest.knowledge_base_schemas import FoundAnswer, KnowledgeBaseAnswer
+from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
+from web.rest.openapi import TEXT, documented, query, whole_number
+from web.rest.pagination import page_size
+
+MAX_SUMMARY_CHARACTERS: Final = 10_000
+MAX_QUERY_CHARACTERS: Final = 2_000
+MAX_FOUND: Final = 50
+DEFAULT_FOUND: Final = 10
+
+
+class RoutingTextField(StrictCharField):
+    """A text for restricted members, without numbers, quotations and headings (knowledge/routing_hints.py)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not is_routing_hint(text) or not (self.allow_blank or has_visible_text(text)):
+            self.fail("invalid_value")
+        return text
+
+    def json_schema(self) -> dict[str, Any]:
+        described = super().json_schema()
+        return {**described, "not": {"anyOf": [described["not"], {"pattern": REFUSED_PATTERN}]}}
+
+
+class KnowledgeBaseBody(StrictSerializer):
+    """Omitted fields get their default when a base is created or replaced, and stay when it is updated."""
+
+    name = VisibleCharField(max_length=200)
+    summary = StrictCharField(max_length=MAX_SUMMARY_CHARACTERS, default="")
+    topics = serializers.ListField(
+        child=VisibleCharField(max_length=MAX_TOPIC_CHARACTERS), default=list, max_length=MAX_TOPICS
+    )
+    routing_hint = RoutingTextField(
+        max_length=MAX_HINT_CHARACTERS,
+        default="",
+        help_text="All that restricted members and their models learn of the content, with the keywords. Without numbers, "
+        "quotation marks and headings.",
+    )
+    routing_keywords = serializers.ListField(
+        child=RoutingTextField(max_length=MAX_KEYWORD_CHARACTERS, allow_blank=False),
+        default=list,
+        max_length=MAX_KEYWORDS,
+    )
+
+
+class KnowledgeBasesView(StrictAPIView):
+    @documented(
+        "knowledge_bases_list",
+        answer=KnowledgeBaseAnswer(many=True),
+        parameters=newest_rows_parameters("knowledge bases"),
+    )
+    def get(self, request: Request) -> Response:
+        """List the knowledge bases that the user is a member of, the latest updated first, at most 200."""
+        own = KnowledgeBase.objects.with_role_of(current_user(request)).select_related("owner")
+        return Response(present_bases(read_newest_rows(request, own, "knowledge_base")))
+
+    @documented("knowledge_bases_create", body=KnowledgeBaseBody, answer=KnowledgeBaseAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Create a knowledge base, of which the user is the owner."""
+        owner, fields = current_user(request), _validated(self.body(KnowledgeBaseBody))
+        with quotas.KNOWLEDGE_BASES.room_for_one(owner):
+            base = KnowledgeBase.objects.start(owner, **fields)
+        events.publish_changed(base.pk)
+        return Response(_present(base), status.HTTP_201_CREATED)
+
+
+class KnowledgeBaseView(StrictAPIView):
+    @documented("knowledge_bases_read", answer=KnowledgeBaseAnswer)
+    def get(self, request: Request, knowledge_base: str) -> Response:
+        """Read a knowledge base; a restricted member reads its name and its hints."""
+        return Response(_present(get_base(request, knowledge_base)))
+
+    @documented("knowledge_bases_replace", body=KnowledgeBaseBody, answer=KnowledgeBaseAnswer)
+    def put(self, request: Request, knowledge_base: str) -> Response:
+        """Replace a knowledge base; omitted fields get their default. Owners alone."""
+        base = get_owned_base(request, knowledge_base)
+        return self._change(base, self.body(KnowledgeBaseBody))
+
+    @documented("knowledge_bases_update", body=KnowledgeBaseBody(partial=True), answer=KnowledgeBaseAnswer)
+    def patch(self, request: Request, knowledge_base: str) -> Response:
+        """Update a knowledge base; omitted fields stay as they are. Owners alone."""
+        base = get_owned_base(request, knowledge_base)
+        return self._change(base, self.body(KnowledgeBaseBody, partial=True))
+
+    @documented("knowledge_bases_delete", statuses=(204,))
+    def delete(self, request: Request, knowledge_base: str) -> Response:
+        """Delete a knowledge base with its documents, for all its members. Owners alone."""
+        delete_base(get_owned_base(request, knowledge_base), current_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _change(self, base: KnowledgeBase, body: dict[str, Any]) -> Response:
+        if not base.change(**_validated(body)):
+            raise ApiError("knowledge_base_not_found")
+        events.publish_changed(base.pk)
+        return Response(_present(base))
+
+
+class KnowledgeBaseSearchView(StrictAPIView):
+    @documented(
+        "knowledge_bases_search",
+        answer=FoundAnswer(many=True),
+        parameters=[
+            query("q", {**TEXT, "maxLength": MAX_QUERY_CHARACTERS}, "What to find; without it, nothing is."),
+            query("limit", whole_number(1, MAX_FOUND), "At most so many passages."),
+        ],
+    )
+    def get(self, request: Request, knowledge_base: str) -> Response:
+        """Search the documents by words and by meaning: passages, the best first."""
+        base = get_readable_base(request, knowledge_base)
+        text = request.query_params.get("q", "")
+        if len(text) > MAX_QUERY_CHARACTERS:
+            raise ApiError("invalid_value", field="q")
+        limit = page_size(request.query_params, DEFAULT_FOUND, MAX_FOUND) or DEFAULT_FOUND
+        documents = Document.objects.readable_by(current_user(request)).filter(knowledge_base=base.pk)
+        return Response([present_found(one) for one in search_files(documents, text, limit)])
+
+
+def get_base(request: Request, pk: str) -> KnowledgeBase:
+    """A base that the user is a member of, with the user's role. Raises ApiError."""
+    bases = KnowledgeBase.objects.with_role_of(current_user(request)).select_related("owner")
+    return get_own_row(bases, pk, "knowledge_base")
+
+
+def get_owned_base(request: Request, pk: str) -> KnowledgeBase:
+    base = get_base(request, pk)
+    if base.role != MemberRole.OWNER:
+        raise ApiError("not_allowed")
+    return base
+
+
+def get_readable_base(request: Request, pk: str) -> KnowledgeBase:
+    """One whose documents the user may read; for a restricted member there is nothing."""
+    base = get_base(request, pk)
+    if base.role not in READING:
+        raise ApiError("knowledge_base_not_found")
+    return base
+
+
+def get_editable_base(request: Request, pk: str) -> KnowledgeBase:
+    """One whose documents the user may change."""
+    base = get_readable_base(request, pk)
+    if base.role not in EDITING:
+        raise ApiError("not_allowed")
+    return base
+
+
+def _present(base: KnowledgeBase) -> dict[str, Any]:
+    [presented] = present_bases([base])
+    return presented
+
+
+def _validated(body: dict[str, Any]) -> dict[str, Any]:
+    """Without repeated topics and keywords."""
+    for name in {"topics", "routing_keywords"} & body.keys():
+        body[name] = list(dict.fromkeys(body[name]))
+    return body

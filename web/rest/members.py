@@ -1,0 +1,70 @@
+"""Views of the members of a knowledge base."""
+
+from typing import Final
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.knowledge_bases import members
+from chat.presenters.knowledge_bases import present_member
+from chat.protocol.errors import ApiError
+from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
+from knowledge.models.knowledge_base import READING
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import StrictChoiceField, StrictSerializer, VisibleCharField
+from web.rest.knowledge_base_schemas import MEMBER_ROLES, MemberAnswer
+from web.rest.knowledge_bases import get_base, get_owned_base
+from web.rest.openapi import documented
+
+_MAX_USER_NAME: Final = 150
+
+
+class MemberBody(StrictSerializer):
+    user = VisibleCharField(max_length=_MAX_USER_NAME, help_text="The name of a user.")
+    role = StrictChoiceField(choices=MEMBER_ROLES)
+
+
+class RoleBody(StrictSerializer):
+    role = StrictChoiceField(choices=MEMBER_ROLES)
+
+
+class MembersView(StrictAPIView):
+    @documented("members_list", answer=MemberAnswer(many=True))
+    def get(self, request: Request, knowledge_base: str) -> Response:
+        """List the members and their roles. Everybody who may read documents."""
+        base = get_base(request, knowledge_base)
+        if base.role not in READING:
+            raise ApiError("not_allowed")
+        return Response([present_member(one) for one in base.members.select_related("user")])
+
+    @documented("members_create", body=MemberBody, answer=MemberAnswer, statuses=(201,))
+    def post(self, request: Request, knowledge_base: str) -> Response:
+        """Make a user a member. Owners alone."""
+        base = get_owned_base(request, knowledge_base)
+        body = self.body(MemberBody)
+        added = members.add_member(base, current_user(request), body["user"], MemberRole(body["role"]))
+        return Response(present_member(added), status.HTTP_201_CREATED)
+
+
+class MemberView(StrictAPIView):
+    @documented("members_update", body=RoleBody(partial=True), answer=MemberAnswer)
+    def patch(self, request: Request, knowledge_base: str, member: str) -> Response:
+        """Give a member another role. Owners alone; one owner remains."""
+        base = get_owned_base(request, knowledge_base)
+        found = _get_member(base, member)
+        role = MemberRole(self.body(RoleBody, partial=True).get("role", found.role))
+        return Response(present_member(members.change_role(base, current_user(request), found.pk, role)))
+
+    @documented("members_delete", statuses=(204,))
+    def delete(self, request: Request, knowledge_base: str, member: str) -> Response:
+        """Remove a member: owners anybody, everybody else themselves. One owner remains."""
+        base, user = get_base(request, knowledge_base), current_user(request)
+        if base.role != MemberRole.OWNER and member.lower() != str(base.member):
+            raise ApiError("not_allowed")
+        members.remove_member(base, user, _get_member(base, member).pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _get_member(base: KnowledgeBase, pk: str) -> KnowledgeBaseMember:
+    return get_own_row(base.members.all(), pk, "member")
