@@ -9,12 +9,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from django.db.models import Q
+
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
+from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file, enqueue_vectors
 from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
+from ingest.fetching import Unchanged, fetch
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
 from knowledge.indexing import delete_stale_chunks, store_chunks, vectors_wait
@@ -46,9 +50,7 @@ def _extract(file_id: str) -> None:
     with tempfile.TemporaryDirectory(prefix="turnwire-ingest-") as name:
         folder = Path(name)
         try:
-            outcome = _read(file, folder)
-            reach("before_file_end")
-            has_ended = _end(file, outcome, folder)
+            has_ended = _read_and_end(file, folder)
         except LostLease:
             logger.warning("file %s: deleted, or given to another worker", file.pk)
             return
@@ -67,10 +69,24 @@ def _extract(file_id: str) -> None:
                 enqueue_vectors()
 
 
-def _read(file: File, folder: Path) -> Outcome:
-    """Raises LostLease, Draining, and OSError if the storage fails."""
+def _read_and_end(file: File, folder: Path) -> bool:
+    """False if another attempt holds the row. Raises LostLease, Draining, and OSError if the storage fails."""
     try:
-        _copy_content(file, folder / "content")
+        outcome = _read(file, folder)
+    except Unchanged:
+        return file.end_unchanged()
+    reach("before_file_end")
+    return _end(file, outcome, folder)
+
+
+def _read(file: File, folder: Path) -> Outcome:
+    """Raises LostLease, Draining, Unchanged, and OSError if the storage fails."""
+    try:
+        if file.url and not file.content:
+            if refused := fetch(file, folder / "content"):
+                return Outcome(error=refused)
+        else:
+            _copy_content(file, folder / "content")
     except FileNotFoundError:
         return Outcome(error="file_missing")
     try:
@@ -144,8 +160,12 @@ def _store(source: Path, path: str) -> str:
 
 
 def _end_ready(file: File, found: Extraction) -> bool:
-    """The text of a project's file is found from the moment it is ready. A file that joins one later has no chunks yet."""
-    has_chunks = File.objects.filter(pk=file.pk, project__isnull=False).exists()
+    """The text of a document, or of a project's file, is found from the moment it is ready. A file that joins a project later
+    has no chunks yet."""
+    is_searched = Q(project__isnull=False) | Q(knowledge_base__isnull=False)
+    has_chunks = File.objects.filter(is_searched, pk=file.pk).exists()
+    if has_chunks and found.text and not quotas.has_room_for_chunks(file):
+        return file.end_failed("too_many_chunks")
     if has_chunks:
         for is_stored in store_chunks(file, found.text):
             if not is_stored:

@@ -1,4 +1,5 @@
-"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user.
+"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user; and all members of a knowledge base
+that a document has got on.
 
 The end of a file is published once: Redis remembers for which files that has happened, so a crash between the
 publication and its record in Postgres repeats nothing. A client that was away reads the file.
@@ -9,6 +10,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from chat.events import knowledge_bases, session_list
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig
 from chat.presenters.files import present_file
@@ -19,9 +21,11 @@ logger = logging.getLogger(__name__)
 
 # Longer than the sweeper may be away.
 REMEMBERED_S: Final = 86_400
-# KEYS: what remembers the publication. ARGV: its seconds to live, channel, line.
+# KEYS: what remembers the publication. ARGV: its seconds to live, line, channels.
 _PUBLISH_ONCE: Final = """
-if redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then redis.call('PUBLISH', ARGV[2], ARGV[3]) end
+if redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then
+    for place = 3, #ARGV do redis.call('PUBLISH', ARGV[place], ARGV[2]) end
+end
 """
 
 
@@ -36,7 +40,8 @@ def encode_file(file: File) -> bytes:
 def publish_processing(file: File) -> None:
     """Publish that the text of a file is going to be extracted: of a new one, for other tabs, or again. At most once."""
     try:
-        sync_redis().publish(channel_name(file.owner_id), encode_file(file))
+        for channel in _channels(file):
+            sync_redis().publish(channel, _encode(file))
     except RedisError as error:
         logger.warning("file %s: that it is processed is not published: %s", file.pk, error)
 
@@ -49,10 +54,22 @@ def announce_end(file: File) -> bool:
     try:
         # Of this attempt: a file that is read again ends again.
         key = f"turnwire:file:{stored.pk}:{stored.attempt}:announced"
-        line = encode_file(stored)
-        sync_redis().eval(_PUBLISH_ONCE, 1, key, REMEMBERED_S, channel_name(stored.owner_id), line)
+        sync_redis().eval(_PUBLISH_ONCE, 1, key, REMEMBERED_S, _encode(stored), *_channels(stored))
     except RedisError as error:
         logger.warning("file %s: its end is not published yet: %s", stored.pk, error)
         return False
     stored.record_announced()
     return True
+
+
+def _encode(file: File) -> bytes:
+    """Of a document, that its base has changed: what it is, members read as far as their role goes."""
+    if file.knowledge_base_id:
+        return knowledge_bases.encode_changed(file.knowledge_base_id)
+    return encode_file(file)
+
+
+def _channels(file: File) -> list[str]:
+    if file.knowledge_base_id:
+        return [session_list.channel_name(one) for one in knowledge_bases.member_ids(file.knowledge_base_id)]
+    return [channel_name(file.owner_id)]

@@ -33,6 +33,7 @@ Point = Literal[
     "before_thumbnail_stored",  # what replaces the upload is in the storage
     "after_picture_stored",  # both are, the row does not point to them
     "after_contents_imported",  # the files of an archive are in the storage, no row is
+    "after_document_fetched",  # the content of a URL is here, the row does not point to it
     "after_chunk_batch",  # some chunks are stored, none is found
     "after_chunks_stored",  # all are, the file is not ready
     "after_file_end",  # the end is committed, nobody was told

@@ -18,6 +18,16 @@ FILE_ERRORS: Final[dict[str, str]] = {
     "archive_unsafe": "The archive holds names that lead outside of it.",
     "image_corrupt": "The picture is damaged.",
     "image_limits": "The picture has too many pixels.",
+    "too_many_chunks": "There is no room for more texts that are searched.",
+    "url_scheme_blocked": "Only addresses that begin with http:// or https:// are read.",
+    "url_address_blocked": "This address is not read: it does not lead to a public server, or has a port or a user name.",
+    "url_unreachable": "The server of the address does not answer.",
+    "too_many_redirects": "The address leads to others too often.",
+    "response_too_large": "What the address leads to is too large.",
+    "content_type_unsupported": "What the address leads to is not a text.",
+    "http_error": "The server of the address answered with an error.",
+    "timeout": "The server of the address took too long.",
+    "tls_error": "The connection to the server of the address is not secure.",
 }
 
 

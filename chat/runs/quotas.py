@@ -116,6 +116,13 @@ def check_chunks(user_id: int) -> None:
         raise ApiError("too_many_chunks", max=most)
 
 
+def has_room_for_chunks(file: File) -> bool:
+    """Whether the text of a file may be found: one text may exceed what there is room for, so that none has to be counted twice."""
+    most = settings.MAX_CHUNKS_PER_USER
+    others = File.objects.filter(owner=file.owner_id).exclude(pk=file.pk)
+    return not most or (others.aggregate(chunks=Sum("chunk_count"))["chunks"] or 0) < most
+
+
 def check_documents(base: KnowledgeBase) -> None:
     """Raise ApiError if a knowledge base has no room for one more document."""
     most = settings.MAX_DOCUMENTS_PER_BASE

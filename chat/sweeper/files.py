@@ -17,6 +17,7 @@ from chat.events import files as file_events
 from chat.infrastructure.threads import with_connection
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
+from chat.sweeper import knowledge_bases
 from chat.sweeper.repairs import attempt_repair
 from knowledge import blobs, indexing
 from knowledge.models import Chunk, File
@@ -73,7 +74,7 @@ def enqueue_vectors() -> int:
 
 
 class BlobKeeper:
-    """Deletes the blobs of deleted files, and once an hour those that never got a row."""
+    """Deletes what deleted knowledge bases held, the blobs of deleted files, and once an hour those that never got a row."""
 
     def __init__(self) -> None:
         self._next_at = 0.0
@@ -93,11 +94,11 @@ class BlobKeeper:
             logger.warning("Postgres is unreachable, contents of files wait: %s", error)
         else:
             if purged:
-                logger.info("deleted: %s contents of files", purged)
+                logger.info("deleted: %s documents and contents of files", purged)
 
     def purge(self, now_s: float) -> int:
         """Return how many were deleted. now_s: monotonic clock."""
-        purged = attempt_repair("a deleted blob", blobs.purge_deleted)
+        purged = knowledge_bases.purge_deleted() + attempt_repair("a deleted blob", blobs.purge_deleted)
         if now_s >= self._next_at:
             self._next_at = now_s + COMPARE_EVERY_S
             try:

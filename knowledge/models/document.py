@@ -97,15 +97,7 @@ class Document(File):
         del fields["name"], fields["url"]
         return bool(self._as_held().update(**fields))
 
-    def end_unchanged(self) -> bool:
-        """What was read from the URL is what is found already."""
-        return self._end(status=FileStatus.READY)
-
     # Properties
-
-    @property
-    def is_to_be_fetched(self) -> bool:
-        return bool(self.url) and not self.content
 
     def is_found_with(self, content_hash: bytes) -> bool:
         """Whether the version that searches find, or that is being read, has this content."""

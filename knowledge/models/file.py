@@ -237,6 +237,10 @@ class File(models.Model):
             del stored["content"], stored["size_bytes"]
         return self._end(status=FileStatus.READY, **stored)
 
+    def end_unchanged(self) -> bool:
+        """What was to be read again is what was extracted from it before."""
+        return self._end(status=FileStatus.READY)
+
     def end_failed(self, code: str) -> bool:
         return self._end(status=FileStatus.FAILED, error_code=code)
 

@@ -51,6 +51,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "files_create": {"file": b"Two tides a day."},
     "members_create": {"user": "mallory", "role": "reader"},
 }
+# Members of bodies that name rows, beyond the required ones.
+NAMED_ROWS = {"documents_create": ("file",), "documents_replace": ("file",)}
 
 
 class Operation(NamedTuple):
@@ -86,7 +88,7 @@ class Operation(NamedTuple):
     @property
     def is_form(self) -> bool:
         """Whether its body has a file, which is bytes in the body that the matrix gives."""
-        return "multipart/form-data" in self._bodies
+        return next(iter(self._bodies), "") == "multipart/form-data"
 
     @property
     def _bodies(self) -> dict[str, Any]:
@@ -117,7 +119,7 @@ class Operation(NamedTuple):
             return None
         rows = {
             name: owned.ids[REFERENCES[name]]
-            for name in schema.get("required", ())
+            for name in (*schema.get("required", ()), *NAMED_ROWS.get(self.id, ()))
             if resolve(schema["properties"][name]).get("format") == "uuid"
         }
         return {**required_members(schema), **rows, **BODIES.get(self.id, {})}

@@ -23,6 +23,18 @@ FAILURES: Final = {
     "archive_unsafe": _("The archive holds names that lead outside of it."),
     "image_corrupt": _("The picture is damaged."),
     "image_limits": _("The picture has too many pixels."),
+    "too_many_chunks": _("There is no room for more texts that are searched."),
+    "url_scheme_blocked": _("Only addresses that begin with http:// or https:// are read."),
+    "url_address_blocked": _(
+        "This address is not read: it does not lead to a public server, or has a port or a user name."
+    ),
+    "url_unreachable": _("The server of the address does not answer."),
+    "too_many_redirects": _("The address leads to others too often."),
+    "response_too_large": _("What the address leads to is too large."),
+    "content_type_unsupported": _("What the address leads to is not a text."),
+    "http_error": _("The server of the address answered with an error."),
+    "timeout": _("The server of the address took too long."),
+    "tls_error": _("The connection to the server of the address is not secure."),
 }
 
 

@@ -5,6 +5,8 @@ from rest_framework import serializers
 from knowledge.models import FileKind, FileStatus
 from web.rest.response_schemas import ResponseSchema
 
+FILE_STATUSES = FileStatus.values
+
 
 class FileErrorAnswer(ResponseSchema):
     code = serializers.CharField()
@@ -18,7 +20,7 @@ class FileAnswer(ResponseSchema):
     size = serializers.IntegerField(
         help_text="Bytes of the content; of a picture once it is ready, without metadata."
     )
-    status = serializers.ChoiceField(choices=FileStatus.values)
+    status = serializers.ChoiceField(choices=FILE_STATUSES)
     token_count = serializers.IntegerField(help_text="Of the extracted text.")
     kind = serializers.ChoiceField(choices=FileKind.values)
     project = serializers.UUIDField(allow_null=True)

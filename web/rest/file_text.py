@@ -15,12 +15,21 @@ class FileTextView(StrictAPIView):
     def get(self, request: Request, file: str) -> HttpResponse:
         """Read the text that models read; of a picture it is empty."""
         found = get_own_row(File.objects.visible_to(current_user(request)), file, "file")
-        if found.status == FileStatus.PROCESSING:
-            raise ApiError("file_processing")
-        if found.status == FileStatus.FAILED:
-            raise ApiError("file_failed", error=found.error_code)
-        headers = {
-            "X-Content-Type-Options": "nosniff",
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-        }
-        return HttpResponse(found.text, content_type="text/plain; charset=utf-8", headers=headers)
+        check_read(found)
+        return text_response(found)
+
+
+def check_read(file: File) -> None:
+    """Raise ApiError unless its text was extracted."""
+    if file.status == FileStatus.PROCESSING:
+        raise ApiError("file_processing")
+    if file.status == FileStatus.FAILED:
+        raise ApiError("file_failed", error=file.error_code)
+
+
+def text_response(file: File) -> HttpResponse:
+    headers = {
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    return HttpResponse(file.text, content_type="text/plain; charset=utf-8", headers=headers)

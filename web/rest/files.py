@@ -107,21 +107,7 @@ class FileContentView(StrictAPIView):
     @documented("files_download", answer={"*/*": OpenApiTypes.BINARY}, statuses=(200, 206))
     def get(self, request: Request, file: str) -> HttpResponseBase:
         """Download the content, or the part that `Range` names."""
-        found = _get_own_file(request, file)
-        size = _stored_size(found)
-        wanted = parse_range(request.headers.get("Range", ""), size)
-        part = wanted or ByteRange(0, size)
-        chunks = adapt_chunks(request._request, _read(found, part))  # noqa: SLF001  the server's own request
-        headers = {
-            **_SAFE_HEADERS,
-            "Accept-Ranges": "bytes",
-            "Content-Type": found.content_type,
-            "Content-Disposition": content_disposition_header(True, found.name),
-            "Content-Length": str(part.stop - part.start),
-        }
-        if wanted:
-            headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
-        return StreamingHttpResponse(chunks, status=206 if wanted else 200, headers=headers)
+        return content_response(request, _get_own_file(request, file))
 
 
 class FileThumbnailView(StrictAPIView):
@@ -139,6 +125,24 @@ class FileThumbnailView(StrictAPIView):
         # Browsers forget it with the login.
         patch_vary_headers(response, ["Cookie", "Authorization"])
         return response
+
+
+def content_response(request: Request, file: File) -> HttpResponseBase:
+    """The content, or the part that `Range` names. Raises ApiError."""
+    size = _stored_size(file)
+    wanted = parse_range(request.headers.get("Range", ""), size)
+    part = wanted or ByteRange(0, size)
+    chunks = adapt_chunks(request._request, _read(file, part))  # noqa: SLF001  the server's own request
+    headers = {
+        **_SAFE_HEADERS,
+        "Accept-Ranges": "bytes",
+        "Content-Type": file.content_type,
+        "Content-Disposition": content_disposition_header(True, file.name),
+        "Content-Length": str(part.stop - part.start),
+    }
+    if wanted:
+        headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
+    return StreamingHttpResponse(chunks, status=206 if wanted else 200, headers=headers)
 
 
 def _thumbnail(file: File) -> HttpResponse:

@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from knowledge.models import FileKind, FileStatus, MemberRole
-from web.rest.file_schemas import FileErrorAnswer
+from knowledge.models import FileKind, MemberRole
+from web.rest.file_schemas import FILE_STATUSES, FileErrorAnswer
 from web.rest.response_schemas import ResponseSchema
 
 MEMBER_ROLES = MemberRole.values
@@ -50,7 +50,7 @@ class DocumentAnswer(ResponseSchema):
     title = serializers.CharField()
     url = serializers.CharField(allow_null=True, help_text="Where it was read; null if it was given.")
     status = serializers.ChoiceField(
-        choices=FileStatus.values,
+        choices=FILE_STATUSES,
         help_text="`ready`: its text and its vectors are found. Until then a search finds the version that was ready before.",
     )
     error = FileErrorAnswer(allow_null=True, help_text="Why it failed.")

@@ -5,6 +5,7 @@ from django.urls import path, re_path, register_converter
 from web.rest.agents import AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.compression import CompressionView
+from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
 from web.rest.feedback import FeedbackView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
@@ -47,6 +48,12 @@ urlpatterns = [
     path("knowledge-bases/", KnowledgeBasesView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/", KnowledgeBaseView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/search/", KnowledgeBaseSearchView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/documents/", DocumentsView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/documents/<id:document>/", DocumentView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/documents/<id:document>/text/", DocumentTextView.as_view()),
+    path(
+        "knowledge-bases/<id:knowledge_base>/documents/<id:document>/content/", DocumentContentView.as_view()
+    ),
     path("knowledge-bases/<id:knowledge_base>/members/", MembersView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/members/<id:member>/", MemberView.as_view()),
     path("sessions/", SessionsView.as_view()),

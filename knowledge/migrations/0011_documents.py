@@ -22,7 +22,7 @@ ALTER TABLE knowledge_knowledgebasemember DROP COLUMN id,
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0008_knowledge_bases'),
+        ('knowledge', '0010_complete_embeddings'),
     ]
 
     operations = [

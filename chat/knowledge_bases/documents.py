@@ -1,0 +1,104 @@
+"""Documents of a knowledge base: add, replace, rename, delete. Their contents are in the storage already, or are fetched later."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from chat.events import knowledge_bases as events
+from chat.infrastructure.after_commit import call_after_commit
+from chat.models import StoredBytes
+from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from chat.runs.task_queue import enqueue_file
+from knowledge import blobs
+from knowledge.models import Document, DocumentVersion, KnowledgeBase, KnowledgeBaseMember
+from knowledge.models.knowledge_base import EDITING
+
+
+def add_document(base: KnowledgeBase, actor: User, version: DocumentVersion) -> Document:
+    """Store it and have its text extracted. Raises ApiError; then nothing is stored."""
+    with _as_editor(base, actor):
+        quotas.check_documents(base)
+        check_room(base, version.size_bytes)
+        document = Document(pk=uuid.uuid4(), owner_id=base.owner_id, knowledge_base=base, **version._asdict())
+        Document.objects.bulk_create([document])
+        _read_on_commit(document)
+    return document
+
+
+def replace_document(document: Document, actor: User, version: DocumentVersion) -> Document:
+    """Have a new version read; the one before is found until then. Raises ApiError; then nothing is changed.
+
+    The same content costs nothing, but may get another title.
+    """
+    base = _base_of(document)
+    with _as_editor(base, actor):
+        # Locked by the base, which all changes of its documents hold; its worker goes on meanwhile.
+        document = _again(document)
+        if version.content_hash and document.is_found_with(version.content_hash) and not document.url:
+            if document.name != version.name:
+                document.rename(version.name)
+        else:
+            check_room(base, version.size_bytes - document.size_bytes)
+            document.replace(version)
+            _read_on_commit(document)
+    blobs.purge_on_commit()
+    return _again(document)
+
+
+def rename_document(document: Document, actor: User, name: str) -> Document:
+    """Raises ApiError."""
+    with _as_editor(_base_of(document), actor):
+        if not document.rename(name):
+            raise ApiError("document_not_found")
+    return _again(document)
+
+
+def delete_document(document: Document, actor: User) -> None:
+    """Delete it with all that searches know of it. Raises ApiError."""
+    with _as_editor(_base_of(document), actor):
+        Document.objects.filter(pk=document.pk).delete_whole()
+    blobs.purge_on_commit()
+
+
+def check_room(base: KnowledgeBase, size: int) -> None:
+    """Raise ApiError if the base's owner may not store so many more bytes, or more chunks."""
+    quotas.check_chunks(base.owner_id)
+    quotas.check_storage(base.owner_id, StoredBytes.objects.sum_of(base.owner_id), size)
+
+
+@contextmanager
+def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
+    """A transaction in which nobody else changes the base, and `actor` may. All members are told afterwards."""
+    with transaction.atomic():
+        # What is counted is the owner's: of two uploads that fit alone, one is refused.
+        quotas.lock_user(base.owner)
+        if not base.change():
+            raise ApiError("knowledge_base_not_found")
+        role = KnowledgeBaseMember.objects.roles_of(actor, [base.pk]).get(base.pk)
+        if role not in EDITING:
+            raise ApiError("not_allowed" if role else "knowledge_base_not_found")
+        yield
+        call_after_commit(events.publish_changed, base.pk)
+
+
+def _base_of(document: Document) -> KnowledgeBase:
+    base = document.knowledge_base
+    if base is None:  # of no document
+        raise ApiError("document_not_found")
+    return base
+
+
+def _again(document: Document) -> Document:
+    found: Document | None = Document.objects.filter(pk=document.pk).defer("text").first()
+    if found is None:
+        raise ApiError("document_not_found")
+    return found
+
+
+def _read_on_commit(document: Document) -> None:
+    # robust: the row is stored, and the sweeper finds it.
+    call_after_commit(enqueue_file, str(document.pk))

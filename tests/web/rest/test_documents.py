@@ -1,0 +1,344 @@
+"""Documents of knowledge bases: what is given, who may do what, versions, and that they leave nowhere else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from chat.events import session_list
+from chat.infrastructure.redis_client import sync_redis
+from ingest import extraction, fetching
+from ingest.reader.outcome import Outcome
+from knowledge import blobs
+from knowledge.guarded_client import FetchedText, UrlRefused
+from knowledge.models import Chunk, DeletedBlob, Document, File, Project
+from tests import factories
+from tests.web.rest.knowledge_bases import ROLES, Team, refusal, send
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LOW, HIGH = "Low water stands at two metres.", "High water stands at five metres."
+PAGE = "https://sea.example.org/tides"
+
+
+@pytest.fixture(autouse=True)
+def media(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr(extraction, "read_in_child", read_here)
+    sync_redis().flushdb()
+    return tmp_path
+
+
+@pytest.fixture
+def team() -> Team:
+    return Team()
+
+
+def read_here(_file: Any, folder: Path) -> Outcome:
+    """As the child process does, of plain text."""
+    content = (folder / "content").read_bytes()
+    if content.startswith(b"%PDF"):
+        return Outcome(error="document_corrupt")
+    (folder / "text").write_bytes(content)
+    return Outcome(kind="text", has_text=True, token_count=len(content) // 4)
+
+
+def add(team: Team, role: str = "editor", **body: Any) -> dict[str, Any]:
+    response = send(
+        team.clients[role], "post", f"{team.path}documents/", body or {"title": "Low", "text": LOW}
+    )
+    assert response.status_code == 201, response.json()
+    return dict(response.json())
+
+
+def replace(team: Team, pk: str, **body: Any) -> dict[str, Any]:
+    response = send(team.clients["editor"], "put", f"{team.path}documents/{pk}/", body)
+    assert response.status_code == 200, response.json()
+    return dict(response.json())
+
+
+def ready(team: Team, **body: Any) -> str:
+    pk = str(add(team, **body)["id"])
+    extraction.extract(pk)
+    assert shown(team, pk)["status"] == "ready"
+    return pk
+
+
+def shown(team: Team, pk: str) -> dict[str, Any]:
+    return dict(team.clients["reader"].get(f"{team.path}documents/{pk}/").json())
+
+
+def found(team: Team, query: str = "water", role: str = "reader") -> list[str]:
+    return [one["text"] for one in team.clients[role].get(f"{team.path}search/", {"q": query}).json()]
+
+
+def stored(media: Path) -> int:
+    blobs.purge_deleted()
+    return sum(1 for path in media.rglob("*") if path.is_file())
+
+
+def pages(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> list[str]:
+    """The URL answers with these, one after the other; returns what was asked."""
+    asked: list[str] = []
+
+    def fetch(url: str) -> FetchedText:
+        asked.append(url)
+        answer = answers[len(asked) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return FetchedText(url, "text/plain", answer.encode())
+
+    monkeypatch.setattr(fetching, "fetch_text", fetch)
+    return asked
+
+
+class TestAdding:
+    def test_a_text_is_found_once_it_was_read(self, team: Team) -> None:
+        made = add(team)
+        assert (made["title"], made["status"], made["url"], made["error"]) == (
+            "Low",
+            "processing",
+            None,
+            None,
+        )
+        assert found(team) == []
+        extraction.extract(made["id"])
+        [hit] = team.clients["reader"].get(f"{team.path}search/", {"q": "water"}).json()
+        assert (hit["document_id"], hit["title"], hit["text"], hit["start"]) == (made["id"], "Low", LOW, 0)
+        assert hit["lexical_rank"] == 1
+        assert hit["score"] > 0
+        page = team.clients["reader"].get(f"{team.path}documents/").json()
+        assert page["results"] == [shown(team, made["id"])]
+        base = team.clients["reader"].get(team.path).json()
+        assert base["documents"] == {"processing": 0, "ready": 1, "failed": 0}
+        assert base["indexing"] == {"chunks": 1, "waiting": 0}
+
+    def test_a_form_has_a_file_and_a_title(self, team: Team) -> None:
+        form = {"file": SimpleUploadedFile("low.md", LOW.encode()), "title": "Low"}
+        made = team.clients["editor"].post(f"{team.path}documents/", form).json()
+        assert (made["title"], made["content_type"], made["size"]) == ("Low", "text/markdown", len(LOW))
+
+    def test_ones_own_upload_is_copied(self, team: Team) -> None:
+        own = File.objects.create(
+            owner=team.users["editor"],
+            name="low.txt",
+            content=ContentFile(LOW.encode(), name="any"),
+            size_bytes=31,
+        )
+        pk = ready(team, file=str(own.pk))
+        own.delete()
+        blobs.purge_deleted()
+        content = team.clients["reader"].get(f"{team.path}documents/{pk}/content/")
+        assert b"".join(content.streaming_content).decode() == LOW
+        assert team.clients["reader"].get(f"{team.path}documents/{pk}/text/").content.decode() == LOW
+
+    def test_the_upload_of_another_is_not_found(self, team: Team) -> None:
+        theirs = File.objects.create(owner=team.users["owner"], name="low.txt", size_bytes=1)
+        response = send(team.clients["editor"], "post", f"{team.path}documents/", {"file": str(theirs.pk)})
+        assert (*refusal(response), response.json()["field"]) == (404, "file_not_found", "file")
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "text"),
+            ({"text": LOW}, "title"),
+            ({"title": "Low"}, "text"),
+            ({"title": "Low", "text": LOW, "url": PAGE}, "url"),
+            ({"title": " ", "text": LOW}, "title"),
+            ({"title": "Low", "text": " "}, "text"),
+            ({"title": "x" * 256, "text": LOW}, "title"),
+            ({"url": PAGE, "owner": "bob"}, "owner"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, team: Team, media: Path, body: Any, field: str) -> None:
+        response = send(team.clients["editor"], "post", f"{team.path}documents/", body)
+        assert (response.status_code, response.json()["field"]) == (400, field)
+        assert (Document.objects.count(), stored(media)) == (0, 0)
+
+
+class TestUrls:
+    def test_a_page_is_read_afterwards(self, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = pages(monkeypatch, LOW)
+        made = add(team, url=PAGE)
+        assert (made["title"], made["url"], made["status"], asked) == (PAGE, PAGE, "processing", [])
+        extraction.extract(made["id"])
+        assert (found(team), asked) == ([LOW], [PAGE])
+
+    def test_what_does_not_work_is_the_error_of_the_document(
+        self, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, UrlRefused("url_address_blocked"))
+        pk = add(team, url="http://169.254.169.254/")["id"]
+        extraction.extract(pk)
+        failed = shown(team, pk)
+        assert (failed["status"], failed["error"]["code"]) == ("failed", "url_address_blocked")
+
+    def test_an_unchanged_page_costs_no_reading_and_a_changed_one_replaces_it(
+        self, team: Team, media: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW, LOW, HIGH)
+        pk = ready(team, url=PAGE)
+        before = Chunk.objects.get().pk
+        assert replace(team, pk, url=PAGE)["status"] == "processing"
+        assert found(team) == [LOW]
+        extraction.extract(pk)
+        assert (shown(team, pk)["status"], Chunk.objects.get().pk) == ("ready", before)
+        replace(team, pk, url=PAGE)
+        extraction.extract(pk)
+        assert (found(team), stored(media)) == ([HIGH], 1)
+
+    def test_the_last_version_is_found_while_the_page_cannot_be_read(
+        self, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW, UrlRefused("timeout"), LOW)
+        pk = ready(team, url=PAGE)
+        replace(team, pk, url=PAGE)
+        extraction.extract(pk)
+        assert (shown(team, pk)["error"]["code"], found(team)) == ("timeout", [LOW])
+        replace(team, pk, url=PAGE)
+        extraction.extract(pk)
+        assert (shown(team, pk)["status"], found(team)) == ("ready", [LOW])
+
+
+class TestVersions:
+    def test_the_same_content_costs_nothing_but_may_get_another_title(self, team: Team, media: Path) -> None:
+        pk = ready(team)
+        attempt = Document.objects.get().attempt
+        same = replace(team, pk, title="Ebb", text=LOW)
+        assert (same["status"], same["title"], stored(media)) == ("ready", "Ebb", 1)
+        assert (Document.objects.get().attempt, found(team)) == (attempt, [LOW])
+
+    def test_the_version_before_is_found_until_the_new_one_is_whole(self, team: Team, media: Path) -> None:
+        pk = ready(team)
+        assert replace(team, pk, title="High", text=HIGH)["status"] == "processing"
+        assert found(team) == [LOW]
+        extraction.extract(pk)
+        assert (found(team), stored(media), Chunk.objects.count()) == ([HIGH], 1, 1)
+
+    def test_a_version_that_fails_leaves_the_one_before(self, team: Team) -> None:
+        pk = ready(team)
+        form = {"file": SimpleUploadedFile("high.pdf", b"%PDF-1.7 broken")}
+        path = f"{team.path}documents/{pk}/"
+        assert team.clients["editor"].put(path, form, format="multipart").status_code == 200
+        extraction.extract(pk)
+        assert (shown(team, pk)["error"]["code"], found(team)) == ("document_corrupt", [LOW])
+        replace(team, pk, title="Low", text=LOW)
+        extraction.extract(pk)
+        assert shown(team, pk)["status"] == "ready"
+
+    def test_a_worker_that_reads_the_version_before_stores_nothing(self, team: Team) -> None:
+        pk = str(add(team)["id"])
+        held = File.objects.claim(pk)
+        assert held is not None
+        replace(team, pk, title="High", text=HIGH)
+        assert not held.end_failed("file_unreadable")
+        extraction.extract(pk)
+        assert found(team) == [HIGH]
+
+
+def test_a_deleted_document_is_found_by_nobody_and_leaves_nothing(team: Team, media: Path) -> None:
+    pk = ready(team)
+    assert team.clients["editor"].delete(f"{team.path}documents/{pk}/").status_code == 204
+    assert found(team) == []
+    assert (Document.objects.count(), Chunk.objects.count(), stored(media)) == (0, 0, 0)
+    assert not DeletedBlob.objects.exists()
+
+
+# What each role gets, in the order of ROLES: owner, editor, reader, restricted, stranger.
+NO, GONE = (403, "not_allowed"), (404, "knowledge_base_not_found")
+TEXT = {"title": "High", "text": HIGH}
+RIGHTS: list[tuple[str, str, Any, list[Any]]] = [
+    ("get", "", None, [200, 200, 200, GONE, GONE]),
+    ("post", "", TEXT, [201, 201, NO, GONE, GONE]),
+    ("get", "{pk}/", None, [200, 200, 200, GONE, GONE]),
+    ("put", "{pk}/", TEXT, [200, 200, NO, GONE, GONE]),
+    ("patch", "{pk}/", {"title": "High"}, [200, 200, NO, GONE, GONE]),
+    ("delete", "{pk}/", None, [204, 204, NO, GONE, GONE]),
+    ("get", "{pk}/text/", None, [200, 200, 200, GONE, GONE]),
+    ("get", "{pk}/content/", None, [200, 200, 200, GONE, GONE]),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "answers"), RIGHTS)
+def test_what_a_role_may_do(team: Team, method: str, path: str, body: Any, answers: list[Any]) -> None:
+    for role, answer in zip(ROLES, answers, strict=True):
+        pk = ready(team)
+        response = send(team.clients[role], method, f"{team.path}documents/{path.format(pk=pk)}", body)
+        if isinstance(answer, int):
+            assert response.status_code == answer, role
+        else:
+            assert refusal(response) == answer, role
+            assert Document.objects.get(pk=pk).name == "Low"
+
+
+class TestElsewhere:
+    def test_a_document_is_no_file_of_its_owner(self, team: Team) -> None:
+        pk = ready(team)
+        owner = team.clients["owner"]
+        for path in ("", "content/", "text/", "thumbnail/"):
+            assert refusal(owner.get(f"/api/files/{pk}/{path}")) == (404, "file_not_found")
+        assert refusal(owner.delete(f"/api/files/{pk}/")) == (404, "file_not_found")
+        assert owner.get("/api/files/").json()["results"] == []
+        project = Project.objects.create(owner=team.users["owner"], name="Sea")
+        add_to = send(owner, "post", f"/api/projects/{project.pk}/files/", {"file": pk})
+        assert refusal(add_to) == (404, "file_not_found")
+        factories.create_model("quick", is_default=True)
+        session = send(owner, "post", "/api/sessions/", {}).json()["id"]
+        assert refusal(factories.send_turn(owner, session, files=[pk])) == (404, "file_not_found")
+        assert refusal(send(owner, "post", f"{team.path}documents/", {"file": pk})) == (404, "file_not_found")
+
+    def test_members_are_told_that_it_ended_and_nothing_else(self, team: Team) -> None:
+        pk = str(add(team)["id"])
+        pubsub: Any = sync_redis().pubsub(ignore_subscribe_messages=True)
+        pubsub.psubscribe("*")
+        pubsub.get_message(timeout=1)
+        extraction.extract(pk)
+        told = []
+        while message := pubsub.get_message(timeout=0.5):
+            told.append((message["channel"].decode(), json.loads(message["data"])))
+        pubsub.close()
+        frame = {"type": "knowledge_base_changed", "knowledge_base": str(team.base.pk)}
+        members = team.base.members.values_list("user", flat=True)
+        frames = [one for one in told if one[1].get("type") != "metrics"]
+        assert sorted(frames, key=str) == sorted(
+            ((session_list.channel_name(user), frame) for user in members), key=str
+        )
+
+
+class TestQuotas:
+    def test_documents_of_a_base(self, team: Team, media: Path, settings: Any) -> None:
+        settings.MAX_DOCUMENTS_PER_BASE = 1
+        pk = ready(team)
+        response = send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)
+        assert (*refusal(response), response.json()["max"]) == (409, "too_many_documents", 1)
+        assert stored(media) == 1
+        assert replace(team, pk, **TEXT)["id"] == pk
+
+    def test_bytes_count_for_the_owner_of_the_base(self, team: Team, media: Path, settings: Any) -> None:
+        settings.MAX_STORED_BYTES_PER_USER = len(LOW) * 3
+        ready(team)
+        response = send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)
+        assert refusal(response) == (409, "storage_full")
+        assert stored(media) == 1
+
+    def test_chunks_count_for_the_owner_of_the_base(self, team: Team, settings: Any) -> None:
+        settings.MAX_CHUNKS_PER_USER = 1
+        waiting = str(add(team)["id"])
+        ready(team, **TEXT)
+        extraction.extract(waiting)
+        assert shown(team, waiting)["error"]["code"] == "too_many_chunks"
+        assert refusal(send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)) == (
+            409,
+            "too_many_chunks",
+        )
+
+
+def test_nothing_is_left_in_the_storage_if_the_row_cannot_be_stored(team: Team, media: Path) -> None:
+    team.base.members.filter(user=team.users["editor"]).update(role="reader")
+    assert refusal(send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)) == NO
+    assert stored(media) == 0
+    assert not default_storage.exists("files") or default_storage.listdir("files")[1] == []

@@ -1,0 +1,144 @@
+"""What clients give of a document: a text, a file, one of their own uploads, or a URL. Stores its content."""
+
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from django.contrib.auth.models import User
+from rest_framework import serializers
+
+from chat.protocol.errors import ApiError
+from knowledge import blobs
+from knowledge.file_names import MAX_CHARACTERS
+from knowledge.guarded_client import MAX_URL_CHARACTERS
+from knowledge.models import DocumentVersion, File
+from web.rest.api_view import get_own_row
+from web.rest.fields import MESSAGES, StrictSerializer, StrictUUIDField, VisibleCharField
+from web.rest.multipart_form import UploadedContent
+from web.rest.uploads import describe_upload, store_content
+
+# Of the ingest process (ingest/reader/outcome.py); the body itself has a limit in bytes.
+MAX_TEXT_CHARACTERS: Final = 5_000_000
+_SOURCES: Final = ("text", "file", "url")
+
+
+class DocumentBody(StrictSerializer):
+    """One of `text` (with a title), `file` (the id of an upload of the user's own, which is copied) and `url`."""
+
+    also = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
+    needs_body = True
+
+    title = VisibleCharField(max_length=MAX_CHARACTERS, required=False)
+    text = VisibleCharField(
+        max_length=MAX_TEXT_CHARACTERS, required=False, help_text="Plain text or Markdown."
+    )
+    file = StrictUUIDField(required=False)
+    url = VisibleCharField(
+        max_length=MAX_URL_CHARACTERS,
+        required=False,
+        help_text="Read afterwards, like a file: what does not work is the document's error.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        given = [name for name in _SOURCES if name in attrs]
+        if len(given) > 1:
+            raise serializers.ValidationError({given[1]: MESSAGES["invalid_value"]}, "invalid_value")
+        if not given or (given == ["text"] and "title" not in attrs):
+            missing = "title" if given else "text"
+            raise serializers.ValidationError({missing: [_required()]})
+        return attrs
+
+
+class DocumentForm(serializers.Serializer[Any]):
+    """Describes the form; FileFormParser reads it."""
+
+    file = serializers.FileField()
+    title = serializers.CharField(required=False, max_length=MAX_CHARACTERS)
+
+
+class TitleBody(StrictSerializer):
+    title = VisibleCharField(max_length=MAX_CHARACTERS)
+
+
+class DocumentSource(NamedTuple):
+    """One of `upload` and `url` is set. row: what is known of the upload, not stored; of a copy, its content is."""
+
+    title: str
+    upload: UploadedContent | None = None
+    row: File | None = None
+    url: str = ""
+
+    @property
+    def size(self) -> int:
+        return self.upload.size if self.upload else 0
+
+
+def read_source(user: User, data: dict[str, Any]) -> DocumentSource:
+    """data: a form, or a valid DocumentBody. Raises ApiError."""
+    if isinstance(data.get("file"), UploadedContent):
+        return _of_form(user, data)
+    if "text" in data:
+        return _of_text(user, data["title"], data["text"])
+    if "url" in data:
+        url = data["url"].strip()
+        return DocumentSource(data.get("title") or url[:MAX_CHARACTERS], url=url)
+    return _of_own_file(user, str(data["file"]), data.get("title"))
+
+
+def store_source(source: DocumentSource) -> DocumentVersion:
+    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
+    if source.upload is None or source.row is None:
+        return DocumentVersion(source.title, url=source.url)
+    store_content(source.upload, source.row)
+    return DocumentVersion(
+        source.title,
+        source.row.content_type,
+        source.upload.size,
+        str(source.row.content.name),
+        hash_of(source.upload),
+    )
+
+
+def hash_of(upload: UploadedContent) -> bytes:
+    digest = sha256()
+    upload.content.seek(0)
+    while data := upload.content.read(256 * 1024):
+        digest.update(data)
+    return digest.digest()
+
+
+def _of_form(user: User, form: dict[str, Any]) -> DocumentSource:
+    for name in form:
+        if name not in ("file", "title"):
+            raise ApiError("unknown_field", field=name[:100])
+    row = describe_upload(user, form["file"])
+    title = form.get("title", row.name)
+    if not title.strip() or len(title) > MAX_CHARACTERS:
+        raise ApiError("invalid_value", field="title")
+    return DocumentSource(title, form["file"], row)
+
+
+def _of_text(user: User, title: str, text: str) -> DocumentSource:
+    upload = UploadedContent(title)
+    upload.write(text.encode())
+    return DocumentSource(title, upload, File(owner=user, name=title, content_type="text/markdown"))
+
+
+def _of_own_file(user: User, pk: str, title: str | None) -> DocumentSource:
+    """A copy: what becomes of the upload does not matter."""
+    own = get_own_row(File.objects.visible_to(user).defer("text"), pk, "file", field="file")
+    upload = UploadedContent(own.name)
+    try:
+        for chunk in blobs.read(str(own.content.name)) if own.content else ():
+            upload.write(chunk)
+    except FileNotFoundError:
+        raise ApiError("file_not_found", field="file") from None
+    except OSError:
+        raise ApiError("file_storage_unavailable") from None
+    if not upload.size:
+        raise ApiError("file_not_found", field="file")
+    row = File(owner=user, name=own.name, content_type=own.content_type)
+    return DocumentSource(title or own.name, upload, row)
+
+
+def _required() -> serializers.ErrorDetail:
+    return serializers.ErrorDetail(MESSAGES["field_required"], "field_required")

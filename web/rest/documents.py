@@ -1,0 +1,165 @@
+"""Views of the documents of a knowledge base. Readers read; editors and owners write; restricted members find nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.knowledge_bases import documents
+from chat.presenters.documents import present_document, present_documents
+from chat.protocol.errors import ApiError
+from knowledge import blobs
+from knowledge.models import Document, DocumentVersion, KnowledgeBase
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.document_sources import (
+    DocumentBody,
+    DocumentForm,
+    DocumentSource,
+    TitleBody,
+    hash_of,
+    read_source,
+    store_source,
+)
+from web.rest.file_text import check_read, text_response
+from web.rest.files import NewestUploadPagination, content_response
+from web.rest.json_parser import StrictJSONParser
+from web.rest.knowledge_base_schemas import DocumentAnswer, DocumentPage
+from web.rest.knowledge_bases import get_editable_base, get_readable_base
+from web.rest.multipart_form import FileFormParser, UploadedContent
+from web.rest.openapi import TEXT, documented, query, whole_number
+from web.rest.pagination import NewestFirstPagination
+
+_BODIES = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
+
+
+class DocumentSourceView(StrictAPIView):
+    """A view that takes documents."""
+
+    parser_classes = [StrictJSONParser, FileFormParser]
+
+    def source(self, request: Request) -> DocumentSource:
+        """What the body gives. Raises ApiError."""
+        data: Any = request.data
+        is_form = isinstance(data, dict) and any(isinstance(one, UploadedContent) for one in data.values())
+        if is_form and not isinstance(data.get("file"), UploadedContent):
+            raise ApiError("field_required", field="file")
+        return read_source(current_user(request), data if is_form else self.body(DocumentBody))
+
+
+class DocumentsView(DocumentSourceView):
+    @documented(
+        "documents_list",
+        answer=DocumentPage,
+        parameters=[
+            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
+            query("cursor", TEXT, "The cursor in `next`."),
+        ],
+    )
+    def get(self, request: Request, knowledge_base: str) -> Response:
+        """List the documents of a knowledge base, the newest first."""
+        page = NewestUploadPagination()
+        rows: list[Document] = (
+            page.paginate_queryset(_documents_of(request, knowledge_base), request, view=self) or []
+        )
+        return page.get_paginated_response(present_documents(rows))
+
+    @documented("documents_create", body=_BODIES, answer=DocumentAnswer, statuses=(201,))
+    def post(self, request: Request, knowledge_base: str) -> Response:
+        """Add a document: a text, a file, a copy of one's own upload, or what a URL leads to. It is read afterwards."""
+        base = get_editable_base(request, knowledge_base)
+        source = self.source(request)
+        documents.check_room(base, source.size)  # before the storage has it; the row decides
+        version = store_source(source)
+        with _kept_if_stored(version):
+            document = documents.add_document(base, current_user(request), version)
+        return Response(present_document(document), status.HTTP_201_CREATED)
+
+
+class DocumentView(DocumentSourceView):
+    @documented("documents_read", answer=DocumentAnswer)
+    def get(self, request: Request, knowledge_base: str, document: str) -> Response:
+        """Read what is known of a document."""
+        return Response(present_document(_get_document(request, knowledge_base, document)))
+
+    @documented("documents_replace", body=_BODIES, answer=DocumentAnswer)
+    def put(self, request: Request, knowledge_base: str, document: str) -> Response:
+        """Give a new version. Searches find the one before until the new one is whole; an unchanged content costs nothing.
+
+        A URL is read again.
+        """
+        found = _get_editable_document(request, knowledge_base, document)
+        source, user = self.source(request), current_user(request)
+        if source.upload and not found.url and found.is_found_with(hash_of(source.upload)):
+            if found.name != source.title:
+                found = documents.rename_document(found, user, source.title)
+            return Response(present_document(found))
+        version = store_source(source)
+        with _kept_if_stored(version):
+            found = documents.replace_document(found, user, version)
+        return Response(present_document(found))
+
+    @documented("documents_update", body=TitleBody(partial=True), answer=DocumentAnswer)
+    def patch(self, request: Request, knowledge_base: str, document: str) -> Response:
+        """Give a document another title."""
+        found = _get_editable_document(request, knowledge_base, document)
+        title = self.body(TitleBody, partial=True).get("title", found.name)
+        return Response(present_document(documents.rename_document(found, current_user(request), title)))
+
+    @documented("documents_delete", statuses=(204,))
+    def delete(self, request: Request, knowledge_base: str, document: str) -> Response:
+        """Delete a document with its content."""
+        found = _get_editable_document(request, knowledge_base, document)
+        documents.delete_document(found, current_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentTextView(StrictAPIView):
+    @documented("documents_text", answer={"text/plain": OpenApiTypes.STR})
+    def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponse:
+        """Read the text that searches find."""
+        found = _get_document(request, knowledge_base, document)
+        if found.chunks_version is None:
+            check_read(found)
+        return text_response(found)
+
+
+class DocumentContentView(StrictAPIView):
+    @documented("documents_download", answer={"*/*": OpenApiTypes.BINARY}, statuses=(200, 206))
+    def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponseBase:
+        """Download the content, or the part that `Range` names."""
+        return content_response(request, _get_document(request, knowledge_base, document))
+
+
+def _documents_of(request: Request, base: str) -> Any:
+    found = get_readable_base(request, base)
+    return Document.objects.readable_by(current_user(request)).filter(knowledge_base=found.pk).defer("text")
+
+
+def _get_document(request: Request, base: str, pk: str) -> Document:
+    found: Document = get_own_row(_documents_of(request, base), pk, "document")
+    return found
+
+
+def _get_editable_document(request: Request, base: str, pk: str) -> Document:
+    editable: KnowledgeBase = get_editable_base(request, base)
+    documents_of_base = Document.objects.filter(knowledge_base=editable.pk).select_related(
+        "knowledge_base__owner"
+    )
+    found: Document = get_own_row(documents_of_base.defer("text"), pk, "document")
+    return found
+
+
+@contextmanager
+def _kept_if_stored(version: DocumentVersion) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if version.content:
+            blobs.discard(version.content)
+        raise
