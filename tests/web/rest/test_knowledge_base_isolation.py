@@ -1,0 +1,193 @@
+"""Nobody ever finds or reads anything of a knowledge base that they cannot read, whatever members do in whichever order.
+
+Random users, memberships and operations, each sent by REST; after every one, everybody looks everywhere. The expectation is a
+dictionary of roles, which knows nothing of queries.
+"""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.sweeper.knowledge_bases import purge_deleted
+from knowledge.models import Document, Extraction, File, FileKind
+from knowledge.models.knowledge_base import READING
+from tests import factories
+from tests.indexed import index_held
+from tests.web.rest.knowledge_bases import BASES, send
+
+USERS = ("anna", "ben", "cleo", "dora")
+ROLES = ("owner", "editor", "reader", "restricted")
+WORD = "lighthouse"
+
+
+class Isolation(RuleBasedStateMachine):
+    """By base, the roles of its members and the words of its documents."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.point = transaction.savepoint()
+        self.users = {name: factories.create_user(name) for name in USERS}
+        self.clients = {name: factories.api_client(user) for name, user in self.users.items()}
+        self.roles: dict[str, dict[str, str]] = {}
+        self.words: dict[str, dict[str, str]] = {}
+        self.number = 0
+
+    def teardown(self) -> None:
+        transaction.savepoint_rollback(self.point)
+
+    def pick(self, number: int) -> str | None:
+        """A base that was created, deleted ones included."""
+        return list(self.roles)[number % len(self.roles)] if self.roles else None
+
+    @rule(user=st.sampled_from(USERS))
+    def create(self, user: str) -> None:
+        made = send(self.clients[user], "post", BASES, {"name": "Sea", "summary": WORD}).json()["id"]
+        self.roles[made], self.words[made] = {user: "owner"}, {}
+
+    @rule(
+        actor=st.sampled_from(USERS),
+        user=st.sampled_from(USERS),
+        role=st.sampled_from(ROLES),
+        number=st.integers(0, 9),
+    )
+    def set_role(self, actor: str, user: str, role: str, number: int) -> None:
+        base = self.pick(number)
+        if base is None:
+            return
+        roles = self.roles[base]
+        member = self.member(base, user)
+        path = f"{BASES}{base}/members/"
+        if member:
+            response = send(self.clients[actor], "patch", f"{path}{member}/", {"role": role})
+        else:
+            response = send(self.clients[actor], "post", path, {"user": user, "role": role})
+        is_allowed = roles.get(actor) == "owner" and not (role != "owner" and self.is_last_owner(base, user))
+        assert (response.status_code < 300) is is_allowed
+        if is_allowed:
+            roles[user] = role
+
+    @rule(actor=st.sampled_from(USERS), user=st.sampled_from(USERS), number=st.integers(0, 9))
+    def remove(self, actor: str, user: str, number: int) -> None:
+        base = self.pick(number)
+        member = self.member(base, user) if base else None
+        if base is None or member is None:
+            return
+        response = send(self.clients[actor], "delete", f"{BASES}{base}/members/{member}/")
+        may = self.roles[base].get(actor) == "owner" or (actor == user and actor in self.roles[base])
+        is_allowed = may and not self.is_last_owner(base, user)
+        assert (response.status_code == 204) is is_allowed
+        if is_allowed:
+            del self.roles[base][user]
+
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9))
+    def add_document(self, actor: str, number: int) -> None:
+        base = self.pick(number)
+        if base is None:
+            return
+        self.number += 1
+        word = f"beacon{self.number}"
+        body = {"title": word, "text": f"The {WORD} has {word}."}
+        response = send(self.clients[actor], "post", f"{BASES}{base}/documents/", body)
+        is_allowed = self.roles[base].get(actor) in ("owner", "editor")
+        assert (response.status_code == 201) is is_allowed
+        if is_allowed:
+            self.words[base][response.json()["id"]] = word
+            index(response.json()["id"], body["text"])
+
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9), place=st.integers(0, 9))
+    def delete_document(self, actor: str, number: int, place: int) -> None:
+        base = self.pick(number)
+        if base is None or not self.words[base]:
+            return
+        pk = list(self.words[base])[place % len(self.words[base])]
+        response = send(self.clients[actor], "delete", f"{BASES}{base}/documents/{pk}/")
+        is_allowed = self.roles[base].get(actor) in ("owner", "editor")
+        assert (response.status_code == 204) is is_allowed
+        if is_allowed:
+            del self.words[base][pk]
+
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9))
+    def delete_base(self, actor: str, number: int) -> None:
+        base = self.pick(number)
+        if base is None:
+            return
+        response = send(self.clients[actor], "delete", f"{BASES}{base}/")
+        is_allowed = self.roles[base].get(actor) == "owner"
+        assert (response.status_code == 204) is is_allowed
+        if is_allowed:
+            self.roles[base] = {}
+
+    @rule()
+    def sweep(self) -> None:
+        purge_deleted()
+        for base, roles in self.roles.items():
+            if not roles:
+                self.words[base] = {}
+                assert not Document.objects.filter(knowledge_base=base).exists()
+
+    @invariant()
+    def everybody_sees_what_their_role_says(self) -> None:
+        for user, client in self.clients.items():
+            listed = {one["id"]: one for one in client.get(BASES).json()}
+            assert set(listed) == {base for base, roles in self.roles.items() if user in roles}
+            assert client.get("/api/files/").json()["results"] == []
+            for base, roles in self.roles.items():
+                self.check(client, base, roles.get(user), listed.get(base))
+
+    def check(self, client: Any, base: str, role: str | None, listed: Any) -> None:
+        words = self.words[base]
+        reads = role in READING
+        found = client.get(f"{BASES}{base}/search/", {"q": f"{WORD} {' '.join(words.values())}", "limit": 50})
+        page = client.get(f"{BASES}{base}/documents/")
+        assert (found.status_code, page.status_code) == ((200, 200) if reads else (404, 404))
+        if reads:
+            assert {one["document_id"] for one in found.json()} == set(words)
+            assert {one["id"] for one in page.json()["results"]} == set(words)
+        elif listed:
+            assert (listed["summary"], listed["documents"], listed["indexing"]) == ("", None, None)
+        for pk in list(words)[:2]:
+            for path in ("", "text/", "content/"):
+                status = client.get(f"{BASES}{base}/documents/{pk}/{path}").status_code
+                assert status == (200 if reads else 404)
+
+    def member(self, base: str, user: str) -> str | None:
+        """The id of a membership, as an owner sees it."""
+        owner = next((name for name, role in self.roles[base].items() if role == "owner"), None)
+        if owner is None:
+            return None
+        members = self.clients[owner].get(f"{BASES}{base}/members/").json()
+        return next((str(one["id"]) for one in members if one["user"] == user), None)
+
+    def is_last_owner(self, base: str, user: str) -> bool:
+        owners = [name for name, role in self.roles[base].items() if role == "owner"]
+        return owners == [user]
+
+
+def index(pk: str, text: str) -> None:
+    held = File.objects.claim(pk)
+    assert held is not None
+    index_held(held, Extraction(FileKind.TEXT, "text/plain", text))
+
+
+@pytest.mark.django_db
+@pytest.mark.timeout(600)
+def test_isolation(settings_of_files: None) -> None:
+    sync_redis().flushdb()
+    limits = settings(
+        max_examples=6,
+        stateful_step_count=25,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(Isolation, settings=limits)
+
+
+@pytest.fixture
+def settings_of_files(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
