@@ -5,6 +5,7 @@
 
 import * as api from "../server/api.js";
 import { NOTHING, withUpdate, withOlder, without } from "./session_pages.js";
+import { RepeatedRead } from "../server/repeated_read.js";
 import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
 
 /** @import {Pages} from "./session_pages.js" */
@@ -28,8 +29,7 @@ export class SessionStore {
     this.beginnings = new Map();
     /** Updates received during a read: they may be newer than its result. @type {any[]} */
     this.updatesWhileReading = [];
-    this.isReading = false;
-    this.mustRead = false;
+    this.reading = new RepeatedRead(() => this.#read());
     this.isExtending = false;
   }
 
@@ -47,15 +47,8 @@ export class SessionStore {
 
   /** Reads the loaded part again; once more if called meanwhile. */
   async refresh() {
-    this.mustRead = true;
-    if (this.isReading) return;
-    this.isReading = true;
-    while (this.mustRead) {
-      this.mustRead = false;
-      await this.#read();
-    }
-    this.isReading = false;
-    if (this.found) this.search(this.searched);
+    const hasRead = await this.reading.ask();
+    if (hasRead && this.found) this.search(this.searched);
   }
 
   /** Reads the next page of what is shown. */
@@ -95,7 +88,7 @@ export class SessionStore {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
     if (frame.type === "project_deleted") this.#forgetProject(frame.project);
     if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
-    if (this.isReading) this.updatesWhileReading.push(frame);
+    if (this.reading.isReading) this.updatesWhileReading.push(frame);
     this.#fold(frame);
     this.listener.changed();
   }
