@@ -57,3 +57,13 @@ def caller(windows: Windows, stack: Stack) -> Iterator[Reader]:
     """alice, with her phone."""
     with windows.borrowed("alice", **PHONE) as reader:
         yield reader
+
+
+@pytest.fixture(scope="module")
+def ingest(running_stack: Stack) -> Iterator[None]:
+    """The process that reads uploads."""
+    running_stack.start("ingest")
+    yield
+    process = running_stack.processes.pop("ingest")
+    process.terminate()
+    process.wait(60)

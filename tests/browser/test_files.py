@@ -1,7 +1,6 @@
 """Files in a chat: dropped, pasted or picked, uploaded, read, sent, cited and opened again."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -13,7 +12,7 @@ from tests.faults.proxy import TO_SERVER, Proxy
 from tests.ingest import documents
 from tests.stack import Stack
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("ingest")]
 
 TIDES = ("tides.txt", "text/plain", b"Two tides a day, and one moon.")
 BOOK = ("book.pdf", "application/pdf", documents.pdf("The Moon pulls the sea.", "Twice a day."))
@@ -28,16 +27,6 @@ DROP_LARGE = """([name, line, times]) => {
     data.items.add(new File([line.repeat(times)], name));
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ingest(running_stack: Stack) -> Iterator[None]:
-    """The process that reads files."""
-    running_stack.start("ingest")
-    yield
-    process = running_stack.processes.pop("ingest")
-    process.terminate()
-    process.wait(30)
 
 
 def stored(reader: Reader) -> list[str]:

@@ -19,16 +19,6 @@ SEA = {"name": "sea.md", "mimeType": "text/markdown", "buffer": b"# Sea\n\nThe f
 COAST = {"name": "coast.txt", "mimeType": "text/plain", "buffer": b"The Hallig lies behind the dike."}
 
 
-@pytest.fixture(scope="module")
-def ingest(running_stack: Stack) -> Iterator[None]:
-    """The process that reads uploads."""
-    running_stack.start("ingest")
-    yield
-    process = running_stack.processes.pop("ingest")
-    process.terminate()
-    process.wait(60)
-
-
 @pytest.fixture
 def reader(windows: Windows, stack: Stack, ingest: None) -> Iterator[Reader]:
     """bob, who begins without projects."""

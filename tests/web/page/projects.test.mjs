@@ -3,17 +3,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { projectAddress, readAddress } from "../../../web/static/chat/projects/address.js";
+import { knowledgeAddress, projectAddress, readAddress } from "../../../web/static/chat/frame/address.js";
 import { fitText } from "../../../web/static/chat/projects/fit_text.js";
 import { ProjectStore } from "../../../web/static/chat/projects/project_store.js";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 
-test("a fragment names a session, a project or nothing", () => {
-  assert.deepEqual(readAddress(`#${ID}`), { session: ID, project: null });
-  assert.deepEqual(readAddress(projectAddress(ID)), { session: null, project: ID });
-  for (const other of ["", "#", "#project/", `#projects/${ID}`, `#${ID}/more`, "#settings"]) {
-    assert.deepEqual(readAddress(other), { session: null, project: null });
+test("a fragment names a session, a project, knowledge bases or nothing", () => {
+  const nothing = { session: null, project: null, knowledge: null };
+  assert.deepEqual(readAddress(`#${ID}`), { ...nothing, session: ID });
+  assert.deepEqual(readAddress(projectAddress(ID)), { ...nothing, project: ID });
+  assert.deepEqual(readAddress(knowledgeAddress()), { ...nothing, knowledge: "" });
+  assert.deepEqual(readAddress(knowledgeAddress(ID)), { ...nothing, knowledge: ID });
+  for (const other of ["", "#", "#project/", `#projects/${ID}`, `#${ID}/more`, "#settings", "#knowledge/", `#knowledges/${ID}`]) {
+    assert.deepEqual(readAddress(other), nothing);
   }
 });
 

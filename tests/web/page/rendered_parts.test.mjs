@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
-import { parseLines, plainLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
+import { parseLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
+import { plainLines } from "../../../web/static/chat/markdown/plain_lines.js";
 import { completeTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
 
 const CODES = {

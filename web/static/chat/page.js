@@ -1,4 +1,4 @@
-/** Connects the parts of the page. The URL's fragment names the open session or project. */
+/** Connects the parts of the page. The URL's fragment names what is open (frame/address.js). */
 
 import { attachAccountMenu } from "./frame/account_menu.js";
 import { AnswerSettings } from "./composer/answer_settings.js";
@@ -16,7 +16,8 @@ import { LiveSession } from "./server/live_session.js";
 import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
 import { messageActions } from "./conversation/message_actions.js";
-import { readAddress } from "./projects/address.js";
+import { readAddress } from "./frame/address.js";
+import { Knowledge } from "./knowledge/knowledge.js";
 import { Notice } from "./elements/notice.js";
 import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
@@ -46,6 +47,7 @@ class Page {
     this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
     this.title = new TitleBar({ title: part("title"), project: part("project-link"), menu: part("session-menu"), field: part("composer-text") });
     this.projects = this.#createProjects();
+    this.knowledge = new Knowledge({ view: part("knowledge"), link: part("knowledge-link") }, { open: (address) => this.#goTo(address), changed: () => this.#drawFrame(), announce, ...this.failures });
     this.actions = this.#sessionActions();
     this.sessions = this.#createSessions();
     this.answerSettings = this.#createAnswerSettings();
@@ -86,7 +88,7 @@ class Page {
   /** @returns {Projects} */
   #createProjects() {
     return new Projects(
-      { nav: part("projects"), view: part("project"), conversation: part("scroller") },
+      { nav: part("projects"), view: part("project") },
       {
         chats: () => this.sessions.rowActions,
         models: () => this.answerSettings.picker.models,
@@ -102,12 +104,13 @@ class Page {
 
   #createAnswerSettings() {
     return new AnswerSettings(
-      { models: part("models"), agents: part("agents"), tool: part("tool") },
+      { models: part("models"), agents: part("agents"), bases: part("bases"), tool: part("tool") },
       {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
         offered: (models) => (part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo)),
+        knowledge: () => this.knowledge.load().then(({ store }) => store),
         manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,
       },
@@ -193,7 +196,7 @@ class Page {
 
   /** The menu of the open session or project. */
   #menu() {
-    if (!this.live) return this.projects.actions.items(this.projects.current);
+    if (!this.live) return this.knowledge.place?.items ?? this.projects.actions.items(this.projects.current);
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
     return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
@@ -213,7 +216,7 @@ class Page {
   // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
-    const { session: id, project } = readAddress(location.hash);
+    const { session: id, project, knowledge } = readAddress(location.hash);
     if (this.live?.state.session !== id) {
       this.live?.close();
       this.conversation.clear();
@@ -222,6 +225,9 @@ class Page {
       this.live = id && new LiveSession(id, this.socket, { changed: () => this.#draw(), sessionsChanged: () => {}, failed: this.failures.failed });
     }
     this.projects.show(project);
+    // The next new chat searches the base whose page is shown.
+    if (knowledge !== this.knowledge.open) this.answerSettings.basesForNew = knowledge ? [knowledge] : [];
+    this.knowledge.show(knowledge);
     this.composer.open(id);
     this.sessions.opened();
     this.#draw();
@@ -245,6 +251,7 @@ class Page {
     }
     this.sessions.receive(object);
     this.projects.receive(object);
+    this.knowledge.receive(object);
     this.composer.files.receive(object);
     this.limits.receive(object);
     this.live?.receive(object);
@@ -274,7 +281,8 @@ class Page {
   #drawFrame() {
     const session = this.sessions?.open;
     this.answerSettings?.show();
-    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current);
+    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place);
+    part("scroller").hidden = this.projects.open !== null || this.knowledge?.open != null;
     this.tree?.follow();
   }
 

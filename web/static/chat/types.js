@@ -25,6 +25,7 @@
  * @property {{is_positive: boolean|null, text: string}} [feedback]
  * @property {AttachedFile[]} [files]
  * @property {string} [additional_context]  what a client sent beside this question
+ * @property {string[]} [knowledge_bases]  picked for this question alone
  * @property {any[]} [tool_calls]
  * @property {Source[]} [citations]
  * @property {string[]} [siblings]  ids, itself included, oldest first
@@ -86,6 +87,7 @@
  * @property {string} title
  * @property {string} [url]
  * @property {string} [snippet]  its beginning, of what a tool found
+ * @property {string} [knowledge_base]  whose document it is
  *
  * @typedef {"running"|"completed"|"failed"|"refused"|"unknown"} CallStatus  unknown: the run ended before the call
  *
@@ -149,6 +151,7 @@
  * @property {string|null} [project]
  * @property {WhileAnswering} [while_answering]
  * @property {string[]} [models]  chosen or named last; empty: none yet
+ * @property {string[]} [knowledge_bases]  searched in all of its turns; some may be deleted
  * @property {number} [n]  its newest event
  * @property {boolean} [is_answering]
  * @property {boolean} [is_unread]
@@ -163,7 +166,44 @@
  * @property {Record<string, boolean>} fits  by model, whether its requests contain all of them
  * @property {string} updated_at
  *
- * @typedef {{id: string, name: string, models: string[], tools: string[]}} Agent
+ * @typedef {"owner"|"editor"|"reader"|"restricted"} MemberRole
+ *
+ * @typedef {object} KnowledgeBase
+ * @property {string} id
+ * @property {string} name
+ * @property {string} summary
+ * @property {string[]} topics
+ * @property {string} routing_hint
+ * @property {string[]} routing_keywords
+ * @property {MemberRole} role  the user's
+ * @property {number} member  the id of the user's membership
+ * @property {string} owner  a user name
+ * @property {{processing: number, ready: number, failed: number}|null} documents  null: restricted members are not told
+ * @property {{chunks: number, waiting: number}|null} indexing
+ * @property {string} updated_at
+ *
+ * @typedef {object} KnowledgeDocument
+ * @property {string} id
+ * @property {string} title
+ * @property {string|null} [url]
+ * @property {"processing"|"ready"|"failed"} status
+ * @property {{code: string, message: string}|null} [error]
+ * @property {FileKind} kind
+ * @property {string} content_type
+ * @property {number} size  bytes
+ * @property {number} token_count
+ *
+ * @typedef {{id: number, user: string, role: MemberRole}} Member
+ *
+ * @typedef {object} FoundPassage
+ * @property {string} document_id
+ * @property {string} title
+ * @property {string} text
+ * @property {number} start  in the document's text, in characters (not UTF-16 units)
+ * @property {number|null} [lexical_rank]
+ * @property {number|null} [vector_rank]
+ *
+ * @typedef {{id: string, name: string, models: string[], tools: string[], knowledge_bases?: string[]}} Agent
  * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean}} Model
  */
 

@@ -1,6 +1,6 @@
-/** The card of a document: number, title, host, beginning. Only http and https addresses become links; files open in the viewer. */
+/** The card of a document: number, title, host, beginning. Only http and https addresses become links; files open in the viewer, at what was found in them. */
 
-import { openFile } from "../files/open_file.js";
+import { openSource } from "./open_source.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
@@ -12,7 +12,7 @@ const FILE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @param {Source} source @returns {HTMLElement} */
 export function documentCard(source) {
-  return linkTo(source, "document-card", ...cardParts(source));
+  return linkTo(source, "document-card", cardParts(source));
 }
 
 /** The content of a card, in a list or over a citation. @param {Source} source */
@@ -24,9 +24,9 @@ export function cardParts(source) {
   ].filter((part) => part instanceof Node);
 }
 
-/** A link that opens the document in a new tab, a button that opens a file; a span for other documents. @param {Source} source @param {string} look @param {...Node} parts */
-export function linkTo(source, look, ...parts) {
-  if (isFile(source)) return h("button", { type: "button", class: look, onclick: () => openFile({ id: source.document_id, name: source.title }) }, ...parts);
+/** A link that opens the document in a new tab, a button that opens a file; a span for other documents. @param {Source} source @param {string} look @param {Node[]} parts @param {() => Source} [known] the same source with all that is known of it by now */
+export function linkTo(source, look, parts, known = () => source) {
+  if (isFile(source)) return h("button", { type: "button", class: look, onclick: () => openSource(known()) }, ...parts);
   if (!isLinkable(source)) return h("span", { class: look }, ...parts);
   return h("a", { class: look, href: source.url, target: "_blank", rel: "noopener noreferrer nofollow" }, ...parts);
 }

@@ -1,6 +1,7 @@
-/** The agent, models, tool and while_answering mode of the open chat, or of the next new one. */
+/** The agent, models, knowledge bases, tool and while_answering mode of the open chat, or of the next new one. */
 
 import { AgentPicker } from "./agent_picker.js";
+import { BasePicker } from "./base_picker.js";
 import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
@@ -10,7 +11,7 @@ import { changeSession } from "../server/sessions_api.js";
 
 export class AnswerSettings {
   /**
-   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, tool: HTMLButtonElement}} parts
+   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, bases: HTMLDetailsElement, tool: HTMLButtonElement}} parts
    * @param {object} page
    * @param {() => Session|undefined} page.session  the open one, as far as it is known
    * @param {() => boolean} page.isNew  no chat is open: the next message begins one
@@ -18,6 +19,7 @@ export class AnswerSettings {
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {(models: Model[]) => void} page.offered
    * @param {() => void} page.manage
+   * @param {() => Promise<import("../knowledge/knowledge_store.js").KnowledgeStore>} page.knowledge
    * @param {(error: Error) => void} page.failed
    */
   constructor(parts, page) {
@@ -30,8 +32,11 @@ export class AnswerSettings {
       manage: page.manage,
       failed: page.failed,
     });
+    this.bases = new BasePicker(parts.bases, { bind: (bases) => this.#bind(bases), store: page.knowledge, failed: page.failed });
     /** The agent of the next new chat. @type {string|null} */
     this.forNew = null;
+    /** Its knowledge bases. @type {string[]} */
+    this.basesForNew = [];
     /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
   }
@@ -53,9 +58,10 @@ export class AnswerSettings {
 
   /** Called when another session is open, or its agent or models changed. */
   show() {
-    if (!this.page.isNew()) this.forNew = null;
+    if (!this.page.isNew()) [this.forNew, this.basesForNew] = [null, []];
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
     this.picker.use(this.agents.agent, this.page.session()?.models ?? []);
+    this.bases.show(this.page.isNew() ? this.basesForNew : (this.page.session()?.knowledge_bases ?? []));
     this.tool.offer(this.agents.agent?.tools ?? []);
   }
 
@@ -74,11 +80,18 @@ export class AnswerSettings {
     }
   }
 
-  /** Applies a change optimistically and reverts it if the server rejects it. @param {Partial<Pick<Session, "agent"|"while_answering"|"models">>} fields */
+  /** @param {string[]} bases */
+  #bind(bases) {
+    if (!this.page.isNew()) return this.#change({ knowledge_bases: bases });
+    this.basesForNew = bases;
+    this.show();
+  }
+
+  /** Applies a change optimistically and reverts it if the server rejects it. @param {Partial<Pick<Session, "agent"|"while_answering"|"models"|"knowledge_bases">>} fields */
   async #change(fields) {
     const session = this.page.session();
     if (!session) return;
-    const before = { agent: session.agent, while_answering: session.while_answering, models: session.models };
+    const before = { agent: session.agent, while_answering: session.while_answering, models: session.models, knowledge_bases: session.knowledge_bases };
     this.page.assume(session.id, fields);
     const isTaken = await this.page.attempt(() => changeSession(session.id, fields));
     if (!isTaken) this.page.assume(session.id, before);

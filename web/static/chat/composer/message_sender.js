@@ -41,9 +41,12 @@ export class MessageSender {
     this.pending = { text, files, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
     this.page.changed();
     await this.page.answering.ready;
-    const { tool } = this.page.answering;
-    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen, files: files.map(({ id }) => id) }));
-    if (isAccepted) tool.choose(null);
+    const { bases, tool } = this.page.answering;
+    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen, bases: bases.picked, files: files.map(({ id }) => id) }));
+    if (isAccepted) {
+      tool.choose(null);
+      bases.pick([]);
+    }
     this.pending = null;
     this.page.changed();
     return isAccepted;
@@ -70,12 +73,12 @@ export class MessageSender {
   /** The first message creates the session, so that opening an empty page creates none. @param {string} text */
   async #ensureSession(text) {
     if (this.page.live()) return true;
-    const { forNew, models } = this.page.answering;
+    const { forNew, basesForNew, models } = this.page.answering;
     const project = this.page.project();
     return this.page.attempt(async () => {
       const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
       const title = this.page.isNamedLater ? "" : beginning;
-      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}) });
+      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) });
       this.pending.session = session.id;
       this.page.created(session, beginning);
     });

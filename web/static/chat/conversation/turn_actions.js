@@ -27,12 +27,13 @@ export class TurnActions {
    * @param {string|null} [more.parent]  left out: the end of the current branch
    * @param {string[]} [more.files]  ids
    * @param {string|null} [more.tool]  that the answer has to begin with
+   * @param {string[]} [more.bases]  ids of knowledge bases: the answer comes from these alone
    * @param {string} [more.context]  additional_context
    */
-  send(text, { parent, files = [], tool = null, context = "" } = {}) {
+  send(text, { parent, files = [], tool = null, bases = [], context = "" } = {}) {
     const live = this.page.live();
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(context ? { additional_context: context } : {}) };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}) };
     const key = JSON.stringify([live?.state.session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
@@ -42,11 +43,11 @@ export class TurnActions {
     });
   }
 
-  /** A message is edited by sending another one to the same parent, with the same files and context. @param {Message} message @param {string} text */
+  /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
   edit(message, text) {
     const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
     const files = (message.files ?? []).map(({ id }) => id);
-    return this.send(text, { parent: isFirst ? null : message.parent, files, context: message.additional_context });
+    return this.send(text, { parent: isFirst ? null : message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
   }
 
   /**

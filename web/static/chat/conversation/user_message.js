@@ -2,7 +2,7 @@
 
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
-import { t } from "../i18n.js";
+import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { QuestionEditor } from "./question_editor.js";
 import { FileCards } from "../files/file_card.js";
@@ -21,12 +21,13 @@ export class UserMessage {
     this.message = undefined;
     this.text = h("div", { class: "question-text" });
     this.files = new QuestionFiles();
+    this.bases = h("p", { class: "question-bases", hidden: true });
     this.switch = new SiblingSwitch(actions.select);
     const label = t("Edit");
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
     this.copy = copyButton(t("Copy"), () => this.message.text);
     this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
-    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text, this.footer);
+    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text, this.bases, this.footer);
   }
 
   /** @param {Message} message */
@@ -36,6 +37,13 @@ export class UserMessage {
     this.text.textContent = message.text;
     this.switch.show(message);
     this.files.show(message.files ?? []);
+    this.#showBases(message.knowledge_bases ?? []);
+  }
+
+  /** @param {string[]} picked */
+  #showBases(picked) {
+    this.bases.hidden = picked.length === 0;
+    if (picked.length > 0) this.bases.replaceChildren(icon("source"), tn("Only from %(count)s picked knowledge base", "Only from %(count)s picked knowledge bases", picked.length));
   }
 
   /** Opens the editor, with the caret at the end. */

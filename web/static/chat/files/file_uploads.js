@@ -1,6 +1,7 @@
 /**
  * A list of files: uploads those that are added, a few at a time, and follows each until it is ready or has failed.
- * The composer has one for each draft, the page of a project one for its files.
+ * The composer has one for each draft, the page of a project one for its files, that of a knowledge base one for its
+ * documents.
  */
 
 import { ApiError, newRequestId } from "../server/api.js";
@@ -10,6 +11,11 @@ import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 /** @import {FileEntry} from "./file_entry.js" */
 /** @import {FileInfo} from "../types.js" */
 
+/** @typedef {ReturnType<typeof uploadFile>} Upload */
+/** @typedef {{upload: (file: File, options: {project?: string, progressed?: (share: number) => void}) => Upload, read: (id: string) => Promise<FileInfo>, remove: (id: string) => Promise<any>}} FileServer */
+
+/** @type {FileServer} */
+const FILES = { upload: uploadFile, read: readFile, remove: deleteFile };
 const AT_ONCE = 3;
 /** The socket says when a file is ready. What it does not say, such as while it is away, is asked for this often. */
 const ASK_EVERY_MS = 10_000;
@@ -21,9 +27,10 @@ export class FileUploads {
    * @param {(error: Error) => void} options.failed  a file could not be deleted
    * @param {string} [options.project]  the uploads belong to it
    * @param {number} [options.maxBytes]  of one file
+   * @param {FileServer} [options.server]  what they become there
    */
-  constructor({ changed, failed, project, maxBytes = maxFileBytes() }) {
-    this.options = { changed, failed, project, maxBytes };
+  constructor({ changed, failed, project, maxBytes = maxFileBytes(), server = FILES }) {
+    this.options = { changed, failed, project, maxBytes, server };
     /** In the order in which they were added. @type {FileEntry[]} */
     this.entries = [];
     /** Of uploads that are not complete, by key. @type {Map<string, File>} */
@@ -114,8 +121,8 @@ export class FileUploads {
 
   /** @param {string} key */
   async #upload(key) {
-    const { project } = this.options;
-    const { done, abort } = uploadFile(this.contents.get(key), { project, progressed: (progress) => this.#progress(key, progress) });
+    const { project, server } = this.options;
+    const { done, abort } = server.upload(this.contents.get(key), { project, progressed: (progress) => this.#progress(key, progress) });
     this.aborts.set(key, abort);
     this.put({ ...this.entryOf(key), state: "uploading" });
     try {
@@ -147,7 +154,7 @@ export class FileUploads {
 
   /** @param {string} id */
   #delete(id) {
-    deleteFile(id).catch((error) => error.status === 404 || this.options.failed(error));
+    this.options.server.remove(id).catch((error) => error.status === 404 || this.options.failed(error));
   }
 
   /** @param {string} key @param {File} file */
@@ -174,7 +181,7 @@ export class FileUploads {
   async ask(key) {
     const { id } = this.entryOf(key);
     try {
-      const info = await readFile(id);
+      const info = await this.options.server.read(id);
       const entry = this.entryOf(key);
       // What the socket said meanwhile is newer.
       if (entry?.state === "processing") this.put(entryOfInfo(info, entry));

@@ -1,49 +1,80 @@
 /**
  * A dialog that shows a file: a picture as it is, a PDF in the browser's own viewer, and of all others the text that models
- * read. What the browser cannot show is downloaded.
+ * read, at the passage that was cited. What the browser cannot show is downloaded.
  */
 
-import { contentAddress, readContent, readFile, readText } from "../server/files_api.js";
+import { contentAddress, fileAt, readContent, readText } from "../server/files_api.js";
+import { call } from "../server/api.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { byteText } from "../answer/api_error_texts.js";
 import { language, t } from "../i18n.js";
 import { fileErrorText, kindText, tokenText } from "./file_texts.js";
+import { textView } from "./text_view.js";
 
 /** @import {FileInfo} from "../types.js" */
 
 const PDF = "application/pdf";
-/** A longer text is shown in parts: a browser takes long to lay out millions of characters. */
-const PART_CHARACTERS = 100_000;
+
+/**
+ * @typedef {object} ViewedFile
+ * @property {string} id
+ * @property {string} name
+ * @property {string} [at]  its path below /api/; left out: it is a file, or a document of any of the user's knowledge bases
+ * @property {import("./passage.js").Passage} [passage]  to be marked in its text
+ */
 
 export class FileViewer {
-  /** @param {string} id @param {string} name */
-  constructor(id, name) {
+  /** @param {ViewedFile} file */
+  constructor({ id, name, at, passage }) {
     this.id = id;
+    this.at = at ?? fileAt(id);
+    this.isPlaceKnown = at !== undefined;
+    this.passage = passage;
     /** What to revoke. */
     this.address = "";
     this.isClosed = false;
     this.facts = h("p", { class: "hint" });
     this.views = h("div", { class: "view-choice", role: "group", "aria-label": t("View"), hidden: true });
-    const download = h("a", { class: "download", href: contentAddress(id), download: name }, icon("download"), t("Download"));
+    this.download = h("a", { class: "download", href: contentAddress(this.at), download: name, hidden: true }, icon("download"), t("Download"));
     this.body = h("div", { class: "file-body", "aria-busy": "true" }, h("p", { class: "hint", role: "status" }, t("Loading…")));
-    const bar = h("div", { class: "viewer-bar" }, this.facts, this.views, download);
+    const bar = h("div", { class: "viewer-bar" }, this.facts, this.views, this.download);
     open(dialog(name, { class: "large file-viewer", closed: () => this.#closed() }, bar, this.body));
     void this.#load();
   }
 
   async #load() {
     try {
-      const info = await readFile(this.id);
+      const info = await this.#read();
       if (this.isClosed) return;
+      this.download.href = contentAddress(this.at);
+      this.download.hidden = false;
       this.#showFacts(info);
-      if (info.status === "failed") this.#problem(info.error);
+      // Of a document whose new version has failed, the one before is still found.
+      if (info.status === "failed") await this.#text().catch(() => this.#problem(info.error));
       else if (info.kind === "image") this.#picture(info);
       else if (info.content_type === PDF && navigator.pdfViewerEnabled) this.#choice();
       else await this.#text();
     } catch (error) {
       this.#problem(error);
+    }
+  }
+
+  /** @returns {Promise<FileInfo>} */
+  async #read() {
+    const read = async () => {
+      const info = await call("GET", this.at);
+      return { ...info, name: info.name ?? info.title };
+    };
+    if (this.isPlaceKnown) return read();
+    try {
+      return await read();
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      const { placeOfDocument } = await import("../knowledge/document_place.js");
+      this.at = (await placeOfDocument(this.id)) ?? this.at;
+      return read();
     }
   }
 
@@ -56,7 +87,10 @@ export class FileViewer {
 
   /** Between the pages of a document and its text. */
   #choice() {
-    const views = { [t("Pages")]: () => this.#pages(), [t("Text")]: () => this.#text() };
+    const pages = { [t("Pages")]: () => this.#pages() };
+    const text = { [t("Text")]: () => this.#text() };
+    // A passage is marked in the text.
+    const views = this.passage ? { ...text, ...pages } : { ...pages, ...text };
     const buttons = Object.entries(views).map(([label, show]) => {
       const button = h("button", { type: "button", class: "small", "aria-pressed": "false", onclick: () => choose(button, show) }, label);
       return button;
@@ -73,7 +107,7 @@ export class FileViewer {
 
   async #pages() {
     if (!this.address) {
-      const content = await readContent(this.id);
+      const content = await readContent(this.at);
       if (this.isClosed) return;
       // Of this type whatever the server says: nothing else may be shown as a document of the page's origin.
       this.address = URL.createObjectURL(new Blob([content], { type: PDF }));
@@ -82,24 +116,18 @@ export class FileViewer {
   }
 
   async #text() {
-    const text = await readText(this.id);
+    const text = await readText(this.at);
     if (this.isClosed) return;
     if (!text.trim()) return this.#show(h("p", { class: "hint" }, t("There is no text in this file.")));
-    const shown = h("pre", { class: "file-text", tabIndex: 0, role: "region", "aria-label": t("Text") });
-    const more = h("button", { type: "button", class: "small", onclick: () => showPart() }, t("Show more"));
-    let end = 0;
-    const showPart = () => {
-      shown.append(text.slice(end, (end += PART_CHARACTERS)));
-      more.hidden = end >= text.length;
-    };
-    showPart();
-    this.#show(shown, more);
+    const { elements, shown } = textView(text, this.passage);
+    this.#show(...elements);
+    shown();
   }
 
   /** @param {FileInfo} info */
   #picture({ name, width, height }) {
     const failed = () => this.#problem({ code: "file_not_found" });
-    this.#show(h("img", { class: "file-image", src: contentAddress(this.id), alt: name, width, height, onerror: failed }));
+    this.#show(h("img", { class: "file-image", src: contentAddress(this.at), alt: name, width, height, onerror: failed }));
   }
 
   /** @param {import("./file_entry.js").FileProblem} error */

@@ -4,11 +4,12 @@ import { apiErrorText } from "../answer/status_texts.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 
-/** @param {{id: string, name: string}} file */
-export async function openFile({ id, name }) {
+/** @param {import("./file_viewer.js").ViewedFile} file */
+export async function openFile(file) {
+  const { name } = file;
   try {
     const { FileViewer } = await import("./file_viewer.js");
-    new FileViewer(id, name);
+    new FileViewer(file);
   } catch {
     open(dialog(name, {}, h("p", { role: "alert" }, apiErrorText({ code: "unreachable" }))));
   }

@@ -1,7 +1,7 @@
-/** The bar above a chat or a project: the title, the link to the chat's project, and the menu's name. */
+/** The bar above a chat, a project or knowledge bases: the title, the link to the chat's project, and the menu's name. */
 
 import { t } from "../i18n.js";
-import { projectAddress } from "../projects/address.js";
+import { projectAddress } from "./address.js";
 import { titleOf } from "../sessions/session_row.js";
 
 /** @import {Project, Session} from "../types.js" */
@@ -17,12 +17,13 @@ export class TitleBar {
   /**
    * @param {{session: Session|undefined}|null} chat null: none is open; its session may not be known yet
    * @param {Project|undefined} project the open one, or that of the chat
+   * @param {{title: string, items: any[]}|undefined} knowledge what is shown of knowledge bases
    */
-  show(chat, project) {
+  show(chat, project, knowledge) {
     const { title, project: link, menu, field } = this.parts;
     const isProject = !chat && project !== undefined;
     if (chat) title.textContent = chat.session ? titleOf(chat.session) : t("Chat");
-    else title.textContent = project?.name ?? t("New chat");
+    else title.textContent = project?.name ?? knowledge?.title ?? t("New chat");
     title.title = title.textContent;
     document.title = `${title.textContent} · Turnwire`;
     link.hidden = !chat || !project;
@@ -32,8 +33,8 @@ export class TitleBar {
       link.title = t("Project: %(name)s", { name: project.name });
       link.setAttribute("aria-label", link.title);
     }
-    menu.hidden = !chat && !project;
-    menu.setAttribute("aria-label", isProject ? t("Actions for this project") : t("Actions for this chat"));
+    menu.hidden = !chat && !project && !knowledge?.items.length;
+    menu.setAttribute("aria-label", isProject ? t("Actions for this project") : knowledge ? t("Actions for this knowledge base") : t("Actions for this chat"));
     field.placeholder = isProject ? t("New chat in this project") : this.placeholder;
   }
 }

@@ -4,10 +4,10 @@
  */
 
 import { h } from "../elements/element.js";
-import { plainLines } from "./highlighted_lines.js";
 import { highlight, isHighlighterLoaded, loadHighlighter } from "./highlighting.js";
+import { plainLines } from "./plain_lines.js";
 
-/** @typedef {import("./highlighted_lines.js").Line} Line */
+/** @import {Line} from "./plain_lines.js" */
 
 const PART = 3_000;
 /** A longer string or comment is not coloured. */

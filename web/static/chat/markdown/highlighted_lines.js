@@ -1,12 +1,9 @@
 /**
  * Parses the output of highlight.js into lines of coloured runs. Its HTML is read as text and never inserted
- * as HTML: only the colour of each character is used. Pure.
+ * as HTML: only the colour of each character is used. Loaded with the highlighter. Pure.
  */
 
-/**
- * @typedef {[kind: string, text: string]} Run  kind: a class of markdown.css, "" for plain
- * @typedef {{runs: Run[], isWhole: boolean}} Line  isWhole: nothing that began in it goes on in the next
- */
+/** @import {Line, Run} from "./plain_lines.js" */
 
 const KINDS = {
   keyword: "keyword", "selector-tag": "keyword", name: "keyword", doctag: "keyword", operator: "",
@@ -48,11 +45,6 @@ export function parseLines(html) {
     }
   }
   return [...lines, { runs, isWhole: open.length === 0 }];
-}
-
-/** @param {string} text @returns {Line[]} */
-export function plainLines(text) {
-  return text.split(/(?<=\n)/).concat(text.endsWith("\n") ? [""] : []).map((line) => ({ runs: line ? [["", line]] : [], isWhole: true }));
 }
 
 /** @param {Run[]} runs @param {string} kind @param {string} text */

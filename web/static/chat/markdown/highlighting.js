@@ -1,8 +1,6 @@
 /** Loads the highlighter for the first code block that can use it. */
 
-import { parseLines } from "./highlighted_lines.js";
-
-/** @typedef {import("./highlighted_lines.js").Line} Line */
+/** @import {Line} from "./plain_lines.js" */
 
 /** Longer lines are generated, not written by people. */
 const LONGEST_LINE = 2_000;
@@ -11,13 +9,16 @@ const LONGEST_LINE = 2_000;
 
 /** @type {Highlighter|null} */
 let loaded = null;
+/** @type {(html: string) => Line[]} */
+let parseLines;
 /** @type {Promise<void>|null} */
 let loading = null;
 
 /** Resolves when the highlighter is loaded or loading failed; without it (offline, say) code stays plain. */
 export function loadHighlighter() {
-  loading ??= import(/** @type {any} */ ("highlight")).then(
-    (module) => {
+  loading ??= Promise.all([import(/** @type {any} */ ("highlight")), import("./highlighted_lines.js")]).then(
+    ([module, lines]) => {
+      parseLines = lines.parseLines;
       loaded = module.default;
     },
     () => {

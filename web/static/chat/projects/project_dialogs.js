@@ -5,6 +5,7 @@ import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../server/files_api.js";
 import { changeProject, createProject, deleteProject } from "../server/projects_api.js";
+import { unlessGone } from "../server/unless_gone.js";
 import { chooseProject } from "./project_choice.js";
 
 /** @import {Project} from "../types.js" */
@@ -48,9 +49,4 @@ async function askName(heading, yes, value) {
   const answered = ask(heading, { yes, look: "primary" }, field);
   field.select();
   return (await answered) ? field.value.trim() || null : null;
-}
-
-/** Accepts that what is deleted was deleted elsewhere meanwhile. @param {any} error */
-export function unlessGone(error) {
-  if (error.status !== 404) throw error;
 }

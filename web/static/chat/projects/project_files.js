@@ -10,8 +10,8 @@ import { FileUploads } from "../files/file_uploads.js";
 import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../server/files_api.js";
+import { unlessGone } from "../server/unless_gone.js";
 import { fitText } from "./fit_text.js";
-import { unlessGone } from "./project_dialogs.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {Model, Project} from "../types.js" */

@@ -5,7 +5,7 @@ import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { onListKeys } from "../sessions/list_keys.js";
-import { projectAddress } from "./address.js";
+import { projectAddress } from "../frame/address.js";
 
 /** @import {Project} from "../types.js" */
 /** @import {ProjectActions} from "./project_actions.js" */

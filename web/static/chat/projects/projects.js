@@ -11,7 +11,7 @@ import { changeProject } from "../server/projects_api.js";
 
 export class Projects {
   /**
-   * @param {{nav: HTMLElement, view: HTMLElement, conversation: HTMLElement}} parts
+   * @param {{nav: HTMLElement, view: HTMLElement}} parts
    * @param {object} page
    * @param {() => ListActions} page.chats
    * @param {() => Model[]} page.models
@@ -69,7 +69,6 @@ export class Projects {
     this.list.show(projects ?? [], this.open);
     const isGone = this.open !== null && projects !== null && !this.current;
     if (isGone) return this.page.gone();
-    this.parts.conversation.hidden = this.open !== null;
     if (!this.current) this.view?.hide();
     else if (this.view) this.view.show(this.current);
     else this.loading ??= this.#load();

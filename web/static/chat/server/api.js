@@ -3,9 +3,10 @@
 /** @import {Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
-  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, max?: number, resetsAt?: string}} [more] max: of a quota or a size; resetsAt: of a daily limit */
-  constructor(status, code, message, { requestId = "", max, resetsAt } = {}) {
+  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit */
+  constructor(status, code, message, { requestId = "", field, max, resetsAt } = {}) {
     super(message);
+    this.field = field;
     this.requestId = requestId;
     this.max = max;
     this.resetsAt = resetsAt;
@@ -96,7 +97,7 @@ export async function call(method, path, body) {
 
 /** @param {{status: number, statusText: string}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
 export function refusal({ status, statusText }, answer, requestId) {
-  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
+  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */

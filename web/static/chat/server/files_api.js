@@ -9,15 +9,17 @@ import { upload } from "./upload.js";
 export const readFile = (id) => call("GET", `files/${id}/`);
 /** @param {string} id */
 export const deleteFile = (id) => call("DELETE", `files/${id}/`);
-/** @param {string} id */
-export const contentAddress = (id) => `/api/files/${id}/content/`;
+/** Below /api/. @param {string} id */
+export const fileAt = (id) => `files/${id}/`;
+/** @param {string} at of a file, or of a document of a knowledge base */
+export const contentAddress = (at) => `/api/${at}content/`;
 /** Of a picture with a thumbnail. @param {string} id */
 export const thumbnailAddress = (id) => `/api/files/${id}/thumbnail/`;
 
-/** @param {string} id @returns {Promise<string>} what models read of it */
-export const readText = async (id) => (await read(`/api/files/${id}/text/`)).text();
-/** @param {string} id @returns {Promise<Blob>} */
-export const readContent = async (id) => (await read(contentAddress(id))).blob();
+/** @param {string} at as above @returns {Promise<string>} what models read of it */
+export const readText = async (at) => (await read(`/api/${at}text/`)).text();
+/** @param {string} at as above @returns {Promise<Blob>} */
+export const readContent = async (at) => (await read(contentAddress(at))).blob();
 
 /** @param {string} address */
 async function read(address) {

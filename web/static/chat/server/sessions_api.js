@@ -19,10 +19,10 @@ export function readNewest({ limit, search = "", project = "" }) {
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 
-/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[]}} fields @returns {Promise<Session>} */
+/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[], knowledge_bases?: string[]}} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[]}} fields @returns {Promise<Session>} */
+/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[]}} fields @returns {Promise<Session>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */

@@ -10,11 +10,12 @@ const LONGEST_SILENCE_MS = 30_000;
  * @param {FormData|Blob} body
  * @param {object} [options]
  * @param {string} [options.contentType]  of a body that does not say it itself
+ * @param {"POST"|"PUT"} [options.method]
  * @param {number} [options.longestSilenceMs]
  * @param {(share: number) => void} [options.progressed]  share: of the bytes that were sent, 0 to 1
  * @returns {{done: Promise<any>, abort: () => void}} done: the answer; rejects with an ApiError; after abort() its code is `aborted`
  */
-export function upload(path, body, { contentType = "", longestSilenceMs = LONGEST_SILENCE_MS, progressed = () => {} } = {}) {
+export function upload(path, body, { contentType = "", method = "POST", longestSilenceMs = LONGEST_SILENCE_MS, progressed = () => {} } = {}) {
   const request = new XMLHttpRequest();
   const requestId = newRequestId();
   let isAborted = false;
@@ -28,11 +29,11 @@ export function upload(path, body, { contentType = "", longestSilenceMs = LONGES
       awaitNext();
       progressed(total ? loaded / total : 0);
     };
-    request.onload = () => (request.status === 201 && request.response ? resolve(request.response) : reject(refusal(request, request.response, requestId)));
+    request.onload = () => ([200, 201].includes(request.status) && request.response ? resolve(request.response) : reject(refusal(request, request.response, requestId)));
     request.onerror = request.onabort = () => reject(new ApiError(0, isAborted ? "aborted" : "unreachable", ""));
     request.onloadend = () => clearTimeout(silence);
   });
-  request.open("POST", `/api/${path}`);
+  request.open(method, `/api/${path}`);
   request.responseType = "json";
   const headers = { Accept: "application/json", "X-Request-ID": requestId, "X-CSRFToken": csrfToken(), ...(contentType && { "Content-Type": contentType }) };
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);

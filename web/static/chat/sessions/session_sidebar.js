@@ -53,7 +53,7 @@ export class SessionSidebar {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models });
+    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases });
     this.store.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
   }

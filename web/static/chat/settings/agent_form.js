@@ -5,7 +5,7 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { toolNames } from "../tools/tool_names.js";
 
-/** @import {Model} from "../types.js" */
+/** @import {KnowledgeBase, Model} from "../types.js" */
 
 /**
  * @typedef {object} AgentFields  as the server takes and gives them
@@ -15,17 +15,18 @@ import { toolNames } from "../tools/tool_names.js";
  * @property {string} reminder
  * @property {string[]} tools
  * @property {string[]} models
+ * @property {string[]} knowledge_bases  ids; some may be deleted
  * @property {"moving"|"append_only"} context_layout
  */
 
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], context_layout: "moving" };
+export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving" };
 
 const MOST_MODELS = 4;
 
 export class AgentForm {
-  /** @param {AgentFields} agent @param {Model[]} models */
-  constructor(agent, models) {
+  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name">[]} bases */
+  constructor(agent, models, bases) {
     this.agent = agent;
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
@@ -34,6 +35,9 @@ export class AgentForm {
     this.replaces = h("input", { type: "checkbox", checked: agent.replaces_system_prompt });
     this.tools = boxes(toolNames(), agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
+    const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
+    this.baseNames = new Map([...bases.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
+    this.bases = boxes(this.baseNames, agent.knowledge_bases);
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
     this.element = h("div", { class: "fields" }, ...this.#rows());
@@ -49,6 +53,7 @@ export class AgentForm {
       reminder: this.reminder.value,
       tools: checked(this.tools),
       models: checked(this.models),
+      knowledge_bases: checked(this.bases),
       context_layout: this.layout,
     };
   }
@@ -65,6 +70,7 @@ export class AgentForm {
       field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
       group(t("Tools"), this.tools, toolNames()),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
+      ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
       this.#layoutChoice(),
     ];
   }

@@ -7,6 +7,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { apiErrorText } from "../answer/status_texts.js";
+import { readBases } from "../server/knowledge_api.js";
 import { readAgents } from "../server/sessions_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
@@ -32,7 +33,7 @@ class AgentsDialog {
   async open() {
     open(this.dialog);
     try {
-      this.models = await api.readModels();
+      this.offered = await Promise.all([api.readModels(), readBases()]);
       await this.#list();
     } catch (error) {
       this.dialog.close();
@@ -63,7 +64,7 @@ class AgentsDialog {
 
   /** @param {Agent|null} agent null: a new one */
   #edit(agent) {
-    const form = new AgentForm(agent ?? NEW_AGENT, this.models);
+    const form = new AgentForm(agent ?? NEW_AGENT, ...this.offered);
     this.form = form;
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Cancel"));

@@ -1,12 +1,18 @@
-/** Tool rounds as one line that expands to a timeline of reasoning, calls and results. */
+/**
+ * Tool rounds as one line that expands to a timeline of reasoning, calls and results. The timeline is loaded with the
+ * first one that is opened.
+ */
 
-import { Calls } from "./call_view.js";
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { ReasoningView } from "../answer/reasoning_view.js";
+import { apiErrorText } from "../answer/status_texts.js";
 import { stepsText, wordsOf } from "./tool_texts.js";
 
+/** @import {RoundView} from "./round_view.js" */
 /** @import {Round} from "../types.js" */
+
+/** @type {typeof RoundView|undefined} */
+let LoadedView;
 
 export class StepsView {
   /** @param {import("./call_view.js").ReadWhole} readWhole */
@@ -48,28 +54,21 @@ export class StepsView {
   /** A collapsed timeline renders only its line. */
   #showRounds() {
     if (!this.element.open) return;
-    this.views = this.rounds.map((_, i) => this.views[i] ?? new RoundView(this.readWhole));
+    if (!LoadedView) {
+      void this.#load();
+      return;
+    }
+    this.views = this.rounds.map((_, i) => this.views[i] ?? new LoadedView(this.readWhole));
     this.rounds.forEach((round, i) => this.views[i].show(round));
     setChildren(this.list, this.views.map(({ element }) => element));
   }
-}
 
-class RoundView {
-  /** @param {import("./call_view.js").ReadWhole} readWhole */
-  constructor(readWhole) {
-    /** @type {Round|undefined} */
-    this.round = undefined;
-    const list = h("div", { class: "calls" });
-    this.reasoning = new ReasoningView();
-    this.calls = new Calls(list, readWhole);
-    this.element = h("li", { class: "round" }, this.reasoning.element, list);
-  }
-
-  /** @param {Round} round */
-  show(round) {
-    if (round === this.round) return;
-    this.round = round;
-    this.reasoning.show({ text: round.reasoning, ms: round.reasoningMs, isThinking: false });
-    this.calls.show(round.calls);
+  async #load() {
+    try {
+      LoadedView = (await import("./round_view.js")).RoundView;
+      this.#showRounds();
+    } catch {
+      this.list.replaceChildren(h("li", { role: "alert" }, apiErrorText({ code: "unreachable" })));
+    }
   }
 }

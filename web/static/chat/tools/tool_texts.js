@@ -33,6 +33,12 @@ const TOOLS = {
     done: () => t("Searched the project"),
     about: queriesOf,
   },
+  knowledge_base_search: {
+    icon: "source",
+    doing: () => t("Searching knowledge bases"),
+    done: () => t("Searched knowledge bases"),
+    about: queriesOf,
+  },
   read_file: {
     icon: "file",
     doing: () => t("Reading a file"),

@@ -1,0 +1,9 @@
+/** Opens the file or document that a source names, at the passage that was found. */
+
+import { openFile } from "../files/open_file.js";
+
+/** @param {import("../types.js").Source} source */
+export function openSource({ document_id: id, title: name, knowledge_base: base, snippet }) {
+  const at = base ? { at: `knowledge-bases/${base}/documents/${id}/` } : {};
+  return openFile({ id, name, ...at, ...(snippet ? { passage: { text: snippet } } : {}) });
+}

@@ -1,0 +1,68 @@
+/** What can be done with knowledge bases: create, edit, delete, leave. */
+
+import { ask } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { t, tn } from "../i18n.js";
+import { createBase, deleteBase, removeMember } from "../server/knowledge_api.js";
+import { unlessGone } from "../server/unless_gone.js";
+import { askFor, line } from "./form_dialog.js";
+import { isOwned } from "./knowledge_store.js";
+
+/** @import {MenuItem} from "../elements/menu.js" */
+/** @import {KnowledgeBase} from "../types.js" */
+
+export class BaseActions {
+  /**
+   * @param {import("./knowledge_store.js").KnowledgeStore} store
+   * @param {object} page
+   * @param {(base: string) => void} page.open
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   */
+  constructor(store, page) {
+    this.store = store;
+    this.page = page;
+  }
+
+  /** @param {KnowledgeBase} base @returns {MenuItem[]} */
+  items(base) {
+    const leave = { label: t("Leave"), icon: /** @type {const} */ ("logout"), isDangerous: true, action: () => this.leave(base) };
+    if (!isOwned(base)) return [leave];
+    return [
+      { label: t("Edit"), icon: "edit", action: () => this.edit(base) },
+      leave,
+      { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(base) },
+    ];
+  }
+
+  async create() {
+    const fields = { name: line(t("Name"), { maxLength: 200, required: true }) };
+    const made = await askFor(t("New knowledge base"), { yes: t("Create"), fields, save: ({ name }) => createBase(name) });
+    if (!made) return;
+    this.store.put(made);
+    this.page.open(made.id);
+  }
+
+  /** @param {KnowledgeBase} base */
+  edit(base) {
+    return this.page.attempt(async () => {
+      const { editBase } = await import("./base_form.js");
+      const changed = await editBase(base);
+      if (changed) this.store.put(changed);
+    });
+  }
+
+  /** @param {KnowledgeBase} base */
+  async remove({ id, name, documents }) {
+    const all = documents ? documents.processing + documents.ready + documents.failed : 0;
+    const what = h("p", {}, tn("“%(name)s” and its %(count)s document are deleted for good, for all of its members.", "“%(name)s” and its %(count)s documents are deleted for good, for all of its members.", all, { name }));
+    if (!(await ask(t("Delete this knowledge base?"), { yes: t("Delete") }, what))) return;
+    if (await this.page.attempt(() => deleteBase(id).catch(unlessGone))) this.store.remove(id);
+  }
+
+  /** @param {KnowledgeBase} base */
+  async leave({ id, name, member }) {
+    const what = h("p", {}, t("You can no longer use “%(name)s”, until an owner adds you again.", { name }));
+    if (!(await ask(t("Leave this knowledge base?"), { yes: t("Leave") }, what))) return;
+    if (await this.page.attempt(() => removeMember(id, member).catch(unlessGone))) this.store.remove(id);
+  }
+}

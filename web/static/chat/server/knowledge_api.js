@@ -1,0 +1,70 @@
+/** REST calls of knowledge bases, their documents and their members. */
+
+import { call } from "./api.js";
+import { readAllPages } from "./sessions_api.js";
+import { upload } from "./upload.js";
+
+/** @import {FoundPassage, KnowledgeBase, KnowledgeDocument, Member, MemberRole} from "../types.js" */
+/** @typedef {Partial<Pick<KnowledgeBase, "name"|"summary"|"topics"|"routing_hint"|"routing_keywords">>} BaseFields */
+/** @typedef {{title: string, text: string}|{url: string, title?: string}} NewDocument */
+
+const baseAt = (/** @type {string} */ base) => `knowledge-bases/${base}/`;
+/** Below /api/. @param {string} base @param {string} document */
+export const documentAt = (base, document) => `${baseAt(base)}documents/${document}/`;
+
+/** @returns {Promise<KnowledgeBase[]>} all that the user is a member of, the latest changed first */
+export const readBases = () => readAllPages("knowledge-bases/");
+/** @param {string} base @returns {Promise<KnowledgeBase>} */
+export const readBase = (base) => call("GET", baseAt(base));
+/** @param {string} name @returns {Promise<KnowledgeBase>} */
+export const createBase = (name) => call("POST", "knowledge-bases/", { name });
+/** @param {string} base @param {BaseFields} fields @returns {Promise<KnowledgeBase>} */
+export const changeBase = (base, fields) => call("PATCH", baseAt(base), fields);
+/** With its documents. @param {string} base */
+export const deleteBase = (base) => call("DELETE", baseAt(base));
+
+/** @typedef {{results: KnowledgeDocument[], next: string|null}} DocumentPage  next: the query of the page after it */
+
+/** @param {string} base @param {string} query of a page; empty: the first one @returns {Promise<DocumentPage>} */
+export async function readDocuments(base, query) {
+  const { results, next } = await call("GET", `${baseAt(base)}documents/${query}`);
+  return { results, next: next && new URL(next, location.origin).search };
+}
+/** @param {string} base @param {string} document @returns {Promise<KnowledgeDocument>} */
+export const readDocument = (base, document) => call("GET", documentAt(base, document));
+/** @param {string} base @param {NewDocument} fields @returns {Promise<KnowledgeDocument>} */
+export const addDocument = (base, fields) => call("POST", `${baseAt(base)}documents/`, fields);
+/** A new version; the one before is found until the new one can be. @param {string} base @param {string} document @param {NewDocument|{file: string}} fields @returns {Promise<KnowledgeDocument>} */
+export const replaceDocument = (base, document, fields) => call("PUT", documentAt(base, document), fields);
+/** @param {string} base @param {string} document @param {string} title @returns {Promise<KnowledgeDocument>} */
+export const renameDocument = (base, document, title) => call("PATCH", documentAt(base, document), { title });
+/** @param {string} base @param {string} document */
+export const deleteDocument = (base, document) => call("DELETE", documentAt(base, document));
+
+/**
+ * @param {string} base @param {File} file @param {(share: number) => void} [progressed]
+ * @returns {{done: Promise<KnowledgeDocument>, abort: () => void}} as upload()
+ */
+export const uploadDocument = (base, file, progressed) => upload(`${baseAt(base)}documents/`, formOf(file), { progressed });
+
+/** As replaceDocument(). @param {string} base @param {string} document @param {File} file @returns {{done: Promise<KnowledgeDocument>, abort: () => void}} */
+export const uploadVersion = (base, document, file) => upload(documentAt(base, document), formOf(file), { method: "PUT" });
+
+/** @param {File} file */
+function formOf(file) {
+  const form = new FormData();
+  form.append("file", file, file.name);
+  return form;
+}
+
+/** @param {string} base @returns {Promise<Member[]>} */
+export const readMembers = (base) => call("GET", `${baseAt(base)}members/`);
+/** @param {string} base @param {{user: string, role: MemberRole}} member @returns {Promise<Member>} */
+export const addMember = (base, member) => call("POST", `${baseAt(base)}members/`, member);
+/** @param {string} base @param {number} member @param {MemberRole} role @returns {Promise<Member>} */
+export const changeMember = (base, member, role) => call("PATCH", `${baseAt(base)}members/${member}/`, { role });
+/** Also one's own: to leave. @param {string} base @param {number} member */
+export const removeMember = (base, member) => call("DELETE", `${baseAt(base)}members/${member}/`);
+
+/** @param {string} base @param {string} query @param {number} limit @returns {Promise<FoundPassage[]>} best first */
+export const searchBase = (base, query, limit) => call("GET", `${baseAt(base)}search/?${new URLSearchParams({ q: query, limit: String(limit) })}`);
