@@ -41,6 +41,10 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 from django.db import connection  # noqa: E402  needs the settings
 
+from tests.empty_tables import empty_instead_of_flush  # noqa: E402
+
+empty_instead_of_flush()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     shuffling.add_option(parser)

@@ -189,7 +189,8 @@ class TestTheFit:
             name: next(window for window in range(10**6) if int(0.95 * window) - fixed == wanted)
             for name, wanted in (("exact", history_tokens), ("roomy", history_tokens + 1))
         }
-        chat.stack.manage("shell", "-v", "0", "-c", WINDOWS.format(windows=windows))
+        script = WINDOWS.format(windows=windows)
+        await asyncio.to_thread(chat.stack.manage, "shell", "-v", "0", "-c", script)
 
     async def test_exactly_six_tenths_of_the_history_window_do_not_fit(self, chat: FileChat) -> None:
         """A project of 3,000 tokens: of a history window of 5,000 that is 0.6, of one of 5,001 it is less."""

@@ -358,9 +358,8 @@ async def test_a_system_prompt_that_is_edited_speaks_in_the_next_turn(stack: Sta
             await staff.call("PUT", "system-prompt/", json={"text": ""})
             await chat.ask("Three?")
         finally:
-            stack.manage(
-                "shell", "-c", "from chat.models import SystemPrompt; SystemPrompt.objects.all().delete()"
-            )
+            script = "from chat.models import SystemPrompt; SystemPrompt.objects.all().delete()"
+            await asyncio.to_thread(stack.manage, "shell", "-c", script)
     one, two, three = stack.upstream.requests
     assert one.messages[0]["content"].startswith("You are a helpful")
     day = chat.session["created_at"][:10]

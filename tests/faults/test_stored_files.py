@@ -72,9 +72,10 @@ def referred(cluster: Cluster) -> set[str]:
     return {path.removeprefix("files/") for row in rows for path in row if path}
 
 
-def expect_agreement(cluster: Cluster, number: int | None = None) -> None:
+async def expect_agreement(cluster: Cluster, number: int | None = None) -> None:
     """The storage holds what the rows refer to; number: how many contents that are."""
-    cluster.wait_until(lambda: stored(cluster) == referred(cluster), "storage and rows to agree")
+    agree = (lambda: stored(cluster) == referred(cluster), "storage and rows to agree")
+    await asyncio.to_thread(cluster.wait_until, *agree)  # or web would miss the socket's pongs
     assert number in (None, len(stored(cluster)))
 
 
@@ -116,26 +117,26 @@ async def test_what_is_deleted_leaves_nothing_in_the_storage(cluster: Cluster, c
     await chat.turn(text, picture)
     await chat.turn(table, text)
     project = await chat.project(("project.txt", "Spring tides"))
-    expect_agreement(cluster, 5)  # a thumbnail too
+    await expect_agreement(cluster, 5)  # a thumbnail too
     archive = await take_out(chat.client, first)
     copy = await bring_in(chat.client, archive)
     await all_read(chat.client, 7)
-    expect_agreement(cluster, 9)
+    await expect_agreement(cluster, 9)
     again = await take_out(chat.client, copy)
     assert hashes(again) == hashes(archive)
     # What was extracted is the same as well: the whole archive is.
     assert again == archive
 
     await chat.client.call("DELETE", f"sessions/{first}/", status=204)
-    expect_agreement(cluster, 5)
+    await expect_agreement(cluster, 5)
     assert hashes(await take_out(chat.client, copy)) == hashes(archive)
     await chat.client.call("DELETE", f"sessions/{copy}/", status=204)
-    expect_agreement(cluster, 1)
+    await expect_agreement(cluster, 1)
     [kept] = (await chat.client.call("GET", "files/"))["results"]
     await chat.client.call("DELETE", f"projects/{project}/", status=204)
-    expect_agreement(cluster, 1)
+    await expect_agreement(cluster, 1)
     await chat.client.call("DELETE", f"files/{kept['id']}/", status=204)
-    expect_agreement(cluster, 0)
+    await expect_agreement(cluster, 0)
 
 
 async def test_a_deleted_user_leaves_nothing_in_the_storage(cluster: Cluster, chat: FileChat) -> None:
@@ -145,12 +146,12 @@ async def test_a_deleted_user_leaves_nothing_in_the_storage(cluster: Cluster, ch
     await bring_in(chat.client, await take_out(chat.client, chat.session["id"]))
     await chat.project(("project.txt", "Spring tides"))
     await all_read(chat.client, 5)
-    expect_agreement(cluster, 7)
-    cluster.stack.manage("shell", "-v", "0", "-c", DELETE)
+    await expect_agreement(cluster, 7)
+    await asyncio.to_thread(cluster.stack.manage, "shell", "-v", "0", "-c", DELETE)
     try:
-        expect_agreement(cluster, 0)
+        await expect_agreement(cluster, 0)
     finally:
-        cluster.stack.manage("create_user", "dora", "--password", "dora")
+        await asyncio.to_thread(cluster.stack.manage, "create_user", "dora", "--password", "dora")
         login = {"username": "dora", "password": "dora"}
         answer = await chat.client.http.post("/api/auth/token/", json=login, headers={"Authorization": ""})
         chat.client.http.headers["Authorization"] = f"Token {answer.json()['token']}"
@@ -159,7 +160,7 @@ async def test_a_deleted_user_leaves_nothing_in_the_storage(cluster: Cluster, ch
 async def test_an_import_whose_process_is_killed_leaves_neither_rows_nor_contents(
     cluster: Cluster, dora: Client
 ) -> None:
-    expect_agreement(cluster, 0)
+    await expect_agreement(cluster, 0)
     before = cluster.rows("SELECT count(*) FROM chat_session")
     entries = {f"files/{number}": f"Tide {number}".encode() for number in range(1, 6)}
     files = [
@@ -181,9 +182,9 @@ async def test_an_import_whose_process_is_killed_leaves_neither_rows_nor_content
     cluster.kill("sweeper")
     cluster.restore()
     cluster.stack.start("ingest")
-    expect_agreement(cluster, 0)
+    await expect_agreement(cluster, 0)
     await bring_in(dora, archive)
-    expect_agreement(cluster, 5)
+    await expect_agreement(cluster, 5)
 
 
 async def test_a_content_that_vanished_is_reported_and_breaks_nothing(
@@ -207,12 +208,14 @@ async def test_a_content_that_vanished_is_reported_and_breaks_nothing(
     await bring_in(chat.client, archive)
     cluster.kill("sweeper")
     cluster.stack.start("sweeper")
-    cluster.wait_until(
-        lambda: "3 files have lost their content" in cluster.stack.log("sweeper"), "the sweeper's report"
+    await asyncio.to_thread(
+        cluster.wait_until,
+        lambda: "3 files have lost their content" in cluster.stack.log("sweeper"),
+        "the sweeper's report",
     )
     for one in (text, picture):
         await chat.client.call("DELETE", f"files/{one['id']}/", status=204)
-    expect_agreement(cluster, 0)
+    await expect_agreement(cluster, 0)
 
 
 async def test_a_content_that_vanished_before_it_was_read_fails_its_file_alone(
