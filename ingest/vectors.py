@@ -8,16 +8,18 @@ import logging
 import time
 from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
+from chat.events import knowledge_bases as base_events
 from chat.infrastructure.fault_points import reach
 from ingest import drain
 from knowledge.embedders.choice import embedder_of
 from knowledge.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
 from knowledge.indexing import store_missing_chunks, usable_embedder
-from knowledge.models import ChunkVector, EmbeddingModel, File
+from knowledge.models import ChunkVector, Document, EmbeddingModel, File
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +62,29 @@ def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
 def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
     ChunkVector.objects.copy_equal(model)
     limit = time.monotonic() + SLICE_S
+    files: set[UUID] = set()
+    try:
+        return _work_until(limit, model, embedder, files)
+    finally:
+        # Once for a slice: what a member sees of a base is how far its documents are.
+        for base in (
+            Document.objects.filter(pk__in=files)
+            .order_by()
+            .values_list("knowledge_base", flat=True)
+            .distinct()
+        ):
+            base_events.publish_changed(base)
+
+
+def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: set[UUID]) -> bool:
+    """limit: monotonic clock.  files: those that got vectors are added."""
     while time.monotonic() < limit and not drain.has_begun():
         waiting = ChunkVector.objects.waiting().filter(model=model).select_related("chunk").order_by("id")
         batch = list(waiting.defer("chunk__words")[: embedder.batch])
         if not batch:
             return False
         _compute(batch, model, embedder)
+        files.update(row.chunk.file_id for row in batch)
         if not model.extend_lease():
             logger.warning("another worker computes the vectors of %s", model)
             return False

@@ -153,6 +153,14 @@ class KnowledgeBasesField(serializers.ListField, DescribedField):
         return {"maxItems": MAX_KNOWLEDGE_BASES}
 
 
+class StringsField(serializers.ListField, DescribedField):
+    """A list of strings, each as `child` accepts it."""
+
+    def json_schema(self) -> dict[str, Any]:
+        child: Any = self.child
+        return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
+
+
 class ModelNamesField(serializers.ListField, DescribedField):
     """Distinct names of models, no more than may answer together. Whether they exist is checked when they are used."""
 

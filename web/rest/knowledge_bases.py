@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,7 +11,7 @@ from chat.knowledge_bases.deletion import delete_base
 from chat.presenters.knowledge_bases import present_bases, present_found
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
-from chat.turns.request import has_visible_text
+from chat.turns.request import has_visible_text, invisible_text_pattern
 from knowledge.models import Document, KnowledgeBase, MemberRole
 from knowledge.models.knowledge_base import (
     EDITING,
@@ -25,7 +25,7 @@ from knowledge.models.knowledge_base import (
 from knowledge.routing_hints import REFUSED_PATTERN, is_routing_hint
 from knowledge.search import search_files
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
+from web.rest.fields import StrictCharField, StrictSerializer, StringsField, VisibleCharField
 from web.rest.knowledge_base_schemas import FoundAnswer, KnowledgeBaseAnswer
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
@@ -48,7 +48,8 @@ class RoutingTextField(StrictCharField):
 
     def json_schema(self) -> dict[str, Any]:
         described = super().json_schema()
-        return {**described, "not": {"anyOf": [described["not"], {"pattern": REFUSED_PATTERN}]}}
+        refused = [REFUSED_PATTERN] if self.allow_blank else [REFUSED_PATTERN, invisible_text_pattern()]
+        return {**described, "not": {"anyOf": [described["not"], *({"pattern": one} for one in refused)]}}
 
 
 class KnowledgeBaseBody(StrictSerializer):
@@ -56,7 +57,7 @@ class KnowledgeBaseBody(StrictSerializer):
 
     name = VisibleCharField(max_length=200)
     summary = StrictCharField(max_length=MAX_SUMMARY_CHARACTERS, default="")
-    topics = serializers.ListField(
+    topics = StringsField(
         child=VisibleCharField(max_length=MAX_TOPIC_CHARACTERS), default=list, max_length=MAX_TOPICS
     )
     routing_hint = RoutingTextField(
@@ -65,7 +66,7 @@ class KnowledgeBaseBody(StrictSerializer):
         help_text="All that restricted members and their models learn of the content, with the keywords. Without numbers, "
         "quotation marks and headings.",
     )
-    routing_keywords = serializers.ListField(
+    routing_keywords = StringsField(
         child=RoutingTextField(max_length=MAX_KEYWORD_CHARACTERS, allow_blank=False),
         default=list,
         max_length=MAX_KEYWORDS,

@@ -24,7 +24,7 @@ from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import Finish
-from knowledge.models import File, Project
+from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
 
 MODELS: Final = ("quick", "deep", "wide", "low")
@@ -69,6 +69,7 @@ class World:
         files[0].content.save("any", ContentFile(b"Two tides a day."))
         self.ids["file"] = str(files[0].pk)
         self._free_file = str(files[1].pk)
+        self._add_knowledge_base()
         self.special = self._answers_in_progress() | {
             "regenerations_create": started["user_message"],
             "files_thumbnail": str(factories.create_picture(self._alice, "moon.png").pk),
@@ -77,6 +78,18 @@ class World:
         self.cursor = parse_qs(urlsplit(self._client.get("/api/sessions/?limit=1").json()["next"]).query)[
             "cursor"
         ][0]
+
+    def _add_knowledge_base(self) -> None:
+        base = KnowledgeBase.objects.start(self._alice, name="Tides")
+        member = base.members.create(user=factories.create_user("bob"), role="reader")
+        factories.create_user("carol")
+        document = File.objects.create(
+            owner=self._alice, name="Tides", status="ready", text="Two.", knowledge_base=base
+        )
+        document.content.save("any", ContentFile(b"Two tides a day."))
+        self.ids |= {
+            "knowledge_base": str(base.pk), "member": str(member.pk), "document": str(document.pk),
+        }  # fmt: skip
 
     def _answers_in_progress(self) -> dict[str, str]:
         """A run that waits for a worker, a question that waits for its answer, and a run that was cut."""
@@ -151,6 +164,8 @@ class World:
     def _body(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
         if operation == "sessions_import":
             return body if "title" in body else json.loads(self.file)
+        if operation == "members_create":
+            return {"user": "carol", "role": body["role"]}
         if operation == "auth_token":
             return {"username": "alice", "password": "alice"}
         known: dict[str, Any] = {name: self.ids[name] for name in ("agent", "parent", "leaf")}

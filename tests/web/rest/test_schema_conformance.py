@@ -41,15 +41,18 @@ MOST_WALKS: Final = 10
 # Of one operation, besides those at the limits of every value, which are always the same.
 EXAMPLES: Final = int(os.environ.get("CONFORMANCE_EXAMPLES", "10"))
 # By operation, the checks that cannot hold for it, and why.
+_OF_FORMS: Final = {
+    positive_data_acceptance: "an empty file is refused, which no schema can say",
+    negative_data_rejection: "in a form, numbers and objects are contents of a file as well",
+}
 EXCLUDED: Final = {
     "auth_tokens_create": {ignored_auth: "it takes the cookies of a login for generated ones"},
     "sessions_import": {
         positive_data_acceptance: "the messages of a file make one tree, and bytes an archive, which no schema can say"
     },
-    "files_create": {
-        positive_data_acceptance: "an empty file is refused, which no schema can say",
-        negative_data_rejection: "in a form, numbers and objects are contents of a file as well",
-    },
+    "files_create": _OF_FORMS,
+    "documents_create": _OF_FORMS,
+    "documents_replace": _OF_FORMS,
 }
 # What one answer says about another; single requests are checked in all ways.
 OF_CONVERSATIONS: Final = (
