@@ -149,7 +149,12 @@ def paths_of(client: Any, run: Run) -> list[str]:
     session = f"/api/sessions/{run.turn.session_id}"
     body = {"leaf": str(run.message_id), "shows_details": True}
     link = client.post(f"{session}/shares/", body, format="json").json()["url"]
+    bases = [f"/api/knowledge-bases/{base}" for base in run.knowledge_bases]
+    of_bases = [
+        f"{base}/{part}" for base in bases for part in ("", "documents/", "members/", "search/?q=deliveries")
+    ]
     return [
+        *of_bases,
         "/api/sessions/",
         "/api/sessions/?search=deliveries",
         f"{session}/",
