@@ -115,7 +115,7 @@ def test_an_agent_brings_its_knowledge_bases(reader: Reader, stack: Stack) -> No
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     page.locator("#agents summary").click()
-    page.locator("#agents").get_by_label("Keeper of the tides").check()
+    page.locator("#agents").get_by_role("radio", name="Keeper of the tides").check()
     page.keyboard.press("Escape")
     reader.send("When is the flood?")
     reader.expect_echo("When is the flood?")
@@ -190,7 +190,7 @@ def test_knowledge_bases_are_used_on_a_phone(caller: Reader) -> None:
     assert violations_in_both_themes(page) == []
     page.keyboard.press("Escape")
     page.locator("#bases summary").click()
-    expect(page.locator("#bases fieldset")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#bases > fieldset")).to_be_in_viewport(ratio=1)
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
     assert violations_in_both_themes(page) == []

@@ -39,7 +39,8 @@ export class BaseView {
 
   /** @param {KnowledgeBase} base */
   show(base) {
-    const isOther = base.id !== this.base?.id;
+    // A member who may read from now on has seen nothing of it before.
+    const isOther = base.id !== this.base?.id || isReadable(base) !== isReadable(this.base);
     this.base = base;
     this.element.hidden = false;
     this.about.show(base);
