@@ -18,6 +18,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import httpcore2 as httpcore
 from django.conf import settings
 
+from knowledge.page_encodings import as_utf8
 from knowledge.public_addresses import is_public
 
 MAX_BYTES: Final = 5 * 1024 * 1024  # decompressed
@@ -237,7 +238,7 @@ def _request(pool: httpcore.ConnectionPool, target: _Target, deadline: _Deadline
             raise UrlRefused("http_error", str(response.status))
         content_type, charset = _text_type(given.get(b"content-type", ""))
         content = _read(response.iter_stream(), given.get(b"content-encoding", ""), deadline)
-    return content_type, _as_utf8(content, charset)
+    return content_type, as_utf8(content, charset)
 
 
 def _text_type(header: str) -> tuple[str, str]:
@@ -255,26 +256,22 @@ def _text_type(header: str) -> tuple[str, str]:
 
 
 def _read(chunks: Iterable[bytes], encoding: str, deadline: _Deadline) -> bytes:
-    """Decompressed piece by piece: of a bomb, no more is unpacked than is accepted."""
+    """Decompressed piece by piece: of a bomb, no more is unpacked than is accepted. No more is received either."""
     if encoding.strip().lower() not in ("", "identity", "gzip", "x-gzip"):
         raise UrlRefused("content_type_unsupported", encoding[:20])
     unpacker = zlib.decompressobj(31) if "gzip" in encoding.lower() else None
-    content = bytearray()
+    content, received = bytearray(), 0
     for chunk in chunks:
         deadline.left(None)
+        received += len(chunk)
         try:
             content += unpacker.decompress(chunk, MAX_BYTES + 1 - len(content)) if unpacker else chunk
         except zlib.error as error:
             raise UrlRefused("url_unreachable", "no gzip") from error
-        if len(content) > MAX_BYTES:
+        if max(received, len(content)) > MAX_BYTES:
             raise UrlRefused("response_too_large")
+        if unpacker and unpacker.unused_data:
+            raise UrlRefused("url_unreachable", "more than one gzip stream")
+    if unpacker and received and not unpacker.eof:
+        raise UrlRefused("url_unreachable", "gzip was cut off")
     return bytes(content)
-
-
-def _as_utf8(content: bytes, charset: str) -> bytes:
-    if charset in ("", "utf-8", "utf8"):
-        return content
-    try:
-        return content.decode(charset, "replace").encode()
-    except (LookupError, ValueError):
-        return content

@@ -2,6 +2,7 @@
 the test stand in for the internet's."""
 
 import gzip
+import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from knowledge.guarded_client import MAX_BYTES, UrlRefused, fetch_text
 
 PUBLIC, LOOPBACK, METADATA = "93.184.215.14", "127.0.0.1", "169.254.169.254"
 TIDES = b"Two tides a day."
+PACKED = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -188,7 +190,10 @@ class TestReading:
                 (200, {"Content-Type": "text/plain", "Content-Encoding": "br"}, TIDES),
                 "content_type_unsupported",
             ),
-            ((200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, TIDES), "url_unreachable"),
+            ((200, PACKED, TIDES), "url_unreachable"),
+            ((200, PACKED, gzip.compress(TIDES)[:-9]), "url_unreachable"),
+            ((200, PACKED, gzip.compress(TIDES) + gzip.compress(TIDES)), "url_unreachable"),
+            ((200, PACKED, gzip.compress(os.urandom(MAX_BYTES))), "response_too_large"),
             ((200, {"Content-Type": "text/plain"}, b"x" * (MAX_BYTES + 1)), "response_too_large"),
         ],
     )
@@ -214,6 +219,13 @@ class TestReading:
                 text.encode(charset),
             )
             assert fetch_text(f"http://{host}/", names(LOOPBACK)).content.decode() == text
+
+    @pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "rot13", "none"])
+    def test_what_is_no_encoding_of_pages_leaves_the_text_as_it_is(
+        self, server: Any, host: str, charset: str
+    ) -> None:
+        server.pages["/"] = (200, {"Content-Type": f"text/plain; charset={charset}"}, rb"xn--\x41-bcd")
+        assert fetch_text(f"http://{host}/", names(LOOPBACK)).content == rb"xn--\x41-bcd"
 
 
 class TestWaiting:
