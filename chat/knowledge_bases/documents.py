@@ -74,10 +74,12 @@ def check_room(base: KnowledgeBase, size: int) -> None:
 def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
     """A transaction in which nobody else changes the base, and `actor` may. All members are told afterwards."""
     with transaction.atomic():
-        # What is counted is the owner's: of two uploads that fit alone, one is refused.
-        quotas.lock_user(base.owner)
         if not base.change():
             raise ApiError("knowledge_base_not_found")
+        # As it is now: the base may have got another owner while the content was received.
+        base.refresh_from_db(fields=["owner"])
+        # What is counted is the owner's: of two uploads that fit alone, one is refused.
+        quotas.lock_user(base.owner)
         role = KnowledgeBaseMember.objects.roles_of(actor, [base.pk]).get(base.pk)
         if role not in EDITING:
             raise ApiError("not_allowed" if role else "knowledge_base_not_found")
