@@ -2,7 +2,6 @@
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ingest.child import Draining, LostLease
 from knowledge import blobs
 from knowledge.guarded_client import FetchedText, UrlRefused, fetch_text
 from knowledge.models import Document, DocumentVersion, File
+from knowledge.models.document import hash_given
 from knowledge.models.file import BEAT_S
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def fetch(file: File, target: Path) -> str:
     before = Document.objects.filter(pk=file.pk).defer("text").first()
     if before is None:
         raise LostLease
-    digest = sha256(found.content).digest()
+    digest = hash_given(found.content_type, [found.content])
     path = blobs.store(BytesIO(found.content), f"{blobs.upload_path(file.pk)}-{file.attempt}")
     version = DocumentVersion(before.name, found.content_type, len(found.content), path, digest, before.url)
     is_same = before.chunks_version is not None and before.is_found_with(digest)

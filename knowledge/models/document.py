@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from django.db import models, transaction
@@ -14,14 +15,23 @@ from knowledge.models.file import File, FileQuerySet
 from knowledge.models.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.contrib.auth.models import User
+
+
+def hash_given(content_type: str, content: Iterable[bytes]) -> bytes:
+    """SHA-256 of what is given of a document. The same bytes of another type are read in another way: a table, or plain text."""
+    digest = sha256(f"{content_type}\n".encode())
+    for part in content:
+        digest.update(part)
+    return digest.digest()
 
 
 class DocumentVersion(NamedTuple):
     """What was given of a document.
 
-    content: the path in the storage; empty: it is to be read from `url`.  content_hash: SHA-256 of the content; None: not
-    known yet.
+    content: the path in the storage; empty: it is to be read from `url`.  content_hash: hash_given; None: not known yet.
     """
 
     name: str

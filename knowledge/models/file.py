@@ -95,7 +95,7 @@ class File(models.Model):
     name = models.CharField(max_length=255, help_text="As it is shown.")
     # Where the document was read from; empty: it was given as a text or a file.
     url = models.TextField(blank=True, default="", db_default="")
-    # SHA-256 of what was given, to see that a new version is none.
+    # SHA-256 of what was given and its type, to see that a new version is none.
     content_hash = models.BinaryField(max_length=32, null=True, blank=True)
     content_type = models.CharField(max_length=200, default="text/plain")
     kind = models.CharField(max_length=7, choices=FileKind.choices, default=FileKind.TEXT)

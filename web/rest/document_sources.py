@@ -1,6 +1,6 @@
 """What clients give of a document: a text, a file, one of their own uploads, or a URL. Stores its content."""
 
-from hashlib import sha256
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import User
@@ -11,6 +11,7 @@ from knowledge import blobs
 from knowledge.file_names import MAX_CHARACTERS
 from knowledge.guarded_client import MAX_URL_CHARACTERS
 from knowledge.models import DocumentVersion, File
+from knowledge.models.document import hash_given
 from web.rest.api_view import get_own_row
 from web.rest.fields import MESSAGES, StrictSerializer, StrictUUIDField, VisibleCharField
 from web.rest.multipart_form import UploadedContent
@@ -18,6 +19,7 @@ from web.rest.uploads import describe_upload, store_content
 
 # Of the ingest process (ingest/reader/outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000
+_HASHED_BYTES: Final = 256 * 1024  # at a time
 _SOURCES: Final = ("text", "file", "url")
 
 
@@ -71,6 +73,15 @@ class DocumentSource(NamedTuple):
     def size(self) -> int:
         return self.upload.size if self.upload else 0
 
+    @property
+    def hash(self) -> bytes | None:
+        """None: of a URL, whose content is not known yet."""
+        if self.upload is None or self.row is None:
+            return None
+        self.upload.content.seek(0)
+        parts = iter(partial(self.upload.content.read, _HASHED_BYTES), b"")
+        return hash_given(self.row.content_type, parts)
+
 
 def read_source(user: User, data: dict[str, Any]) -> DocumentSource:
     """data: a form, or a valid DocumentBody. Raises ApiError."""
@@ -94,16 +105,8 @@ def store_source(source: DocumentSource) -> DocumentVersion:
         source.row.content_type,
         source.upload.size,
         str(source.row.content.name),
-        hash_of(source.upload),
+        source.hash,
     )
-
-
-def hash_of(upload: UploadedContent) -> bytes:
-    digest = sha256()
-    upload.content.seek(0)
-    while data := upload.content.read(256 * 1024):
-        digest.update(data)
-    return digest.digest()
 
 
 def _of_form(user: User, form: dict[str, Any]) -> DocumentSource:

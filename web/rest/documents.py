@@ -22,7 +22,6 @@ from web.rest.document_sources import (
     DocumentForm,
     DocumentSource,
     TitleBody,
-    hash_of,
     read_source,
     store_source,
 )
@@ -95,7 +94,8 @@ class DocumentView(DocumentSourceView):
         """
         found = _get_editable_document(request, knowledge_base, document)
         source, user = self.source(request), current_user(request)
-        if source.upload and not found.url and found.is_found_with(hash_of(source.upload)):
+        given = source.hash
+        if given and not found.url and found.is_found_with(given):
             if found.name != source.title:
                 found = documents.rename_document(found, user, source.title)
             return Response(present_document(found))

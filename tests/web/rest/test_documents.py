@@ -11,11 +11,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from chat.events import session_list
 from chat.infrastructure.redis_client import sync_redis
+from chat.knowledge_bases import documents, members
 from ingest import extraction, fetching
 from ingest.reader.outcome import Outcome
 from knowledge import blobs
 from knowledge.guarded_client import FetchedText, UrlRefused
-from knowledge.models import Chunk, DeletedBlob, Document, File, Project
+from knowledge.models import Chunk, DeletedBlob, Document, DocumentVersion, File, KnowledgeBase, Project
 from tests import factories
 from tests.web.rest.knowledge_bases import ROLES, Team, refusal, send
 
@@ -212,6 +213,12 @@ class TestVersions:
         assert (same["status"], same["title"], stored(media)) == ("ready", "Ebb", 1)
         assert (Document.objects.get().attempt, found(team)) == (attempt, [LOW])
 
+    def test_the_same_content_of_another_type_is_read_again(self, team: Team) -> None:
+        path = f"{team.path}documents/{ready(team, title='low.md', text=LOW)}/"
+        form = {"file": SimpleUploadedFile("low.csv", LOW.encode())}
+        replaced = team.clients["editor"].put(path, form, format="multipart").json()
+        assert (replaced["status"], replaced["content_type"]) == ("processing", "text/csv")
+
     def test_the_version_before_is_found_until_the_new_one_is_whole(self, team: Team, media: Path) -> None:
         pk = ready(team)
         assert replace(team, pk, title="High", text=HIGH)["status"] == "processing"
@@ -335,6 +342,15 @@ class TestQuotas:
             409,
             "too_many_chunks",
         )
+
+
+def test_a_document_counts_for_who_owns_the_base_when_it_is_stored(team: Team) -> None:
+    old, heir = team.users["owner"], team.users["editor"]
+    team.base.members.filter(user=heir).update(role="owner")
+    received_for = KnowledgeBase.objects.select_related("owner").get()
+    members.remove_member(team.base, old, team.base.members.get(user=old).pk)
+    documents.add_document(received_for, heir, DocumentVersion("Low", url=PAGE))
+    assert Document.objects.get().owner == heir
 
 
 def test_nothing_is_left_in_the_storage_if_the_row_cannot_be_stored(team: Team, media: Path) -> None:
