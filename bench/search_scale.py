@@ -181,7 +181,8 @@ def sizes() -> str:
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_total_relation_size('knowledge_chunk'), pg_relation_size('chunk_words'), "
+            "SELECT pg_total_relation_size('knowledge_chunk'), (SELECT sum(pg_relation_size(indexrelid)) "
+            "FROM pg_index WHERE indrelid = 'knowledge_chunk'::regclass AND indexrelid::regclass::text LIKE 'chunk_words_%'), "
             "pg_total_relation_size('knowledge_chunkvector'), (SELECT sum(pg_relation_size(indexrelid)) FROM pg_index "
             "WHERE indrelid = 'knowledge_chunkvector'::regclass AND indexrelid::regclass::text LIKE 'chunk_vector_of_%'"
             ")"

@@ -37,8 +37,7 @@ def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) ->
         if before != role:
             if before == MemberRole.OWNER:
                 _leave_an_owner(base, member)
-            member.role = role
-            member.save(update_fields=["role"])
+            member.change_role(role)
             _record(base, actor, member.user, before=before, after=role)
     return member
 

@@ -103,7 +103,10 @@ class Chunk(models.Model):
     class Meta:
         ordering = ("file", "position")
         indexes = [
-            GinIndex(fields=["words"], name="chunk_words"),
+            *(
+                GinIndex(fields=["words"], name=f"chunk_words_{one.value}", condition=Q(language=one.value))
+                for one in Language
+            ),
             models.Index(F("content_hash"), name="chunk_content"),
         ]
         constraints = [

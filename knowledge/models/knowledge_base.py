@@ -163,6 +163,13 @@ class KnowledgeBaseMember(models.Model):
     def __str__(self) -> str:
         return f"{self.user_id} in {self.knowledge_base_id}"
 
+    # Mutators
+
+    def change_role(self, role: MemberRole) -> None:
+        """In the row and here."""
+        self.role = role
+        self.save(update_fields=["role"])
+
 
 class MembershipChange(models.Model):
     """Kept when the base or a user is deleted: names are copies. before, after: a role; empty: no member."""

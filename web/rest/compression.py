@@ -11,9 +11,9 @@ from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
 from chat.presenters.json_values import isoformat_utc
 from web.rest.api_view import StrictAPIView
+from web.rest.compression_schemas import CompressionAnswer, CompressionAskedAnswer
 from web.rest.fields import StrictSerializer
 from web.rest.openapi import documented
-from web.rest.response_schemas import CompressionAnswer, CompressionAskedAnswer
 from web.rest.sessions import get_own_session
 
 

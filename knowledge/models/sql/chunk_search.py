@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from knowledge.languages import detect_language
+from knowledge.languages import Language, detect_language
 from knowledge.models.file import File
 
 # Chunks of each ranking that are fused.
@@ -67,7 +67,7 @@ _SCOPE: Final = """
 # n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters (decision 0106).
 # Stop words of the query's language count in no language. Concatenation with '' unpacks the words of a chunk once.
 # Chunks that words do not tell apart have the same rank: the vectors decide.
-# Plan: chunk_words for each word and for the rarest together.
+# Plan: the index of the words of a language for each word, and for the rarest together.
 _BY_WORDS: Final = """
     asked AS (
         SELECT string_agg(lexeme, ' ') AS text FROM unnest(to_tsvector('simple', %(text)s))
@@ -76,14 +76,7 @@ _BY_WORDS: Final = """
         SELECT DISTINCT of.language, lexeme, quote_literal(lexeme)::tsquery AS query
         FROM asked, (VALUES ('simple'), ('english'), ('german')) AS of(language),
             unnest(to_tsvector(of.language::regconfig, asked.text))
-    ), counted AS MATERIALIZED (
-        SELECT language, lexeme, query, (
-            SELECT count(*) FROM (
-                SELECT FROM knowledge_chunk AS chunk
-                WHERE chunk.words @@ term.query AND chunk.language = term.language AND {scope} LIMIT {common}
-            ) AS limited
-        ) AS chunks FROM term
-    ), weighted AS MATERIALIZED (
+    ), counted AS MATERIALIZED ({counted}), weighted AS MATERIALIZED (
         SELECT language, query,
             ln(1 + (size.chunks - least(counted.chunks, size.chunks) + 0.5) / (counted.chunks + 0.5)) AS weight,
             sum(counted.chunks) OVER (ORDER BY counted.chunks, language, lexeme) AS found,
@@ -92,11 +85,7 @@ _BY_WORDS: Final = """
     ), rare AS (
         SELECT language, string_agg(query::text, ' | ')::tsquery AS query FROM weighted
         WHERE found <= {common} OR rarity = 1 GROUP BY language
-    ), candidate AS MATERIALIZED (
-        SELECT chunk.id, chunk.language, chunk.words || '' AS words
-        FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query AND chunk.language = rare.language
-        WHERE {scope} LIMIT {common}
-    ), scored AS MATERIALIZED (
+    ), candidate AS MATERIALIZED (SELECT * FROM ({candidates}) AS every LIMIT {common}), scored AS MATERIALIZED (
         SELECT candidate.id, candidate.language, sum(weighted.weight * ts_rank(candidate.words, weighted.query)) AS score
         FROM candidate JOIN weighted ON candidate.words @@ weighted.query AND weighted.language = candidate.language
         GROUP BY candidate.id, candidate.language
@@ -104,6 +93,21 @@ _BY_WORDS: Final = """
         SELECT id, rank() OVER (ORDER BY round(score::numeric, 4) DESC) AS rank,
             CASE WHEN {foreign} THEN {share} ELSE 1.0 END AS share
         FROM scored AS chunk WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+    )"""
+# Once for each language, by its name, which its index is found by: a word is in the chunks of one language as a stem, and in
+# those of the others, perhaps of most, as it stands.
+_COUNTED: Final = """
+        SELECT language, lexeme, query, (
+            SELECT count(*) FROM (
+                SELECT FROM knowledge_chunk AS chunk
+                WHERE chunk.words @@ term.query AND chunk.language = '{of}' AND {scope} LIMIT {common}
+            ) AS limited
+        ) AS chunks FROM term WHERE language = '{of}'
+    """
+_CANDIDATES_OF: Final = """(
+        SELECT chunk.id, chunk.language, chunk.words || '' AS words
+        FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query
+        WHERE rare.language = '{of}' AND chunk.language = '{of}' AND {scope} LIMIT {common}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
 # or the HNSW index of the model, read on until the scope has yielded enough (hnsw.iterative_scan: decision 0109).
@@ -157,6 +161,8 @@ def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, 
     # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
     filled |= {"foreign": _IS_FOREIGN, "share": _FOREIGN if text and vector else 1.0}
+    for name, part in {"counted": _COUNTED, "candidates": _CANDIDATES_OF}.items():
+        filled[name] = " UNION ALL ".join(part.format_map(filled | {"of": one.value}) for one in Language)
     by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT.format(name="by_words")
     by_vector = _WITHOUT.format(name="by_vector")
     if vector:
