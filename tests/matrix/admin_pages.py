@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLResolver
 
+from knowledge.models import File
+
 # Pages of the site itself, by name, with what they need; those of a model follow from its permissions.
 EVERYBODY, STAFF, OVERVIEW = "everybody", "staff", "staff who may view runs"
 OF_THE_SITE: dict[str | None, str] = {
@@ -59,7 +61,9 @@ class Page(NamedTuple):
 
     def _example(self, name: str) -> str:
         if name in ("object_id", "id") and self.model:
-            row = self.model._default_manager.order_by("pk").first()
+            rows = self.model._default_manager.order_by("pk")
+            # Documents of knowledge bases are shown with another permission only.
+            row = (rows.filter(knowledge_base=None) if self.model is File else rows).first()
             assert row is not None, f"{self.model.__name__}: add a row to belongings.py"
             return str(row.pk)
         examples = {"app_label": "chat", "url": "nothing"}

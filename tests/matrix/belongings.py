@@ -31,7 +31,7 @@ from chat.models.side_request import Purpose
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import LENGTH, Finish
-from knowledge.models import File, KnowledgeBase, Project
+from knowledge.models import File, KnowledgeBase, MembershipChange, Project
 from tests import factories
 
 # In every text of the owner: nobody else's response contains it.
@@ -85,6 +85,9 @@ def _add_knowledge_base(owned: Belongings) -> None:
         routing_keywords=[MARK],
     )
     member = base.members.create(user=factories.create_user(f"{MARK} {owned.user}"), role="reader")
+    MembershipChange.objects.create(
+        knowledge_base=base.pk, name=base.name, actor=f"{MARK} actor", user=f"{MARK} user", after="reader"
+    )
     document = File.objects.create(
         owner=owned.user, name=f"{MARK} document", status="ready", text=MARK, knowledge_base=base,
         content=ContentFile(MARK.encode(), name="any"), size_bytes=len(MARK),
