@@ -33,7 +33,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NAMED = {"session": "session", "run": "live_run", "turn": "live_turn", "tool_call": "answer"}
 NAMED_BY = {"continue": {"run": "cut_run"}}
 # Members that name rows beside the session that the command is about.
-IN_OWN_SESSIONS = {"parent": "answer", "files": "file"}
+IN_OWN_SESSIONS = {"parent": "answer", "files": "file", "knowledge_bases": "knowledge_base"}
+LISTS = {"files", "knowledge_bases"}
 # Values of the other required members.
 VALUES = {"text": "Hello", "approved": True}
 # Commands with optional members that name rows: each way to give them is asked for.
@@ -165,7 +166,7 @@ def test_rows_of_another_that_an_own_command_names_are_not_found(address: str, o
             for name in set(asyncapi.commands()[case.kind]["properties"]) & set(IN_OWN_SESSIONS):
                 value = theirs.ids[IN_OWN_SESSIONS[name]]
                 before = fingerprint()
-                reply = socket.ask(**case.example(own.ids), **{name: [value] if name == "files" else value})
+                reply = socket.ask(**case.example(own.ids), **{name: [value] if name in LISTS else value})
                 assert reply["code"].endswith("_not_found"), (case, name, reply)
                 assert fingerprint() == before
                 asked.append(name)
