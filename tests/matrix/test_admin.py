@@ -194,6 +194,16 @@ def test_a_malformed_address_below_the_admin_is_not_found(owned: Belongings, ide
 
 def test_the_pages_are_found() -> None:
     kinds = {one.kind for one in pages() if one.model}
-    assert kinds == {"changelist", "add", "change", "delete", "history", "object", "act", "password_change"}
+    assert kinds == {
+        "changelist",
+        "add",
+        "change",
+        "delete",
+        "history",
+        "object",
+        "act",
+        "password_change",
+        "search",
+    }
     assert len(pages()) > 100
     assert {one.name for one in pages() if one.model is None} == set(OF_THE_SITE)

@@ -41,7 +41,10 @@ class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.try_search)
-        return [path("<path:object_id>/search/", view, name="knowledge_base_search"), *super().get_urls()]
+        return [
+            path("<path:object_id>/search/", view, name="knowledge_knowledgebase_search"),
+            *super().get_urls(),
+        ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
         """With numbers that are computed for the rows of one page only."""

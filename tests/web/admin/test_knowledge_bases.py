@@ -55,7 +55,7 @@ def read(client: Client, address: str, **parameters: Any) -> str:
 
 
 def search_address(base: KnowledgeBase) -> str:
-    return reverse("admin:knowledge_base_search", args=[base.pk])
+    return reverse("admin:knowledge_knowledgebase_search", args=[base.pk])
 
 
 def test_the_page_shows_members_who_changed_them_and_documents(staff: Client, base: KnowledgeBase) -> None:
