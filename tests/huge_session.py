@@ -54,5 +54,11 @@ def fill(execute: Execute, session: str, *, messages: int, calls: int, answers: 
     answers: the numbers (even, from 2) of those with tool calls.  calls: of each of them.
     """
     values = {"session": session, "messages": messages, "calls": calls, "answers": list(answers)}
+    # Where there were few messages when they were analysed, each would be joined, and its foreign keys checked at the commit,
+    # by reading all of the session's.
+    execute("SELECT set_config('enable_nestloop', 'off', false)", {})
+    execute("SELECT set_config('session_replication_role', 'replica', false)", {})
     for statement in (_MESSAGES, _CHOSEN, _LEAF, _TURNS, _RUNS, _CALLS):
         execute(statement, values)
+    execute("SELECT set_config('session_replication_role', 'origin', false)", {})
+    execute("SELECT set_config('enable_nestloop', 'on', false)", {})

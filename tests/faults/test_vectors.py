@@ -135,7 +135,7 @@ async def test_a_process_killed_while_the_model_changes_leaves_the_former_one_se
         project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
         pk = await upload(uploader, project)
         await uploader.ended(pk)
-        await until(lambda: serving(cluster) == "sea" and is_complete(cluster))
+        await until(lambda: serving(cluster) == "sea" and is_complete(cluster, pk))
         cluster.kill("ingest.first")
         cluster.kill("sweeper")
         changed = embedding | {"EMBEDDINGS_MODEL": f"ocean {point}"}
