@@ -96,9 +96,11 @@ def reference_in_details(user: Reader) -> str:
 
 
 def log_line(cluster: Cluster, words: str) -> str:
-    """A line of a process's log that says these words."""
+    """The line of a process's log that says these words of the user's only run: logs also tell of the tests before."""
+    [(run,)] = cluster.rows("SELECT id FROM chat_run")
+    wanted = re.compile(rf"(?i)({words}).*run={run}")
     found: list[str] = cluster.wait_until(
-        lambda: [line for line in cluster.logs().splitlines() if re.search(words, line)], words
+        lambda: [line for line in cluster.logs().splitlines() if wanted.search(line)], words
     )
     return found[-1]
 
@@ -133,7 +135,7 @@ def test_the_error_of_a_model_server(
     user.send("Hello")
     start = reference_in_message(user)
     assert shown in start
-    operator.look_up(start if begin == "message" else log_line(cluster, f"(?i){code}|status {status}"))
+    operator.look_up(start if begin == "message" else log_line(cluster, f"{code}|status {status}"))
     operator.reads(f"{status} {code} {message}")
 
 
