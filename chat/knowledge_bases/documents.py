@@ -38,7 +38,7 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
     with _as_editor(base, actor):
         # Locked by the base, which all changes of its documents hold; its worker goes on meanwhile.
         document = _again(document)
-        if version.content_hash and document.is_found_with(version.content_hash) and not document.url:
+        if document.is_unchanged_by(version.content_hash):
             if document.name != version.name:
                 document.rename(version.name)
         else:

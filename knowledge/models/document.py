@@ -114,6 +114,10 @@ class Document(File):
         known = self.content_hash and bytes(self.content_hash)
         return known == content_hash and self.status != FileStatus.FAILED
 
+    def is_unchanged_by(self, content_hash: bytes | None) -> bool:
+        """Whether a version with this content (None: of a URL) is none. What was read from a URL is replaced by any other."""
+        return bool(content_hash and not self.url and self.is_found_with(content_hash))
+
     def _rows(self) -> DocumentQuerySet:
         rows: DocumentQuerySet = type(self).objects.filter(pk=self.pk)
         return rows

@@ -1,15 +1,13 @@
 """The documents of knowledge bases that the tools of a run may search, by what the roles of its user allow at each call."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import Final, TypeVar
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Length
 
-from chat.infrastructure.threads import with_connection
 from chat.models import Run
 from chat.models.run_knowledge import KnowledgeAccess
 from chat.transcript.entries import Document
@@ -17,24 +15,21 @@ from chat.transcript.tokens import count_tokens
 from knowledge.bound_bases import BoundBases
 from knowledge.indexing import is_indexing, searchable
 from knowledge.metadata_block import HEADING, NOTE, clean_name, render_bases
-from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember
+from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from knowledge.search import search_files
+from llm_worker.loading.passages import LIMIT, as_document
 from llm_worker.restricted.artifact import Artifact
 from llm_worker.restricted.excerpts import MOST_EXCERPTS, Excerpt, fits_whole
 from llm_worker.restricted.withheld import Material, Readers, withhold
 from llm_worker.safe_summary import Found, SafeSummaries
-from llm_worker.tools.in_thread import run_in_thread
+from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
 from llm_worker.tools.research_agent import ResearchAgent
 
-# Passages of one search.
-LIMIT: Final = 8
 # No text has more, so that larger ones are not counted.
 MOST_CHARACTERS_PER_TOKEN: Final = 8
 READERS: Final = Readers(searches={KnowledgeBaseSearch.name}, reports={ResearchAgent.name})
-
-Result = TypeVar("Result")
 
 
 class RunKnowledge:
@@ -49,42 +44,41 @@ class RunKnowledge:
     async def is_restricted(self) -> bool:
         """The one place that decides it: when the turn started, or by the role in any base of the run as it is now."""
         if not self._is_restricted and self._bases:
-            self._is_restricted = await _in_thread(self._is_barred)
+            await query_in_thread(self._read_roles)
         return self._is_restricted
 
     async def search(self, query: str, base: str) -> Sequence[Document]:
-        return await _in_thread(lambda: self._search(query, base))
+        return await query_in_thread(lambda: self._search(query, base))
 
     async def is_indexing(self) -> bool:
         if self._is_restricted:
             return False
-        return await _in_thread(lambda: is_indexing(self._documents(self._bases)))
+        return await query_in_thread(lambda: is_indexing(self._documents(self._bases)))
 
     async def summarise(self, queries: Sequence[str], base: str) -> Artifact:
         async def retrieve(free_tokens: int) -> Found:
-            return await _in_thread(lambda: self._retrieve(queries, base, free_tokens))
+            return await query_in_thread(lambda: self._retrieve(queries, base, free_tokens))
 
         return await self._summaries.summarise("\n".join(queries), retrieve)
 
     async def withhold(self, material: Material) -> Material:
-        if not self._bases:
+        if not self._bases or await query_in_thread(self._may_see_all):
             return material
-        is_restricted = await self.is_restricted()
-        if not is_restricted and await _in_thread(self._are_all_readable):
-            return material
-        context = await _in_thread(lambda: self._current_context(material.dynamic_context))
+        context = await query_in_thread(lambda: self._current_context(material.dynamic_context))
         return withhold(material, READERS, context)
 
-    def _is_barred(self) -> bool:
+    def _read_roles(self) -> Mapping[UUID, MemberRole]:
+        """In the bases that the user is still a member of. One that may not read makes the run restricted."""
         roles = KnowledgeBaseMember.objects.roles_of(self._user, self._bases)
-        is_barred = any(role not in READING for role in roles.values())
-        if is_barred:  # for other attempts, and for whoever asks why
+        if not self._is_restricted and any(role not in READING for role in roles.values()):
+            self._is_restricted = True
+            # For other attempts, and for whoever asks why.
             Run.objects.filter(pk=self._run.pk).update(knowledge_access=KnowledgeAccess.RESTRICTED)
-        return is_barred
+        return roles
 
-    def _are_all_readable(self) -> bool:
-        readable = KnowledgeBase.objects.readable_by(self._user).filter(pk__in=self._bases)
-        return readable.count() == len(set(self._bases))
+    def _may_see_all(self) -> bool:
+        roles = self._read_roles()
+        return not self._is_restricted and roles.keys() >= set(self._bases)
 
     def _current_context(self, context: str) -> str:
         """A dynamic context that was built with full access, with what the model may now be told of the bases."""
@@ -111,17 +105,8 @@ class RunKnowledge:
         bases = [pk for pk, name in names.items() if _is_named(base, pk, name)]
         if not bases:
             return []
-        return [
-            Document(
-                number=0,
-                document_id=str(chunk.file),
-                title=chunk.name,
-                contents=chunk.text,
-                url=chunk.url,
-                metadata={"knowledge_base": _name_of(chunk.knowledge_base, names), "start": str(chunk.start)},
-            )
-            for chunk in search_files(self._documents(bases), query, LIMIT)
-        ]
+        found = search_files(self._documents(bases), query, LIMIT)
+        return [as_document(chunk, knowledge_base=_name_of(chunk.knowledge_base, names)) for chunk in found]
 
     def _names(self) -> dict[UUID, str]:
         found = KnowledgeBase.objects.filter(pk__in=self._bases).values_list("pk", "name")
@@ -156,7 +141,3 @@ def _all_if_few(documents: QuerySet[File], free_tokens: int) -> list[Excerpt]:
 
 def _excerpt(file: UUID, start: int, text: str) -> Excerpt:
     return Excerpt(f"{file}:{start}", text)
-
-
-async def _in_thread(work: Callable[[], Result]) -> Result:
-    return await run_in_thread(partial(with_connection, work))

@@ -3,31 +3,26 @@
 Every query names the session's owner: nothing of another user is found, whatever id a model writes.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Length, Substr
 
-from chat.infrastructure.threads import with_connection
 from chat.models import Session
 from chat.transcript.entries import Document
 from knowledge.indexing import is_indexing
 from knowledge.models import File, FileKind, FileStatus
 from knowledge.search import search_files
-from llm_worker.tools.in_thread import run_in_thread
+from llm_worker.loading.passages import LIMIT, as_document
+from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed
 
-# Passages of one search.
-LIMIT: Final = 8
 # No text has as many, and Postgres counts characters up to twice as many.
 MOST_CHARACTERS: Final = 2**30
 NO_FILE: Final = "There is no such file in this chat."
 BEING_READ: Final = "The text of this file is still being extracted. Try again later."
-
-Result = TypeVar("Result")
 
 
 class SessionSources:
@@ -43,27 +38,18 @@ class SessionSources:
     async def search_project(self, query: str) -> Sequence[Document]:
         if self._project is None:
             return await NoSources().search_project(query)
-        found = await _in_thread(lambda: search_files(self._project_files, query, LIMIT))
-        return [
-            Document(
-                number=0,
-                document_id=str(chunk.file),
-                title=chunk.name,
-                contents=chunk.text,
-                metadata={"file": str(chunk.file), "start": str(chunk.start)},
-            )
-            for chunk in found
-        ]
+        found = await query_in_thread(lambda: search_files(self._project_files, query, LIMIT))
+        return [as_document(chunk, file=str(chunk.file)) for chunk in found]
 
     async def is_indexing(self) -> bool:
-        return self._project is not None and await _in_thread(lambda: is_indexing(self._project_files))
+        return self._project is not None and await query_in_thread(lambda: is_indexing(self._project_files))
 
     @property
     def _project_files(self) -> QuerySet[File]:
         return File.objects.filter(project=self._project, owner=self._owner)
 
     async def read_file(self, file: str, start: int, length: int) -> Document:
-        return await _in_thread(lambda: self._read(file, start, length))
+        return await query_in_thread(lambda: self._read(file, start, length))
 
     def _read(self, file: str, start: int, length: int) -> Document:
         try:
@@ -86,7 +72,3 @@ class SessionSources:
             raise ToolFailed(f"The file has {total} characters; none begins at {start}.")
         place = {"file": str(pk), "start": str(start), "end": str(start + len(contents)), "total": str(total)}
         return Document(0, str(pk), name, contents, metadata=place)
-
-
-async def _in_thread(work: Callable[[], Result]) -> Result:
-    return await run_in_thread(partial(with_connection, work))

@@ -4,9 +4,11 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from chat.infrastructure import log_context
+from chat.infrastructure.threads import with_connection
 
 Result = TypeVar("Result")
 
@@ -38,3 +40,8 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
 
     threading.Thread(target=log_context.in_context(work), name="tool", daemon=True).start()
     return await waiting
+
+
+async def query_in_thread(query: Callable[[], Result]) -> Result:
+    """Like run_in_thread, for what reads the database: the thread's connection returns to the pool."""
+    return await run_in_thread(partial(with_connection, query))

@@ -1,7 +1,8 @@
 """What clients give of a document: a text, a file, one of their own uploads, or a URL. Stores its content."""
 
-from functools import partial
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from rest_framework import serializers
@@ -61,7 +62,8 @@ class TitleBody(StrictSerializer):
     title = VisibleCharField(max_length=MAX_CHARACTERS)
 
 
-class DocumentSource(NamedTuple):
+@dataclass(frozen=True)
+class DocumentSource:
     """One of `upload` and `url` is set. row: what is known of the upload, not stored; of a copy, its content is."""
 
     title: str
@@ -73,7 +75,7 @@ class DocumentSource(NamedTuple):
     def size(self) -> int:
         return self.upload.size if self.upload else 0
 
-    @property
+    @cached_property
     def hash(self) -> bytes | None:
         """None: of a URL, whose content is not known yet."""
         if self.upload is None or self.row is None:

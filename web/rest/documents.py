@@ -94,8 +94,7 @@ class DocumentView(DocumentSourceView):
         """
         found = _get_editable_document(request, knowledge_base, document)
         source, user = self.source(request), current_user(request)
-        given = source.hash
-        if given and not found.url and found.is_found_with(given):
+        if found.is_unchanged_by(source.hash):
             if found.name != source.title:
                 found = documents.rename_document(found, user, source.title)
             return Response(present_document(found))
