@@ -7,8 +7,10 @@ import json
 import logging
 import re
 import threading
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 
 from django.contrib import admin
@@ -96,7 +98,7 @@ class Leaks:
         return [path for path in paths if self.has(_body(client.get(path)))]
 
     def in_admin(self, staff: Any) -> list[str]:
-        """Every list and every page of a row that this client may open."""
+        """Every list, and every page of a row with its history, that this client may open."""
         return self.in_answers(staff, ["/metrics", *_admin_pages()])
 
 
@@ -128,9 +130,15 @@ def _admin_pages() -> Iterator[str]:
         place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         yield reverse(f"{place}_changelist")
         for pk in model._default_manager.values_list("pk", flat=True):
-            yield reverse(f"{place}_change", args=[pk])
+            yield from (reverse(f"{place}_{page}", args=[pk]) for page in ("change", "history"))
+            yield reverse("admin:lookup") + f"?q={pk}"
+    yield from (reverse(f"admin:{page}") for page in ("index", "usage", "workers"))
 
 
 def _body(response: Any) -> str:
+    """The files of an archive unpacked."""
     content = b"".join(response.streaming_content) if response.streaming else response.content
+    if zipfile.is_zipfile(BytesIO(content)):
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            content = b"\n".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
     return str(content.decode("utf-8", "replace"))

@@ -60,6 +60,12 @@ def staff_client(*permissions: str, name: str = "bob") -> Client:
     return client
 
 
+def view_permissions(*, but: str) -> list[str]:
+    """All permissions to see rows but this one."""
+    seeing = Permission.objects.filter(codename__startswith="view_").exclude(codename=but)
+    return list(seeing.values_list("codename", flat=True))
+
+
 def send_turn(client: APIClient, session: Any, text: str = "Hello", **body: Any) -> Any:
     return client.post(f"/api/sessions/{session}/turns/", {"text": text, **body}, format="json")
 

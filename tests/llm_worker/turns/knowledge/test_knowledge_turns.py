@@ -9,8 +9,7 @@ import pytest
 
 from chat.infrastructure.threads import with_connection
 from chat.log.stream import read_now, run_log
-from chat.models import ModelConfig, Run, SideRequest, SystemPrompt, ToolCall
-from chat.prompts import dynamic_context
+from chat.models import ModelConfig, Run, SideRequest, ToolCall
 from chat.protocol.wire import ToolArguments, decode_log_entry
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, Project
@@ -22,24 +21,8 @@ from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed
 from tests.llm_worker.outcomes import ended
+from tests.llm_worker.turns.knowledge.searches import TOOL, call, open_with, responses
 from tests.upstream_steps import Rule
-
-TOOL = "knowledge_base_search"
-
-
-@pytest.fixture
-def alice(transactional_db: None, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    settings.MEDIA_ROOT = tmp_path
-    settings.EMBEDDINGS_BASE_URL = settings.EMBEDDINGS_MODEL = ""
-    monkeypatch.setattr(dynamic_context, "_PROVIDERS", {})
-    SystemPrompt.edit("Help people.")
-    return factories.create_user("alice")
-
-
-@pytest.fixture
-def client(alice: Any, upstream: Any) -> Any:
-    factories.create_model("large", base_url=upstream.base_url, is_default=True)
-    return factories.api_client(alice)
 
 
 @pytest.fixture
@@ -78,13 +61,6 @@ def join(base: KnowledgeBase, person: Any, role: str = "reader") -> KnowledgeBas
     return member
 
 
-def open_with(client: Any, *bases: KnowledgeBase, **fields: Any) -> str:
-    body = {"knowledge_bases": [str(base.pk) for base in bases], **fields}
-    created = client.post("/api/sessions/", body, format="json")
-    assert created.status_code == 201, created.json()
-    return str(created.json()["id"])
-
-
 def seen(request: Any) -> list[str]:
     """The texts in order, dates left out."""
     return [(message["content"] or "").partition("\n\n<sent_at>")[0] for message in request.messages]
@@ -92,14 +68,6 @@ def seen(request: Any) -> list[str]:
 
 def tools_of(request: Any) -> list[str]:
     return [tool["function"]["name"] for tool in request.body.get("tools", ())]
-
-
-def call(**arguments: Any) -> dict[str, Any]:
-    return {"call": {"name": TOOL, "arguments": arguments}}
-
-
-def responses(request: Any) -> list[str]:
-    return [message["content"] for message in request.messages if message["role"] == "tool"]
 
 
 def called_with(request: Any) -> list[dict[str, Any]]:
