@@ -32,6 +32,7 @@ SOURCES = frozenset(
         "knowledge_knowledgebase",
     }
 )
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 
 
 class Leaks:
@@ -67,15 +68,15 @@ class Leaks:
             shown = shown.decode("utf-8", "replace")
         return bool(self._words.search(shown if isinstance(shown, str) else json.dumps(shown, default=str)))
 
-    def in_tables(self) -> list[str]:
-        """Every row of every table but those of the documents themselves."""
-        tables = set(connection.introspection.table_names()) - SOURCES
-        return [
-            f"{table}: {row}" for table in sorted(tables) for row in _rows(table) if self._words.search(row)
-        ]
+    def in_tables(self, database: Any = connection) -> list[str]:
+        """Every row of every table but those of the documents themselves. database: a connection of Django or psycopg."""
+        with database.cursor() as cursor:
+            tables = [one for (one,) in _read(cursor, TABLES) if one not in SOURCES]
+            rows = {one: _read(cursor, f'SELECT t::text FROM "{one}" AS t') for one in sorted(tables)}
+        return [f"{one}: {row}" for one, found in rows.items() for (row,) in found if self._words.search(row)]
 
-    def in_redis(self) -> list[str]:
-        redis = sync_redis()
+    def in_redis(self, redis: Any = None) -> list[str]:
+        redis = redis or sync_redis()
         return [
             f"redis {key!r}" for key in redis.scan_iter() if self.has(key) or self.has(_value(redis, key))
         ]
@@ -106,10 +107,10 @@ def is_secondary(received: Received) -> bool:
     return "temperature" in received.body
 
 
-def _rows(table: str) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(f'SELECT t::text FROM "{table}" AS t')
-        return [row for (row,) in cursor.fetchall()]
+def _read(cursor: Any, query: str) -> list[tuple[str]]:
+    cursor.execute(query)
+    rows: list[tuple[str]] = cursor.fetchall()
+    return rows
 
 
 def _value(redis: Any, key: bytes) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import psycopg
 import pytest
 
 from chat.infrastructure.fault_points import Point
@@ -12,7 +13,7 @@ from tests.faults.scenario import Scenario
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
-TEXT = "The zebratext deliveries of the northern depot were late in most weeks of the spring and cost 4711 euros."
+TEXT = "The zebratext deliveries of the northern depot were late in most weeks of the spring and cost 48151623 euros."
 SAFE = {"decision": "answer", "reason": "It is covered.", "summary": "They came too late."}
 BASE = """
     INSERT INTO knowledge_knowledgebase
@@ -33,11 +34,6 @@ DOCUMENT = """
 STORED = """
     SELECT call.response, call.documents::text FROM chat_toolcall AS call WHERE call.run_id = %s
 """
-KEPT = """
-    SELECT to_jsonb(run)::text || coalesce((SELECT string_agg(sent::text, '') FROM chat_sentrequest AS sent WHERE sent.run_id = run.id), '')
-        || coalesce((SELECT string_agg(side::text, '') FROM chat_siderequest AS side WHERE side.run_id = run.id), '')
-    FROM chat_run AS run WHERE run.id = %s
-"""
 
 
 @pytest.mark.usefixtures("without_workers")
@@ -45,7 +41,7 @@ KEPT = """
 async def test_an_artifact_that_is_stored_is_not_made_again(
     cluster: Cluster, scenario: Scenario, point: Point, asked: int
 ) -> None:
-    leaks = Leaks(["zebratext", "zebratitle", "zebrasummary", "zebratopic", "4711"])
+    leaks = Leaks(["zebratext", "zebratitle", "zebrasummary", "zebratopic", "48151623"])
     upstream = cluster.upstream
     upstream.reply({"call": {"name": "knowledge_base_search", "arguments": {"query": "late"}}}, after_tools=0)
     upstream.reply({"text": "They came too late."}, after_tools=1)
@@ -61,14 +57,26 @@ async def test_an_artifact_that_is_stored_is_not_made_again(
     assert sum(map(is_secondary, upstream.asides)) == asked
     [(response, documents)] = await asyncio.to_thread(cluster.rows, STORED, question.run)
     assert (json.loads(response)["summary"], documents) == (SAFE["summary"], "[]")
-    kept = await asyncio.to_thread(cluster.rows, KEPT, question.run)
-    assert not leaks.has(kept)
     assert leaks.in_requests(upstream) == []
-    logs = [cluster.stack.log(name) for name in ("llm.doomed", "llm.1")]
+    assert await asyncio.to_thread(kept, leaks, cluster) == []
+    logs = [cluster.stack.log(name) for name in ("llm.doomed", "llm.1", "web", "sweeper")]
     assert "safe_summary_completed" in "".join(logs)
     assert not leaks.has(logs)
-    _, answer = await scenario.client.branch(question.session)
-    assert not leaks.has(answer)
+    frames = [frame for socket in question.watcher.log.sockets for _, frame in socket.frames]
+    assert any("They came too late." in json.dumps(frame) for frame in frames)
+    assert not leaks.has(frames)
+    session = f"/api/sessions/{question.session['id']}"
+    paths = [f"{session}/messages/", f"{session}/export/?as=json", f"/api/runs/{question.run}/packets/"]
+    for path in (*paths, f"/api/knowledge-bases/{base}/", "/api/knowledge-bases/"):
+        answer = await scenario.client.http.get(path)
+        assert answer.status_code == 200
+        assert not leaks.has(answer.text), path
+
+
+def kept(leaks: Leaks, cluster: Cluster) -> list[str]:
+    """Where the services have a canary."""
+    with psycopg.connect(cluster.database_url) as database, cluster.redis() as redis:
+        return leaks.in_tables(database) + leaks.in_redis(redis)
 
 
 def plant(cluster: Cluster) -> str:

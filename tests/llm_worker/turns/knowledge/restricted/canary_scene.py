@@ -74,6 +74,7 @@ def paths_of(client: Any, run: Run) -> list[str]:
         f"{session}/",
         f"{session}/messages/",
         f"{session}/tree/",
+        f"{session}/compression/",
         *(f"{session}/export/?as={kind}" for kind in ("json", "markdown", "zip")),
         link,
         f"/api{link}/",
