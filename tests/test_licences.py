@@ -23,6 +23,7 @@ def named(requirements: list[str]) -> set[str]:
     return {match[0].lower().replace("_", "-") for match in found if match}
 
 
+@pytest.mark.pure
 def test_production_has_the_same_pins_without_what_only_develops() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     production = {name for name, _ in pins(PRODUCTION)}
@@ -33,12 +34,14 @@ def test_production_has_the_same_pins_without_what_only_develops() -> None:
     )
 
 
+@pytest.mark.pure
 def test_every_package_of_production_has_a_licence_that_was_read() -> None:
     packages = [*licences.python_packages(), *licences.browser_modules()]
     assert len(packages) > 60
     assert [each for each in packages if not ACCEPTED.search(each.licence)] == []
 
 
+@pytest.mark.pure
 def test_the_page_of_licences_names_every_package_of_production() -> None:
     page = licences.PAGE.read_text(encoding="utf-8")
     packages = [*licences.python_packages(), *licences.browser_modules()]
