@@ -41,9 +41,11 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 from django.db import connection  # noqa: E402  needs the settings
 
+from tests import static_files  # noqa: E402
 from tests.empty_tables import empty_instead_of_flush  # noqa: E402
 
 empty_instead_of_flush()
+static_files.look_once()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
