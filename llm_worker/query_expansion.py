@@ -99,7 +99,10 @@ def _first_json(text: str) -> Any:
     for start in _JSON_START.finditer(text):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start.start())
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
+        except RecursionError:
+            # No list of queries nests so deep; to try each of its brackets would hold up the worker for seconds.
+            return None
         return value
     return None

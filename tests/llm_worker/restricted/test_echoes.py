@@ -116,6 +116,7 @@ def test_every_field_of_an_artifact_is_checked(artifact):
     assert EchoCheck([TEXT]).finds(artifact.texts)
 
 
+@pytest.mark.slow
 def test_of_a_thousand_random_texts_no_eight_words_and_no_number_pass():
     seed = seed_of("ECHO_SEED")
     print(f"ECHO_SEED={seed}")
