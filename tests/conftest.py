@@ -20,6 +20,7 @@ from django.conf import settings
 from tests import (
     examples,  # noqa: F401  registers the profile that make quick names
     leftovers,
+    migrated_cluster,
     reruns,
     shuffling,
 )
@@ -57,9 +58,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     shuffling.shuffle(config, items)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported stays: pytest's own collections of garbage, after the last test, need not visit it."""
     gc.freeze()
+    needs_services = any(item.get_closest_marker("pure") is None for item in session.items)
+    if needs_services and not session.config.option.collectonly:
+        # Not within the time limit of the first test.
+        migrated_cluster.make()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -87,6 +92,15 @@ def _refused(*_args: object, **_options: object) -> None:
 @pytest.fixture(scope="session")
 def services() -> test_services.Services:
     return SERVICES.start()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, services: test_services.Services
+) -> None:
+    """pytest-django's hook: the test database is a copy of one that is migrated."""
+    if services.has_template:
+        connection.settings_dict["TEST"]["TEMPLATE"] = migrated_cluster.TEMPLATE
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import embedded
+from tests import migrated_cluster
 from tests.process_reaper import end_with_this_process
 
 
@@ -26,12 +27,16 @@ class Services:
         self.directory = Path(tempfile.mkdtemp(prefix="turnwire-tests-"))
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._durable_valkey = durable_valkey
+        # Whether the databases are migrated, and migrated_cluster.TEMPLATE is one of them.
+        self.has_template = False
         atexit.register(self.stop)
+        (self.directory / "postgres.password").write_text(migrated_cluster.PASSWORD, encoding="utf-8")
         self.postgres_url, self.redis_url = embedded.addresses(*self._directories)
         self._held_port = _hold(urlsplit(self.redis_url).port or 0)
 
     @cached_property
     def postgres(self) -> embedded.Server:
+        self.has_template = migrated_cluster.copy_to(self._directories[0])
         return embedded.postgres(self._directories[0], durable=False)
 
     @cached_property
