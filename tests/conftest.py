@@ -58,12 +58,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     shuffling.shuffle(config, items)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """What is imported stays: neither while it is nor later need collections of garbage visit it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was imported stays: pytest's own collections of garbage, after the last test, need not visit it."""
-    gc.freeze()
+    """Migrate now, and not within the time limit of the first test."""
     needs_services = any(item.get_closest_marker("pure") is None for item in session.items)
     if needs_services and not session.config.option.collectonly:
-        # Not within the time limit of the first test.
         migrated_cluster.make()
 
 
