@@ -99,6 +99,7 @@ PRIVATE = [
 ]  # fmt: skip
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("private", PRIVATE, ids=lambda each: f"{each.library}: {each.attribute}")
 def test_a_private_attribute_is_still_there(private):
     owner = private.owner()
