@@ -13,6 +13,7 @@ from csp.constants import NONCE, NONE, SELF
 
 from config import database_url
 from config import environment as env
+from config.account_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
 from config.knowledge_settings import *  # noqa: F403

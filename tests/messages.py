@@ -63,7 +63,8 @@ def in_modules() -> Iterator[Found]:
 
 
 def in_templates() -> Iterator[Found]:
-    for file in sorted(TEMPLATES.rglob("*.html")):
+    # Pages, and texts of e-mails.
+    for file in sorted((*TEMPLATES.rglob("*.html"), *TEMPLATES.rglob("*.txt"))):
         lines = templatize(file.read_text(encoding="utf-8")).splitlines()
         source = io.BytesIO("\n".join(line.strip() for line in lines).encode())
         rows = extract("python", source, keywords=IN_TEMPLATES)

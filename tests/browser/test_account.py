@@ -1,12 +1,14 @@
 """Users change their own password and make tokens with limits, on the page."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
+from tests.browser.windows import PHONE
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -40,6 +42,7 @@ def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
         reader.wait_until_ready()
         # Its socket was closed: nobody touched that page.
         expect(elsewhere.page).to_have_url(re.compile("/login/"))
+        expect(elsewhere.page.get_by_role("status")).to_contain_text("Your login has expired")
         elsewhere.fill_in(newcomer, NEW)
         elsewhere.wait_until_ready()
 
@@ -59,3 +62,75 @@ def test_a_token_is_limited_when_it_is_made(reader: Reader) -> None:
     ask = page.request
     assert ask.get(f"{reader.base_url}/api/sessions/", headers=headers).status == 200
     assert ask.post(f"{reader.base_url}/api/sessions/", headers=headers, data="{}").status == 403
+
+
+def test_who_logs_out_is_not_told_that_the_login_has_expired(
+    browser: Browser, stack: Stack, newcomer: str
+) -> None:
+    with Reader.at(browser, stack.base_url) as reader:
+        reader.log_in(newcomer, newcomer)
+        reader.wait_until_ready()
+        reader.page.locator("#account").click()
+        reader.page.get_by_role("menuitem", name="Log out").click()
+        expect(reader.page.get_by_label("Username")).to_be_focused()
+        expect(reader.page.get_by_role("status")).to_have_count(0)
+
+
+@pytest.mark.parametrize("look", [{}, PHONE], ids=["desktop", "phone"])
+def test_too_many_attempts_are_told_how_long_to_wait(
+    browser: Browser, stack: Stack, newcomer: str, look: dict[str, Any]
+) -> None:
+    with Reader.at(browser, stack.base_url, **look) as reader:
+        page = reader.page
+        page.goto(f"{stack.base_url}/login/?next=/%23project")
+        for _ in range(9):
+            reader.fill_in(newcomer, "wrong")
+            # Each answer is a page of its own.
+            expect(page.get_by_role("alert").or_(page.get_by_role("timer"))).to_be_visible()
+            if page.get_by_role("timer").count():
+                break
+        expect(page.get_by_role("heading")).to_have_text("Too many attempts")
+        first = page.get_by_role("timer").inner_text()
+        assert re.fullmatch(r"[01]:\d\d", first)
+        assert violations_in_both_themes(page) == []
+        expect(page.get_by_role("timer")).not_to_have_text(first)
+        page.clock.install()
+        page.reload()
+        page.clock.fast_forward("02:00")
+        expect(page.get_by_role("status")).to_have_text("You can try again now.")
+        page.get_by_role("link", name="Try again").click()
+        expect(page.get_by_label("Username")).to_be_focused()
+        assert page.locator("input[name=next]").input_value() == "/#project"
+        assert reader.errors == []
+
+
+def test_a_password_is_set_with_a_link_that_an_admin_makes(
+    browser: Browser, stack: Stack, newcomer: str
+) -> None:
+    with Reader.at(browser, stack.base_url) as admin, Reader.at(browser, stack.base_url, **PHONE) as reader:
+        page = reader.page
+        page.goto(f"{stack.base_url}/login/")
+        page.get_by_role("link", name="Forgot your password?").click()
+        expect(page.get_by_text("Ask an administrator for a link")).to_be_visible()
+        assert violations_in_both_themes(page) == []
+        admin.page.goto(f"{stack.base_url}/admin/auth/user/?q={newcomer}")
+        admin.fill_in("root", "root")
+        admin.page.get_by_role("link", name=newcomer).click()
+        admin.page.get_by_role("link", name="Link to set a password").click()
+        admin.page.get_by_role("button", name="Make the link").click()
+        field = admin.page.get_by_label("Give this link to the user")
+        assert violations_in_both_themes(admin.page) == []
+        page.goto(field.input_value())
+        expect(page.get_by_label("New password", exact=True)).to_be_focused()
+        expect(page.get_by_label("Username")).to_have_value(newcomer)
+        assert violations_in_both_themes(page) == []
+        page.get_by_label("New password", exact=True).fill(NEW)
+        page.get_by_label("New password again").fill(NEW)
+        page.get_by_role("button", name="Set the password").press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("The new password is set")
+        reader.fill_in(newcomer, NEW)
+        reader.wait_until_ready()
+        page.goto(field.input_value())
+        expect(page.get_by_role("heading")).to_have_text("This link is not valid")
+        assert violations_in_both_themes(page) == []
+        assert reader.errors == admin.errors == []

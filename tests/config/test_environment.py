@@ -52,6 +52,8 @@ def test_a_good_environment_says_nothing() -> None:
         ("MAX_COST_PER_DAY", "-1"),
         ("MAX_COST_PER_DAY", "nan"),
         ("RUN_DEADLINE", "soon"),
+        ("EMAIL_PORT", "smtp"),
+        ("PASSWORD_RESET_TIMEOUT", "0"),
         ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),
         ("DRAIN_GRACE", "-5"),
@@ -127,3 +129,22 @@ def test_what_a_start_keeps_is_read_by_its_owner_alone_and_forgotten_by_the_next
     assert env.read_stored(tmp_path) == {"SECRET_KEY": "s"}
     env.delete_stored(tmp_path)
     assert env.read_stored(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"EMAIL_HOST": "mail.example.org"}, "DEFAULT_FROM_EMAIL"),
+        ({"EMAIL_USE_SSL": "1", "EMAIL_USE_TLS": "1"}, "EMAIL_USE_TLS"),
+    ],
+)
+def test_settings_of_e_mail_that_contradict_each_other_are_refused(
+    variables: dict[str, str], named: str
+) -> None:
+    status, printed = read_settings(**GOOD, **variables)
+    assert (status, printed.partition(":")[0], len(printed.splitlines())) == (78, named, 1)
+
+
+def test_a_mail_server_with_tls_from_the_first_byte_needs_one_switch() -> None:
+    sender = {"EMAIL_HOST": "mail.example.org", "DEFAULT_FROM_EMAIL": "turnwire@example.org"}
+    assert read_settings(**GOOD, **sender, EMAIL_USE_SSL="1", EMAIL_PORT="465") == (0, "")

@@ -1,4 +1,4 @@
-"""One attempt to log in with a name and a password: what limits it, and what its success resets.
+"""One attempt to get into an account, by password or by a link: what limits it, and what its success resets.
 
 Every attempt is charged to its limits before the password is hashed, so that attempts side by side count as well, and a
 right password gets the charge back (docs/decisions/0080-login-limits.md).
@@ -6,7 +6,7 @@ right password gets the charge back (docs/decisions/0080-login-limits.md).
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
@@ -35,22 +35,20 @@ class LoginAttempt:
     def __init__(self, name: str, address: str, device: str | None) -> None:
         name = unicodedata.normalize("NFKC", name).casefold()
         if device:
-            self.own = _charge(PER_NAME_AND_ADDRESS, "device", name, device)
+            self.own = charge(PER_NAME_AND_ADDRESS, "device", name, device)
             self.charges = [self.own]
         else:
-            self.own = _charge(PER_NAME_AND_ADDRESS, "pair", name, address)
+            self.own = charge(PER_NAME_AND_ADDRESS, "pair", name, address)
             self.charges = [
                 self.own,
-                _charge(PER_ADDRESS, "address", address),
-                _charge(PER_NAME, "name", name),
+                charge(PER_ADDRESS, "address", address),
+                charge(PER_NAME, "name", name),
             ]
         self.has_right_password = False
 
     def start(self) -> None:
-        """Raises ApiError with the seconds to wait if a limit is reached; the attempt is then not charged."""
-        wait_s = LoginLimit.objects.spend(self.charges)
-        if wait_s is not None:
-            raise ApiError("rate_limited", retry_after_s=wait_s)
+        """Raises ApiError, as spend()."""
+        spend(self.charges)
 
     def finish(self) -> None:
         """A right password costs nothing, and forgets the wrong ones before it."""
@@ -64,7 +62,7 @@ class LoginAttempt:
 @contextmanager
 def login_attempt(request: HttpRequest, name: str) -> Iterator[LoginAttempt]:
     """Limit the block, which checks the password and sets has_right_password. Raises ApiError if it may not run."""
-    address = client_network(request.META.get("REMOTE_ADDR"))
+    address = address_of(request)
     with hashing.entered(address):
         attempt = LoginAttempt(name, address, read_device(request, name))
         attempt.start()
@@ -77,7 +75,31 @@ def login_attempt(request: HttpRequest, name: str) -> Iterator[LoginAttempt]:
                 attempt.finish()
 
 
-def _charge(limit: tuple[int, int], *subject: str) -> Charge:
+@contextmanager
+def link_attempt(request: HttpRequest) -> Iterator[Callable[[], None]]:
+    """Limit the block, which checks a secret link and calls what it is given if the link is right. Raises ApiError.
+
+    Wrong links count for the address as wrong passwords do.
+    """
+    charges = [charge(PER_ADDRESS, "address", address_of(request))]
+    spend(charges)
+    yield lambda: LoginLimit.objects.give_back(charges)
+
+
+def spend(charges: Sequence[Charge]) -> None:
+    """Raises ApiError with the seconds to wait if a limit is reached; nothing is charged then."""
+    wait_s = LoginLimit.objects.spend(charges)
+    if wait_s is not None:
+        raise ApiError("rate_limited", retry_after_s=wait_s)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the network of the client, for which limits count."""
+    return client_network(request.META.get("REMOTE_ADDR"))
+
+
+def charge(limit: tuple[int, int], *subject: str) -> Charge:
+    """Return one attempt of the subject. limit: attempts at once, seconds after which one more is allowed."""
     burst, pause_s = limit
     key = hashlib.sha256("\0".join(subject).encode()).hexdigest()
     return Charge(key, timedelta(seconds=pause_s), burst)

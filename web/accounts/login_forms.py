@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 
 from chat.protocol.errors import ApiError
 from web.accounts.demo_account import may_log_in
@@ -38,19 +40,32 @@ class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
 
 
 def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Wrap a login view: a refused attempt is answered in plain text, a successful one makes the browser known."""
+    """Wrap a view with a password: a refused attempt is told how long to wait, a successful one makes the browser known."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             response = view(request, *args, **kwargs)
         except ApiError as refused:
-            headers = {"Retry-After": str(refused.retry_after_s)}
-            return HttpResponse(
-                refused.message, "text/plain; charset=utf-8", status=refused.status, headers=headers
-            )
+            return _refusal(request, refused)
         if request.method == "POST" and response.status_code == 302 and request.user.is_authenticated:
             remember_device(response, request.user.get_username())
         return response
 
     return answer
+
+
+def _refusal(request: HttpRequest, refused: ApiError) -> HttpResponse:
+    """Render the page with the time that is left, and the way back to the form."""
+    wait_s = refused.retry_after_s or 1
+    # The login form has sent where to go afterwards; LoginView checks that it is an address of this site.
+    after = request.POST.get("next")
+    context = {
+        "wait_s": wait_s,
+        "time_left": f"{wait_s // 60}:{wait_s % 60:02}",
+        "is_busy": refused.code == "login_busy",
+        "again": f"{request.path}?{urlencode({'next': after})}" if after else request.get_full_path(),
+    }
+    response = render(request, "web/too_many_attempts.html", context, status=refused.status)
+    response["Retry-After"] = str(wait_s)
+    return response

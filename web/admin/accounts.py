@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -15,13 +14,14 @@ from knox.models import AuthToken
 from chat.events import access
 from chat.runs.cancellation import stop_runs_of_deactivated_users
 from web.admin.daily_limits import limits_of_today
+from web.admin.password_links import PasswordLinkMixin
 
 admin.site.unregister(User)
 admin.site.unregister(AuthToken)
 
 
 @admin.register(User)
-class AccountAdmin(UserAdmin[User]):
+class AccountAdmin(PasswordLinkMixin):
     """Deactivating a user stops the user's runs and closes sockets; shared links are closed until it is active again."""
 
     readonly_fields = ("today",)

@@ -1,12 +1,14 @@
-"""Routes of the HTML pages: the chat, login, logout, the password, shared branches, the language."""
+"""Routes of the HTML pages: the chat, login, logout, passwords, shared branches, the language."""
 
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, PasswordResetDoneView
 from django.urls import path
 from django.views.i18n import set_language
 
 from web.accounts.login_forms import LimitedLogin, limited
 from web.accounts.logout import Logout
 from web.accounts.password_change import ChangePassword
+from web.accounts.password_links import SetPassword
+from web.accounts.password_mail import RequestPasswordLink
 from web.page.catalog import catalog
 from web.page.index import page
 from web.page.shared import shared
@@ -26,6 +28,13 @@ urlpatterns = [
     ),
     path("logout/", Logout.as_view(), name="logout"),
     path("password/", limited(ChangePassword.as_view()), name="password"),
+    path("password/reset/", limited(RequestPasswordLink.as_view()), name="password_reset"),
+    path(
+        "password/reset/sent/",
+        PasswordResetDoneView.as_view(template_name="web/password_sent.html"),
+        name="password_reset_done",
+    ),
+    path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
     path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),

@@ -2,6 +2,7 @@
 
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
+import { logOut } from "./login_redirect.js";
 
 /**
  * @param {HTMLButtonElement} button
@@ -17,6 +18,6 @@ export function attachAccountMenu(button, { logout, failed }) {
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
     { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
-    { label: t("Log out"), icon: "logout", action: () => logout.submit() },
+    { label: t("Log out"), icon: "logout", action: () => logOut(logout) },
   ]);
 }

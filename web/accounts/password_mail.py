@@ -1,0 +1,46 @@
+"""The page that sends a link to set a password to an e-mail address. It tells nobody whether an account has that address.
+
+The account is looked up by the thread that sends: the answer is the same, and takes as long, whether there is one.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import PasswordResetView
+from django.http import HttpResponse, HttpResponseRedirect
+
+from web.accounts.demo_account import may_log_in
+from web.accounts.mail import charge_mail, send_later
+from web.accounts.password_links import password_link_lifetime
+
+
+class LinkRequest(PasswordResetForm):
+    def get_users(self, email: str) -> Iterable[User]:
+        return [user for user in super().get_users(email) if may_log_in(user)]
+
+
+class RequestPasswordLink(PasswordResetView):
+    form_class = LinkRequest
+    template_name = "web/password_reset.html"
+    success_url = "/password/reset/sent/"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"sends_email": bool(settings.EMAIL_HOST)}
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        charge_mail(self.request, form.cleaned_data["email"])
+        if settings.EMAIL_HOST:
+            send = partial(
+                form.save,
+                domain_override=self.request.get_host(),
+                use_https=self.request.is_secure(),
+                subject_template_name="web/password_mail_subject.txt",
+                email_template_name="web/password_mail.txt",
+                extra_email_context={"valid_for": password_link_lifetime()},
+            )
+            send_later(send)
+        return HttpResponseRedirect(self.success_url)
