@@ -134,3 +134,29 @@ def test_a_password_is_set_with_a_link_that_an_admin_makes(
         expect(page.get_by_role("heading")).to_have_text("This link is not valid")
         assert violations_in_both_themes(page) == []
         assert reader.errors == admin.errors == []
+
+
+@pytest.mark.parametrize("look", [{}, PHONE], ids=["desktop", "phone"])
+def test_a_user_changes_name_and_address(
+    browser: Browser, stack: Stack, newcomer: str, look: dict[str, Any]
+) -> None:
+    with Reader.at(browser, stack.base_url, **look) as reader:
+        page = reader.page
+        reader.log_in(newcomer, newcomer)
+        reader.wait_until_ready()
+        page.goto(f"{stack.base_url}/profile/")
+        assert violations_in_both_themes(page) == []
+        page.get_by_label("First name").fill("Alice")
+        page.get_by_label("Last name").fill("Liddell")
+        page.get_by_label("E-mail address").fill("alice@example.org")
+        page.get_by_role("button", name="Save").press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("entered incorrectly")
+        expect(page.get_by_label("E-mail address")).to_have_value("alice@example.org")
+        page.get_by_label("Current password").fill(newcomer)
+        page.get_by_role("button", name="Save").press("Enter")
+        expect(page.get_by_role("status")).to_have_text("Saved.")
+        assert violations_in_both_themes(page) == []
+        page.get_by_role("link", name="Back to the chats").click()
+        expect(page.locator("#account")).to_contain_text("Alice Liddell")
+        reader.wait_until_ready()
+        assert reader.errors == []

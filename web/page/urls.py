@@ -1,4 +1,4 @@
-"""Routes of the HTML pages: the chat, login, logout, passwords, shared branches, the language."""
+"""Routes of the HTML pages: the chat, login, logout, passwords, the profile, shared branches, the language."""
 
 from django.contrib.auth.views import LoginView, PasswordResetDoneView
 from django.urls import path
@@ -9,6 +9,7 @@ from web.accounts.logout import Logout
 from web.accounts.password_change import ChangePassword
 from web.accounts.password_links import SetPassword
 from web.accounts.password_mail import RequestPasswordLink
+from web.accounts.profile import Profile, confirm_address
 from web.page.catalog import catalog
 from web.page.index import page
 from web.page.shared import shared
@@ -35,6 +36,8 @@ urlpatterns = [
         name="password_reset_done",
     ),
     path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
+    path("profile/", limited(Profile.as_view()), name="profile"),
+    path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),

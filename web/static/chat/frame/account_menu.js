@@ -15,6 +15,7 @@ export function attachAccountMenu(button, { logout, failed }) {
   attachMenu(button, () => [
     { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
+    { label: t("Profile"), icon: "user", action: () => location.assign("/profile/") },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
     { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),

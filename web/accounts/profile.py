@@ -1,0 +1,110 @@
+"""The page on which users change their name and their e-mail address.
+
+A new address holds when a link that was sent there is opened, since who reads its e-mail can set the password. Where no
+e-mail is sent it holds at once.
+"""
+
+from functools import partial
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.mail import send_mail
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.generic import UpdateView
+
+from web.accounts.login_attempt import login_attempt
+from web.accounts.mail import charge_mail, send_later
+from web.accounts.password_links import password_link_lifetime
+
+_SALT: Final = "web.accounts.profile"
+
+
+class ProfileForm(forms.ModelForm[User]):
+    """Another address needs the password, which is guessed no faster here than at the login."""
+
+    current_password = forms.CharField(required=False, strip=False, max_length=4096)
+
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name", "email")
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if "email" in self.changed_data and not self.errors:
+            with login_attempt(self.request, self.instance.get_username()) as attempt:
+                attempt.has_right_password = self.instance.check_password(cleaned["current_password"])
+            if not attempt.has_right_password:
+                message = PasswordChangeForm.error_messages["password_incorrect"]
+                self.add_error("current_password", message)
+        return cleaned
+
+
+class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
+    form_class = ProfileForm
+    template_name = "web/profile.html"
+
+    def get_object(self, queryset: Any = None) -> User:  # noqa: ARG002
+        return User.objects.get(username=self.request.user.get_username())
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def form_valid(self, form: ProfileForm) -> HttpResponse:
+        # Only these columns: the password may change meanwhile.
+        values = {name: form.cleaned_data[name] for name in ("first_name", "last_name")}
+        address = form.cleaned_data["email"]
+        notice = "saved"
+        if "email" not in form.changed_data:
+            pass
+        elif settings.EMAIL_HOST and address:
+            charge_mail(self.request, address)
+            send_later(partial(_send_confirmation, *_confirmation(self.request, form)))
+            notice = "sent"
+        else:
+            values["email"] = address
+        User.objects.filter(pk=form.instance.pk).update(**values)
+        return HttpResponseRedirect(f"{reverse('profile')}?notice={notice}")
+
+
+@require_safe
+@never_cache
+@login_required
+def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
+    """Store the address that the link was sent to, if its user opens it in time and has the address of then."""
+    try:
+        user, old, new = signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+    except (signing.BadSignature, TypeError, ValueError):
+        user = old = new = None
+    own = User.objects.filter(username=request.user.get_username())
+    if user != request.user.pk or not own.filter(email=old).update(email=new):
+        return render(request, "web/address_link.html", status=404)
+    return redirect(f"{reverse('profile')}?notice=address")
+
+
+def _confirmation(request: HttpRequest, form: ProfileForm) -> tuple[str, str]:
+    """Return recipient and link."""
+    address = form.cleaned_data["email"]
+    token = signing.dumps([request.user.pk, form.initial["email"], address], salt=_SALT)
+    return address, request.build_absolute_uri(reverse("confirm_address", args=[token]))
+
+
+def _send_confirmation(address: str, link: str) -> None:
+    """In the language of the thread."""
+    context = {"link": link, "valid_for": password_link_lifetime()}
+    subject = render_to_string("web/address_mail_subject.txt", context).strip()
+    send_mail(subject, render_to_string("web/address_mail.txt", context), None, [address])
