@@ -203,6 +203,7 @@ def test_the_pages_are_found() -> None:
         "object",
         "act",
         "password_change",
+        "password_link",
         "search",
     }
     assert len(pages()) > 100
