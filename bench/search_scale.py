@@ -2,7 +2,8 @@
 
 Chunks are those of real texts (bench/texts.py) and their vectors those of a packaged model; both are kept in --cache. Half of the questions are
 parts of such texts, the others those of XQuAD, to which none of them is an answer. Prints p50 and p95 of a fused search with the
-indexes and by a sequential scan, recall against exact distances, the rate at which chunks are stored, and sizes.
+indexes and by a sequential scan, recall against exact distances, the rate at which chunks are stored, sizes, and the load of the
+machine. With --database, the address of an empty database, chunks stay there, and another call goes on with more.
 """
 
 import argparse
@@ -44,32 +45,43 @@ class Question(NamedTuple):
     vector: Any  # QueryVector
 
 
+class Filled(NamedTuple):
+    """build_s: of the index of vectors at once.  rate: chunks a second with their vectors, one by one, all indexes in place."""
+
+    build_s: float
+    rate: float
+
+
 class Filler:
     """Adds files with chunks until there are as many as asked."""
 
     def __init__(self, owner: Any, model: Any, chunks: Sequence[str], vectors: Any) -> None:
-        from knowledge.models import Project
+        from knowledge.models import Chunk, Project
 
         self.owner, self.model, self.chunks, self.vectors = owner, model, chunks, vectors
-        self.projects = {share: Project.objects.create(owner=owner, name=f"{share:.0%}") for share in SHARES}
-        self.stored = 0
+        projects = Project.objects
+        self.projects = {
+            share: projects.get_or_create(owner=owner, name=f"{share:.0%}")[0] for share in SHARES
+        }
+        self.stored = Chunk.objects.count()
 
-    def fill(self, count: int) -> float:
-        """Return how many chunks a second are stored at the end, with their vectors, all indexes in place."""
+    def fill(self, count: int) -> "Filled":
         from django.db import connection
 
         with connection.cursor() as cursor:
-            cursor.execute(f"DROP INDEX IF EXISTS {self.model.index_name}")
+            if self.stored < count - RATED:
+                cursor.execute(f"DROP INDEX IF EXISTS {self.model.index_name}")
             while self.stored < count - RATED:
                 self._add_file(self._copy)
-            cursor.execute("SET maintenance_work_mem = '1GB'")
+            cursor.execute("SET maintenance_work_mem = '512MB'")
+            built = time.monotonic()
             self.model.set_dimensions(self.vectors.shape[1])
             began, before = time.monotonic(), self.stored
             while self.stored < count:
                 self._add_file(self._record)
             rate = (self.stored - before) / (time.monotonic() - began)
             cursor.execute("VACUUM ANALYZE")
-        return rate
+        return Filled(began - built, rate)
 
     def scope(self, share: float) -> Any:
         """The files that make up this share: every fifth is in the project of 20 %, every hundredth in that of 1 %."""
@@ -156,7 +168,7 @@ def exact_ids(files: Any, vector: Any) -> set[int]:
         return {pk for (pk,) in cursor.fetchall()}
 
 
-def report(filler: Filler, questions: Sequence[Sequence[Question]], rate: float) -> None:
+def report(filler: Filler, questions: Sequence[Sequence[Question]], filled: Filled) -> None:
     """questions: of texts like those that are stored, and others."""
     from django.db import connection
 
@@ -171,7 +183,8 @@ def report(filler: Filler, questions: Sequence[Sequence[Question]], rate: float)
         (alike, rows), (other, _) = (recall(of_kind, files) for of_kind in questions)
         print(
             f"| {filler.stored} | {share:.0%} | {fused[0]:.0f} / {fused[1]:.0f} | {scanned[0]:.0f} / {scanned[1]:.0f} "
-            f"| {alike:.3f} / {other:.3f} | {rows:.1f} | {rate:.0f} | {sizes()} |", flush=True
+            f"| {alike:.3f} / {other:.3f} | {rows:.1f} | {filled.rate:.0f} | {filled.build_s:.0f} | {sizes()} "
+            f"| {os.getloadavg()[0]:.0f} |", flush=True
         )  # fmt: skip
 
 
@@ -200,7 +213,7 @@ def read_questions(model: int, chunks: Sequence[str], data: Path) -> list[list[Q
         for text in random.Random(3).sample(longer, QUERIES)
     ]
     with gzip.open(data / "xquad.en.json.gz", "rt", encoding="utf-8") as file:
-        others = [text for text, _ in json.load(file)["questions"][::30][:QUERIES]]
+        others = [text for text, _ in json.load(file)["questions"][::20][:QUERIES]]
     embedder = PACKAGED[MODEL]()
     return [
         [Question(text, QueryVector(model, embedder.embed_query(text))) for text in kind]
@@ -214,10 +227,11 @@ def main() -> None:
     arguments.add_argument("--texts", type=Path, nargs="+", default=[Path(folder) for folder in FOLDERS])
     arguments.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "turnwire-vectors")
     arguments.add_argument("--counts", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    arguments.add_argument("--database", default="")
     given = arguments.parse_args()
     given.cache.mkdir(parents=True, exist_ok=True)
     os.environ["EMBEDDINGS_MODEL"] = MODEL
-    started = set_up()
+    started = set_up(given.database)
     from django.conf import settings
     from django.contrib.auth import get_user_model
 
@@ -226,11 +240,11 @@ def main() -> None:
     settings.EMBEDDINGS_MODEL = MODEL
     chunks = texts.kept_chunks(given.texts, max(given.counts), given.cache / "texts.json")
     vectors = texts.embed(MODEL, chunks, given.cache / f"{MODEL}.f32")
-    model = EmbeddingModel.objects.create(name=MODEL)
+    model, _ = EmbeddingModel.objects.get_or_create(name=MODEL)
     questions = read_questions(model.pk, chunks, given.data)
-    filler = Filler(get_user_model().objects.create(username="bench"), model, chunks, vectors)
-    print("| chunks | scope | fused p50 / p95, ms | scan p50 / p95, ms | recall@10 alike / other | rows | stored/s | chunks / words / vectors / HNSW, MB |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|---|")
+    filler = Filler(get_user_model().objects.get_or_create(username="bench")[0], model, chunks, vectors)
+    print("| chunks | scope | fused p50 / p95, ms | scan p50 / p95, ms | recall@10 alike / other | rows | stored/s | HNSW built, s | chunks / words / vectors / HNSW, MB | load |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for count in given.counts:
         report(filler, questions, filler.fill(count))
     started.stop()

@@ -17,6 +17,8 @@ from knowledge.models.chunk import Chunk
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
 _DELETED_AT_ONCE: Final = 5_000
+# Of the HNSW index (decision 0119). A change needs a migration that builds those of all models again, beside the traffic.
+_HNSW: Final = "m = 24, ef_construction = 128"
 
 
 class RealField(models.FloatField[float, float]):
@@ -142,7 +144,7 @@ class EmbeddingModel(models.Model):
             self.save(update_fields=["dimensions"])
             cursor.execute(
                 f"CREATE INDEX IF NOT EXISTS {self.index_name} ON knowledge_chunkvector "
-                f"USING hnsw ((vector::{halfvec}) halfvec_cosine_ops) WHERE model_id = {self.pk:d}"
+                f"USING hnsw ((vector::{halfvec}) halfvec_cosine_ops) WITH ({_HNSW}) WHERE model_id = {self.pk:d}"
             )
 
     # Properties

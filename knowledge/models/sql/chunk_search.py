@@ -1,4 +1,4 @@
-"""The search over chunks, one statement: by words, by vectors, and both fused by reciprocal ranks (decision 0109).
+"""The search over chunks, one statement: by words, by vectors, and both fused (decisions 0109 and 0119).
 
 The scope is a condition inside each part that reads chunks, so that no rank depends on a chunk outside of it.
 """
@@ -14,17 +14,18 @@ from knowledge.models.file import File
 
 # Chunks of each ranking that are fused.
 DEPTH: Final = 60
-# Reciprocal rank fusion: 1 / (this + rank). The usual value (Cormack, Clarke, Büttcher 2009).
-_RANK_OFFSET: Final = 60
-# What words count if they find a chunk in another language than the question: names, and accidents. Beside vectors, whose rank
-# stands for the rest of what words could have said of it (decision 0112).
-_FOREIGN: Final = 0.1
+# Parts of the query's words that a chunk has, squared and weighted beside a vector's part of 1 (decision 0119).
+_WORDS_WEIGHT: Final = 0.25
+# Added to distances, which are divided: a text that is equal to the query has 0, or less by rounding.
+_OFFSET: Final = 0.001
+# ts_rank of a word that occurs once.
+_RANK_OF_ONE: Final = 0.0608
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
 _COMMON: Final = 2_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
 _SMALL_SCOPE: Final = 8_000
-# Of the index, for larger scopes: candidates at a time (decision 0109), and all of them, enough for 60 of 8,000 among ten million.
-_CANDIDATES: Final = 400
+# Of the index, for larger scopes: candidates at a time (decision 0119), and all of them, enough for 60 of 8,000 among ten million.
+_CANDIDATES: Final = 800
 _MOST_SCANNED: Final = 100_000
 # Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
 _LEAST_SHARE: Final = 0.2
@@ -89,10 +90,15 @@ _BY_WORDS: Final = """
         SELECT candidate.id, candidate.language, sum(weighted.weight * ts_rank(candidate.words, weighted.query)) AS score
         FROM candidate JOIN weighted ON candidate.words @@ weighted.query AND weighted.language = candidate.language
         GROUP BY candidate.id, candidate.language
+    ), best AS (
+        SELECT {rank_of_one} * min(score) AS score FROM (
+            SELECT sum(ln(1 + (size.chunks - least(counted.chunks, size.chunks) + 0.5) / (counted.chunks + 0.5))) AS score
+            FROM counted, size GROUP BY language
+        ) AS of_language
     ), by_words AS (
         SELECT id, rank() OVER (ORDER BY round(score::numeric, 4) DESC) AS rank,
-            CASE WHEN {foreign} THEN {share} ELSE 1.0 END AS share
-        FROM scored AS chunk WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
+            least(score / (SELECT score FROM best), 1) AS coverage
+        FROM scored WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
 # Once for each language, by its name, which its index is found by: a word is in the chunks of one language as a stem, and in
 # those of the others, perhaps of most, as it stands.
@@ -122,19 +128,29 @@ _BY_VECTOR: Final = """
         WHERE of.model_id = {model} AND of.vector IS NOT NULL AND {scope} AND (SELECT chunks FROM size) > {small}
         ORDER BY distance LIMIT {depth}
     ), by_vector AS (
-        SELECT id, rank, CASE WHEN {foreign} THEN 2 - {share} ELSE 1.0 END AS share FROM (
-            SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
-            FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance, id LIMIT {depth}
-        ) AS ranked JOIN knowledge_chunk AS chunk USING (id)
+        SELECT id, distance, row_number() OVER (ORDER BY distance + 0, id) AS rank
+        FROM (SELECT * FROM exact UNION ALL SELECT * FROM indexed) AS nearest ORDER BY distance + 0, id LIMIT {depth}
     )"""
-_WITHOUT: Final = "{name} AS (SELECT 0::bigint AS id, 0::bigint AS rank, 1.0 AS share WHERE false)"
-# Of words whose language is not known the same is expected of any chunk.
-_IS_FOREIGN: Final = "'simple' NOT IN (chunk.language, %(language)s) AND chunk.language <> %(language)s"
-_FUSED: Final = """, fused AS (
-        SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector,
-            coalesce(by_words.share / ({offset} + by_words.rank), 0)
-                + coalesce(by_vector.share / ({offset} + by_vector.rank), 0) AS score
-        FROM by_words FULL JOIN by_vector USING (id) ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
+_WITHOUT_WORDS: Final = (
+    "by_words AS (SELECT 0::bigint AS id, 0::bigint AS rank, 0::float8 AS coverage WHERE false)"
+)
+_WITHOUT_VECTOR: Final = (
+    "by_vector AS (SELECT 0::bigint AS id, NULL::float8 AS distance, 0::bigint AS rank WHERE false)"
+)
+# Of a chunk that words alone have found. Plan: one_vector_per_model.
+_DISTANCE: Final = """(
+            SELECT of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions})
+            FROM knowledge_chunkvector AS of WHERE of.chunk_id = by_words.id AND of.model_id = {model}
+        )"""
+# A chunk without a vector is judged by its words in the place of it.
+_FUSED: Final = """, found AS (
+        SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector, coalesce(coverage, 0) AS coverage,
+            coalesce(by_vector.distance, {distance}) + {offset} AS distance
+        FROM by_words FULL JOIN by_vector USING (id)
+    ), fused AS (
+        SELECT id, by_words, by_vector,
+            coalesce(min(distance) OVER () / distance, coverage) + {words_weight} * coverage * coverage AS score
+        FROM found ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector,
         file.url, file.knowledge_base_id, fused.score::float8
@@ -150,9 +166,11 @@ def search_chunks(
     statement, own = _statement(scope, text, vector)
     with transaction.atomic(), connection.cursor() as cursor:
         if vector:
-            cursor.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            cursor.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
             cursor.execute(f"SET LOCAL hnsw.ef_search = {_CANDIDATES:d}")
             cursor.execute(f"SET LOCAL hnsw.max_scan_tuples = {_MOST_SCANNED:d}")
+            # The planner takes the scope for a few rows, and would rather sort the vectors of the whole table.
+            cursor.execute("SET LOCAL enable_sort = off")
         cursor.execute(statement, parameters | own | {"limit": limit})
         return [FoundChunk(*row) for row in cursor.fetchall()]
 
@@ -160,14 +178,15 @@ def search_chunks(
 def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
     # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
-    filled |= {"foreign": _IS_FOREIGN, "share": _FOREIGN if text and vector else 1.0}
+    filled |= {"rank_of_one": _RANK_OF_ONE, "offset": _OFFSET, "words_weight": _WORDS_WEIGHT}
     for name, part in {"counted": _COUNTED, "candidates": _CANDIDATES_OF}.items():
         filled[name] = " UNION ALL ".join(part.format_map(filled | {"of": one.value}) for one in Language)
-    by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT.format(name="by_words")
-    by_vector = _WITHOUT.format(name="by_vector")
+    by_words = _BY_WORDS.format_map(filled) if text else _WITHOUT_WORDS
+    by_vector, filled["distance"] = _WITHOUT_VECTOR, "NULL"
     if vector:
-        by_vector = _BY_VECTOR.format_map(filled | {"model": vector.model, "dimensions": len(vector.vector)})
-    statement = f"{_SCOPE.format_map(filled)}{by_words}, {by_vector}{_FUSED.format(offset=_RANK_OFFSET)}"
+        filled |= {"model": vector.model, "dimensions": len(vector.vector)}
+        by_vector, filled["distance"] = _BY_VECTOR.format_map(filled), _DISTANCE.format_map(filled)
+    statement = f"{_SCOPE.format_map(filled)}{by_words}, {by_vector}{_FUSED.format_map(filled)}"
     return statement, {
         "text": text,
         "language": detect_language(text),
