@@ -177,3 +177,18 @@ def object_store() -> Iterator[ObjectStore]:
     store.start()
     yield store
     store.close()
+
+
+@pytest.fixture(scope="session")
+def embeddings_server() -> Iterator[Upstream]:
+    with Upstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture
+def embeddings_upstream(embeddings_server: Upstream, settings: Any) -> Upstream:
+    """The server that computes embeddings in this process, of the model `sea`."""
+    embeddings_server.reset()
+    settings.EMBEDDINGS_BASE_URL = embeddings_server.base_url
+    settings.EMBEDDINGS_MODEL = "sea"
+    return embeddings_server

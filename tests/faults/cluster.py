@@ -4,6 +4,7 @@ Tests kill, pause and replace processes by name. restore() gives the next test t
 tests before it have stored or asked for, so that it may count and may run in any order.
 """
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import psutil
 import psycopg
 import redis
 
@@ -123,3 +125,13 @@ class Cluster:
 
     def logs(self) -> str:
         return "\n".join(f"--- {name}\n{self.stack.log(name)[-3000:]}" for name in self.stack.processes)
+
+
+async def until(condition: Callable[[], Any], limit_s: float = 200) -> Any:
+    """What the condition returns, once it is true; a process that it asks may end meanwhile."""
+    async with asyncio.timeout(limit_s):
+        while True:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if found := condition():
+                    return found
+            await asyncio.sleep(0.05)

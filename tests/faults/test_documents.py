@@ -2,9 +2,8 @@
 each chunk of the new one once."""
 
 import asyncio
-import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 from chat.infrastructure.fault_points import Point
 from knowledge.chunking import split_chunks
-from tests.faults.cluster import Cluster
+from tests.faults.cluster import Cluster, until
 from tests.faults.uploader import Uploader
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
@@ -164,12 +163,3 @@ def assert_whole(cluster: Cluster, document: str, text: str) -> None:
     rows = cluster.rows(CHUNKS, document)
     assert [position for _, position, _ in rows] == list(range(len(rows)))
     assert [chunk for _, _, chunk in rows] == [chunk for _, chunk in split_chunks(text)]
-
-
-async def until(condition: Callable[[], Any]) -> Any:
-    async with asyncio.timeout(200):
-        while True:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                if found := condition():
-                    return found
-            await asyncio.sleep(0.05)

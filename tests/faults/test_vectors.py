@@ -1,16 +1,14 @@
 """Every chunk gets its vector, once, whatever is killed while a file is stored and its vectors are computed."""
 
 import asyncio
-import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 import psutil
 import pytest
 
 from chat.infrastructure.fault_points import Point
-from tests.faults.cluster import Cluster
+from tests.faults.cluster import Cluster, until
 from tests.faults.uploader import Uploader
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
@@ -171,12 +169,3 @@ async def upload(uploader: Uploader, project: str) -> str:
 def is_complete(cluster: Cluster, *files: str) -> bool:
     [(rows, places, vectors, stale)] = cluster.rows(COUNTS, list(files))
     return rows > 0 and rows == places == vectors and not stale
-
-
-async def until(condition: Callable[[], Any]) -> Any:
-    async with asyncio.timeout(200):
-        while True:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                if found := condition():
-                    return found
-            await asyncio.sleep(0.05)

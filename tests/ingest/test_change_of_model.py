@@ -1,6 +1,5 @@
 """A change of the model of embeddings: searches use the former one's vectors until the new one has all of its own."""
 
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -21,20 +20,11 @@ from tests.upstream import Upstream
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
 @pytest.fixture(autouse=True)
-def upstream(server: Upstream, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    server.reset()
-    settings.EMBEDDINGS_BASE_URL = server.base_url
-    settings.EMBEDDINGS_MODEL = "sea"
+def upstream(embeddings_upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Upstream:
     monkeypatch.setattr(remote, "WAITS_S", ())
     monkeypatch.setattr(remote.RemoteEmbedder, "batch", 2)
-    return server
+    return embeddings_upstream
 
 
 @pytest.fixture

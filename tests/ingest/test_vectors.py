@@ -1,6 +1,5 @@
 """The vectors of chunks: each is computed once, whatever fails meanwhile, and not at all for a text that is known."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -24,20 +23,11 @@ from tests.upstream_embeddings import DIMENSIONS, REFUSED, embed
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
 @pytest.fixture(autouse=True)
-def upstream(server: Upstream, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Upstream:
-    server.reset()
+def upstream(embeddings_upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Upstream:
     sync_redis().flushdb()
-    settings.EMBEDDINGS_BASE_URL = server.base_url
-    settings.EMBEDDINGS_MODEL = "sea"
     monkeypatch.setattr(remote, "WAITS_S", (0.0, 0.0))
-    return server
+    return embeddings_upstream
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Searching by words and vectors at once: what is found, in which languages, and never outside the scope."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,23 +17,9 @@ from tests.indexed import add_indexed, index_again
 from tests.upstream import Upstream
 from tests.upstream_embeddings import DIMENSIONS, embed
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("embeddings_upstream")]
 
 WORDS = ("tide", "moon", "seal", "bread", "hafen", "mond", "the", "of")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(autouse=True)
-def upstream(server: Upstream, settings: Any) -> Upstream:
-    server.reset()
-    settings.EMBEDDINGS_BASE_URL = server.base_url
-    settings.EMBEDDINGS_MODEL = "sea"
-    return server
 
 
 @pytest.fixture
@@ -115,11 +100,11 @@ def test_a_text_in_another_language_is_not_passed_by_all_that_words_find_in_the_
 
 
 def test_a_server_that_does_not_answer_leaves_the_search_by_words(
-    project: Project, upstream: Upstream
+    project: Project, embeddings_upstream: Upstream
 ) -> None:
     add_indexed(project, "moon.txt", "The moon pulls the sea.")
     compute_waiting()
-    upstream.embeddings.statuses = [503]
+    embeddings_upstream.embeddings.statuses = [503]
     [found] = search_files(files_of(project), "moon", 3)
     assert (found.by_words, found.by_vector) == (1, None)
 

@@ -1,6 +1,5 @@
 """How far files have been indexed: files by status, chunks, and vectors that are still to be computed."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,23 +9,9 @@ from knowledge.indexing import IndexingProgress, indexing_progress, is_indexing
 from knowledge.models import File, Project
 from tests import factories
 from tests.indexed import add_indexed, claim_again
-from tests.upstream import Upstream
 from tests.upstream_embeddings import REFUSED
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(autouse=True)
-def upstream(server: Upstream, settings: Any) -> None:
-    server.reset()
-    settings.EMBEDDINGS_BASE_URL = server.base_url
-    settings.EMBEDDINGS_MODEL = "sea"
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("embeddings_upstream")]
 
 
 @pytest.fixture

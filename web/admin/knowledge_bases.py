@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
@@ -14,11 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, MembershipChange
 from knowledge.models.knowledge_base import CONTENTS_PERMISSION
 from knowledge.search import search_files
+from web.admin.held_files import aggregate_held, load_held_files
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
 
 # The newest ones, on the page of the base; their list has all.
-SHOWN_DOCUMENTS: Final = 50
+SHOWN_CHANGES: Final = 50
 # Chunks of a tried search in each ranking.
 SHOWN_HITS: Final = 10
 # Chunks of the fused ranking that the others are read from: all that both found (chunk_search.DEPTH of each).
@@ -51,7 +51,10 @@ class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase
         return (
             super()
             .get_queryset(request)
-            .annotate(document_count=_of_base(File), member_count=_of_base(KnowledgeBaseMember))
+            .annotate(
+                document_count=aggregate_held(File, "knowledge_base", Count("pk")),
+                member_count=aggregate_held(KnowledgeBaseMember, "knowledge_base", Count("pk")),
+            )
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: KnowledgeBase | None = None) -> list[str]:
@@ -66,8 +69,8 @@ class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase
             "base": row,
             "may_read": may_read,
             "members": row.members.select_related("user"),
-            "changes": MembershipChange.objects.filter(knowledge_base=row.pk)[:SHOWN_DOCUMENTS],
-            "held_documents": _load_documents(row) if lists_documents else None,
+            "changes": MembershipChange.objects.filter(knowledge_base=row.pk)[:SHOWN_CHANGES],
+            "held_files": load_held_files(row.documents.all()) if lists_documents else None,
         }
 
     def try_search(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -109,17 +112,6 @@ class MembershipChangeAdmin(SearchAdmin[MembershipChange], ReadOnlyAdmin[Members
     def _find_related(self, pk: Any) -> Any:
         """Ids of bases are no references: they stay when the base is deleted."""
         return MembershipChange.objects.filter(knowledge_base=pk).values_list("pk", flat=True)
-
-
-def _of_base(table: Any) -> Coalesce:
-    """How many rows of the table the base has: a subquery by the table's index of bases."""
-    rows: QuerySet[Any] = table.objects.filter(knowledge_base=OuterRef("pk")).order_by()
-    return Coalesce(Subquery(rows.values("knowledge_base").annotate(n=Count("pk")).values("n")), 0)
-
-
-def _load_documents(base: KnowledgeBase) -> list[File]:
-    columns = ("name", "status", "error_code", "kind", "token_count", "size_bytes", "created_at")
-    return list(base.documents.only(*columns)[:SHOWN_DOCUMENTS])
 
 
 def _rank(base: KnowledgeBase, query: str) -> list[tuple[Any, list[Any]]]:

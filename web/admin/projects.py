@@ -3,19 +3,18 @@
 from typing import Any, Final
 
 from django.contrib import admin
-from django.db.models import Count, IntegerField, Model, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
 from knowledge.models import File, Project
 from knowledge.models.project import INSTRUCTIONS_PERMISSION
+from web.admin.held_files import aggregate_held, load_held_files
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
 
-# The newest ones, on the page of the project; their lists have all.
-SHOWN_FILES: Final = 50
+# The newest ones, on the page of the project; their list has all.
 SHOWN_SESSIONS: Final = 50
 
 
@@ -33,9 +32,9 @@ class ProjectAdmin(SearchAdmin[Project], ReadOnlyAdmin[Project]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
         """With numbers that are computed for the rows of one page only."""
         numbers = {
-            "file_count": _of_project(File, Count("pk")),
-            "token_sum": _of_project(File, Sum("token_count")),
-            "session_count": _of_project(Session, Count("pk")),
+            "file_count": aggregate_held(File, "project", Count("pk")),
+            "token_sum": aggregate_held(File, "project", Sum("token_count")),
+            "session_count": aggregate_held(Session, "project", Count("pk")),
         }
         return super().get_queryset(request).annotate(**numbers)
 
@@ -51,7 +50,9 @@ class ProjectAdmin(SearchAdmin[Project], ReadOnlyAdmin[Project]):
         return super().page_context(request, row) | {
             "project": row,
             "may_read": may_read,
-            "held_files": _load_files(row) if request.user.has_perm("knowledge.view_file") else None,
+            "held_files": load_held_files(File.objects.filter(project=row))
+            if request.user.has_perm("knowledge.view_file")
+            else None,
             "held_sessions": _load_sessions(row) if request.user.has_perm("chat.view_session") else None,
         }
 
@@ -66,18 +67,6 @@ class ProjectAdmin(SearchAdmin[Project], ReadOnlyAdmin[Project]):
     @admin.display(description=_("sessions"))
     def sessions(self, project: Any) -> int:
         return int(project.session_count)
-
-
-def _of_project(table: type[Model], aggregate: Any) -> Coalesce:
-    """A subquery by the table's index of projects. 0 without rows."""
-    rows: QuerySet[Any] = table._default_manager.filter(project=OuterRef("pk")).order_by()  # noqa: SLF001  Django's documented model API
-    value = rows.values("project").annotate(value=aggregate).values("value")
-    return Coalesce(Subquery(value, output_field=IntegerField()), 0)
-
-
-def _load_files(project: Project) -> list[File]:
-    columns = ("name", "status", "error_code", "kind", "token_count", "size_bytes", "created_at")
-    return list(File.objects.filter(project=project).only(*columns)[:SHOWN_FILES])
 
 
 def _load_sessions(project: Project) -> list[Session]:
