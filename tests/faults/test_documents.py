@@ -12,6 +12,7 @@ import pytest
 
 from chat.infrastructure.fault_points import Point
 from knowledge.chunking import split_chunks
+from tests.faults.chunk_counts import count_chunks
 from tests.faults.cluster import Cluster, until
 from tests.faults.uploader import Uploader
 
@@ -20,10 +21,12 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(900)]
 POINTS: tuple[Point, ...] = (
     "after_file_claim",
     "before_file_end",
+    "after_picture_stored",  # of files without a picture too
     "after_chunk_batch",
     "after_chunks_stored",
     "after_file_end",
 )
+VECTOR_POINTS: tuple[Point, ...] = ("after_vectors_claim", "before_vectors_stored", "after_vectors_stored")
 
 
 def text_of(version: str) -> str:
@@ -131,6 +134,25 @@ async def test_a_page_that_was_fetched_by_a_killed_process_is_fetched_again(
     await replace_and_kill(cluster, base, "after_document_fetched", {"url": f"http://{page}/"}, allowed)
     await watch(base, {"new"})
     await until(lambda: not cluster.rows(STALE, base.document))
+    assert_whole(cluster, base.document, text_of("new"))
+
+
+@pytest.mark.parametrize("point", VECTOR_POINTS)
+async def test_a_process_killed_while_vectors_are_computed_leaves_the_new_version_found_and_each_chunk_with_one(
+    cluster: Cluster, base: Base, point: Point
+) -> None:
+    embedding = {"EMBEDDINGS_BASE_URL": cluster.upstream.base_url, "EMBEDDINGS_MODEL": "sea"}
+    cluster.kill("sweeper")
+    cluster.stack.start("sweeper", "sweeper", embedding)
+    start(cluster, "ingest.first", embedding)
+    await base.add({"title": "Tides", "text": text_of("old")})
+    await watch(base, {"old"}, may_be_empty=True)
+    await until(lambda: count_chunks(cluster, base.document).are_complete)
+    cluster.kill("ingest.first")
+    await replace_and_kill(cluster, base, point, {"title": "Tides", "text": text_of("new")}, embedding)
+    assert await base.found() == {"new"}
+    await until(lambda: count_chunks(cluster, base.document).are_complete)
+    assert await base.found() == {"new"}
     assert_whole(cluster, base.document, text_of("new"))
 
 

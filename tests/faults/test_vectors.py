@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from chat.infrastructure.fault_points import Point
+from tests.faults.chunk_counts import count_chunks
 from tests.faults.cluster import Cluster, until
 from tests.faults.uploader import Uploader
 
@@ -25,14 +26,6 @@ POINTS: tuple[Point, ...] = (
 TEXT = "\n\n".join(
     f"## Tide {number}\n\n" + f"Low water {number} comes twice. " * 48 for number in range(250)
 )
-# Of some files: chunks, their places, those with a vector, and those that are not found.
-COUNTS = """
-    SELECT count(*), count(DISTINCT (chunk.file_id, chunk.position)), count(of.vector),
-        count(*) FILTER (WHERE chunk.version IS DISTINCT FROM file.chunks_version)
-    FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id
-    LEFT JOIN knowledge_chunkvector AS of ON of.chunk_id = chunk.id
-    WHERE file.id = ANY(%s::uuid[])
-"""
 READ_AGAIN = """
     UPDATE knowledge_file SET status = 'processing', ended_at = NULL, announced_at = NULL, has_stale_chunks = true,
         queued_at = now() - interval '1 hour' WHERE id = %s
@@ -80,13 +73,11 @@ async def test_a_process_killed_at_any_point_leaves_each_chunk_with_one_vector(
         cluster.kill("ingest.broken")
         cluster.stack.start("ingest", "ingest", embedding)
         assert (await uploader.ended(pk))["status"] == "ready"
-        await until(lambda: is_complete(cluster, pk))
+        await until(lambda: count_chunks(cluster, pk).are_complete)
         other = await upload(uploader, project)
         await uploader.ended(other)
-        await until(lambda: is_complete(cluster, pk, other))
-    [(rows, places, vectors, stale)] = cluster.rows(COUNTS, [pk, other])
-    assert rows == places == vectors
-    assert stale == 0
+        await until(lambda: count_chunks(cluster, pk, other).are_complete)
+    assert count_chunks(cluster, pk, other).are_complete
     asked = Counter(cluster.upstream.embeddings.texts)
     # What a killed process had computed may be computed again; an equal text is not.
     assert max(asked.values()) <= 2
@@ -103,7 +94,7 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
         pk = await upload(uploader, project)
         await uploader.ended(pk)
-        await until(lambda: is_complete(cluster, pk))
+        await until(lambda: count_chunks(cluster, pk).are_complete)
         cluster.kill("ingest.first")
         whole, asked = cluster.rows(FOUND, pk), len(cluster.upstream.embeddings.texts)
         broken = {"FAULT_POINTS": f"{point}=kill", "INGEST_CONCURRENCY": "1"}
@@ -118,7 +109,7 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         while cluster.rows("SELECT status FROM knowledge_file WHERE id = %s", pk) != [("ready",)]:
             assert cluster.rows(FOUND, pk) == whole
             await asyncio.sleep(0.02)
-        await until(lambda: is_complete(cluster, pk))
+        await until(lambda: count_chunks(cluster, pk).are_complete)
         assert cluster.rows(FOUND, pk) == whole
         assert len(cluster.upstream.embeddings.texts) == asked
         await uploader.ask("DELETE", f"files/{pk}/")
@@ -133,7 +124,7 @@ async def test_a_process_killed_while_the_model_changes_leaves_the_former_one_se
         project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
         pk = await upload(uploader, project)
         await uploader.ended(pk)
-        await until(lambda: serving(cluster) == "sea" and is_complete(cluster, pk))
+        await until(lambda: serving(cluster) == "sea" and count_chunks(cluster, pk).are_complete)
         cluster.kill("ingest.first")
         cluster.kill("sweeper")
         changed = embedding | {"EMBEDDINGS_MODEL": f"ocean {point}"}
@@ -164,8 +155,3 @@ async def upload(uploader: Uploader, project: str) -> str:
     answer = await uploader.ask("POST", "files/", files=files, data={"project": project})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
-
-
-def is_complete(cluster: Cluster, *files: str) -> bool:
-    [(rows, places, vectors, stale)] = cluster.rows(COUNTS, list(files))
-    return rows > 0 and rows == places == vectors and not stale

@@ -46,6 +46,9 @@ class World:
         self.tell_compared()
         self.tell_tools()
         self.tell_route()
+        self.base = self.stack.manage(
+            "shell", "-c", "from tests.screenshots.knowledge import add_bases; add_bases()"
+        ).split()[-1]
 
     def ask(self, session: str, text: str, **more: Any) -> dict[str, Any]:
         """Wait until the answers are complete and announced: before, a reply with a parent is refused."""
@@ -150,9 +153,23 @@ def settings(page: Page, world: World) -> None:
     expect(page.get_by_role("dialog").locator("tbody tr").first).to_be_visible()
 
 
+def knowledge(page: Page, _: World) -> None:
+    _go(page, "#knowledge")
+    expect(page.locator("#title")).to_have_text("Knowledge")
+    expect(page.locator("#knowledge li").first).to_be_visible()
+
+
+def knowledge_base(page: Page, world: World) -> None:
+    _go(page, f"#knowledge/{world.base}")
+    expect(page.locator(".members li")).to_have_count(3)
+    page.locator("#knowledge input[type=search]").fill(texts.SEARCHED)
+    page.locator("#knowledge input[type=search]").press("Enter")
+    expect(page.locator(".hits li").first).to_be_visible()
+
+
 SCENES = {
     scene.__name__.replace("_", "-"): scene
-    for scene in (conversation, side_by_side, tools, tree, agents, settings)
+    for scene in (conversation, side_by_side, tools, tree, agents, settings, knowledge, knowledge_base)
 }
 
 
@@ -163,9 +180,13 @@ def _to_the_top(page: Page) -> None:
     expect(page.locator("article.user").first).to_be_in_viewport(ratio=1)
 
 
-def _open(page: Page, session: str, role: str) -> None:
-    page.goto(page.url.partition("#")[0] + f"#{session}")
+def _go(page: Page, fragment: str) -> None:
+    page.goto(page.url.partition("#")[0] + fragment)
     page.reload()
+
+
+def _open(page: Page, session: str, role: str) -> None:
+    _go(page, f"#{session}")
     expect(page.locator(f"article.{role}").first).to_have_attribute("aria-busy", "false")
 
 

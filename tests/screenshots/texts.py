@@ -118,3 +118,26 @@ ROUTE = {
     "Only the south coast.": "Reykjavík, Vík, Skaftafell, Höfn: nine easy days with waterfalls on the left.",
     "Start in Akureyri.": "Then the wind is at your back until Egilsstaðir.",
 }
+
+HARBOUR_BASE = {
+    "name": "Harbour master's office",
+    "routing_hint": "Berths, fees and complaints",
+    "routing_keywords": ["berths", "fees"],
+}
+HANDBOOK_BASE = {
+    "name": "Wadden Sea handbook",
+    "summary": "Walking on the sea floor: when, where, with whom, and what to do when the water comes back early.",
+    "topics": ["tides", "walks", "rescue", "birds"],
+    "routing_hint": "Questions about walks and the tide",
+    "routing_keywords": ["tides", "walks"],
+}
+# What the box finds in it.
+SEARCHED = "low water"
+HANDBOOK = {
+    "Rules for guides": "# Groups\n\nA guide leads at most forty people, and turns back when one of them has to.\n\n"
+    "# Weather\n\nNo walk starts in fog, or when thunder was heard within an hour.",
+    "Reading a tide table": "# Low water\n\nLeave the shore two hours before low water and be back one hour after it: the flood runs "
+    "faster through the tideways than anybody walks.\n\n# Spring tides\n\nThe lowest water follows the full moon by two days.",
+    "Rescue beacons": "# Where they stand\n\nEvery beacon has a cage above the highest flood. Climb it, call 112, and wait: the water "
+    "falls again within six hours.",
+}

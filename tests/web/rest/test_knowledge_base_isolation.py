@@ -4,17 +4,19 @@ Random users, memberships and operations, each sent by REST; after every one, ev
 dictionary of roles, which knows nothing of queries.
 """
 
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.sweeper.knowledge_bases import purge_deleted
-from knowledge.models import Document, Extraction, File, FileKind
+from knowledge.models import Document, Extraction, File, FileKind, KnowledgeBase
 from knowledge.models.knowledge_base import READING
 from tests import factories
 from tests.indexed import index_held
@@ -43,6 +45,15 @@ class Isolation(RuleBasedStateMachine):
     def pick(self, number: int) -> str | None:
         """A base that was created, deleted ones included."""
         return list(self.roles)[number % len(self.roles)] if self.roles else None
+
+    @initialize()
+    def begin(self) -> None:
+        """With two bases that the same users read: what of one is found in the other is seen from the start."""
+        for number in range(2):
+            self.create("anna")
+            self.add_document("anna", number)
+            self.set_role("anna", "ben", "reader", number)
+            self.set_role("anna", "cleo", "restricted", number)
 
     @rule(user=st.sampled_from(USERS))
     def create(self, user: str) -> None:
@@ -122,6 +133,44 @@ class Isolation(RuleBasedStateMachine):
         if is_allowed:
             self.roles[base] = {}
 
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9))
+    def rename_base(self, actor: str, number: int) -> None:
+        base = self.pick(number)
+        if base is None:
+            return
+        response = send(self.clients[actor], "patch", f"{BASES}{base}/", {"name": "Ocean"})
+        assert (response.status_code == 200) is (self.roles[base].get(actor) == "owner")
+
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9))
+    def bind(self, actor: str, number: int) -> None:
+        base = self.pick(number)
+        if base is None:
+            return
+        response = send(self.clients[actor], "post", "/api/sessions/", {"knowledge_bases": [base]})
+        assert response.status_code == (201 if actor in self.roles[base] else 404)
+
+    @rule(actor=st.sampled_from(USERS), number=st.integers(0, 9), other=st.integers(0, 9))
+    def ask_elsewhere(self, actor: str, number: int, other: int) -> None:
+        """For documents and members of one base below another one, and for documents as if they were files."""
+        base, elsewhere = self.pick(number), self.pick(other)
+        if base is None or elsewhere is None or base == elsewhere:
+            return
+        client, path = self.clients[actor], f"{BASES}{elsewhere}/"
+        for pk in list(self.words[base])[:1]:
+            reads = [f"{path}documents/{pk}/{part}" for part in ("", "text/", "content/")]
+            reads += [f"/api/files/{pk}/{part}" for part in ("", "text/", "content/")]
+            assert {client.get(one).status_code for one in reads} == {404}
+            changed = send(client, "patch", f"{path}documents/{pk}/", {"title": "Mine"})
+            deleted = [send(client, "delete", f"{one}{pk}/") for one in (f"{path}documents/", "/api/files/")]
+            assert {one.status_code for one in (changed, *deleted)} <= {403, 404}
+            copied = send(client, "post", f"{path}documents/", {"file": pk})
+            assert copied.status_code in (403, 404)
+        for user in self.roles[base]:
+            member = self.member(base, user)
+            role = send(client, "patch", f"{path}members/{member}/", {"role": "owner"})
+            assert role.status_code in (403, 404)
+            assert send(client, "delete", f"{path}members/{member}/").status_code in (403, 404)
+
     @rule()
     def sweep(self) -> None:
         purge_deleted()
@@ -136,12 +185,26 @@ class Isolation(RuleBasedStateMachine):
             listed = {one["id"]: one for one in client.get(BASES).json()}
             assert set(listed) == {base for base, roles in self.roles.items() if user in roles}
             assert client.get("/api/files/").json()["results"] == []
+            self.check_queries(user)
             for base, roles in self.roles.items():
                 self.check(client, base, roles.get(user), listed.get(base))
+
+    def check_queries(self, user: str) -> None:
+        """By themselves, since views ask for the role as well."""
+        own = {base: roles[user] for base, roles in self.roles.items() if user in roles}
+        bases, person = KnowledgeBase.objects, self.users[user]
+        assert ids(bases.visible_to(person)) == set(own)
+        assert ids(bases.readable_by(person)) == {base for base, role in own.items() if role in READING}
+        # What a turn with all bases searches: nothing, if there is one that the user may not read.
+        expected = set() if "restricted" in own.values() else set(own)
+        assert ids(bases.searchable_by(person, [UUID(base) for base in self.roles])) == expected
 
     def check(self, client: Any, base: str, role: str | None, listed: Any) -> None:
         words = self.words[base]
         reads = role in READING
+        assert client.get(f"{BASES}{base}/").status_code == (200 if role else 404)
+        shown = client.get(f"{BASES}{base}/members/").status_code
+        assert shown == (200 if reads else 403 if role else 404)
         found = client.get(f"{BASES}{base}/search/", {"q": f"{WORD} {' '.join(words.values())}", "limit": 50})
         page = client.get(f"{BASES}{base}/documents/")
         assert (found.status_code, page.status_code) == ((200, 200) if reads else (404, 404))
@@ -166,6 +229,10 @@ class Isolation(RuleBasedStateMachine):
     def is_last_owner(self, base: str, user: str) -> bool:
         owners = [name for name, role in self.roles[base].items() if role == "owner"]
         return owners == [user]
+
+
+def ids(bases: Iterable[KnowledgeBase]) -> set[str]:
+    return {str(base.pk) for base in bases}
 
 
 def index(pk: str, text: str) -> None:
