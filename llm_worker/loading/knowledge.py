@@ -89,7 +89,8 @@ class RunKnowledge:
 
     def _retrieve(self, queries: Sequence[str], base: str, free_tokens: int) -> Found:
         """For a secondary model: what is found, and behind it all the rest if that is little."""
-        names = {pk: name for pk, name in self._names().items() if _is_named(base, pk, name)}
+        every = self._names()
+        names = {pk: every[pk] for pk in _meant(base, every)}
         visible = KnowledgeBase.objects.visible_to(self._user).filter(pk__in=list(names))
         documents = File.objects.filter(knowledge_base__in=visible.values("pk"))
         found = [search_files(documents, query, MOST_EXCERPTS) for query in queries]
@@ -102,7 +103,7 @@ class RunKnowledge:
         if self._is_restricted:
             return []
         names = self._names()
-        bases = [pk for pk, name in names.items() if _is_named(base, pk, name)]
+        bases = _meant(base, names)
         if not bases:
             return []
         found = search_files(self._documents(bases), query, LIMIT)
@@ -118,10 +119,13 @@ class RunKnowledge:
         return File.objects.filter(knowledge_base__in=searchable.values("pk"))
 
 
-def _is_named(wanted: str, pk: UUID, name: str) -> bool:
-    """Whether a model means this base. Empty: all are meant."""
+def _meant(wanted: str, names: Mapping[UUID, str]) -> list[UUID]:
+    """Those that a model means; all if it names none. What reads as an id is no name: a base may be called like the id of another."""
     folded = wanted.strip().casefold()
-    return folded in ("", str(pk), name.casefold())
+    try:
+        return [pk for pk in names if pk == UUID(folded)]
+    except ValueError:
+        return [pk for pk, name in names.items() if folded in ("", name.casefold())]
 
 
 def _name_of(base: UUID | None, names: dict[UUID, str]) -> str:

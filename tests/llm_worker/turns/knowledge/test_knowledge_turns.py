@@ -244,6 +244,23 @@ class TestSearching:
         assert in_tides == ["levels.txt"]
         assert in_bread == ["bread.txt"]
 
+    @pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "not bound"])
+    def test_an_id_means_no_base_that_is_called_like_it(
+        self,
+        client: Any,
+        talk: Any,
+        upstream: Any,
+        tides: KnowledgeBase,
+        bread: KnowledgeBase,
+        is_bound: bool,
+    ) -> None:
+        KnowledgeBase.objects.filter(pk=bread.pk).update(name=str(tides.pk).upper())
+        session = open_with(client, bread, *([tides] if is_bound else []))
+        upstream.reply(call(query="two metres", knowledge_base=str(tides.pk)), times=1)
+        talk(session, "One")
+        [response] = responses(upstream.requests[-1])
+        assert (titles(response) == ["levels.txt"]) if is_bound else (response == NOTHING)
+
     @pytest.mark.parametrize("is_picked", [True, False], ids=["picked", "bound"])
     def test_a_base_that_is_not_the_turns_finds_nothing(
         self,
