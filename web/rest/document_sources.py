@@ -1,5 +1,6 @@
 """What clients give of a document: a text, a file, one of their own uploads, or a URL. Stores its content."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final
@@ -25,9 +26,9 @@ _SOURCES: Final = ("text", "file", "url")
 
 
 class DocumentBody(StrictSerializer):
-    """One of `text` (with a title), `file` (the id of an upload of the user's own, which is copied) and `url`."""
+    """One of `text`, `file` (the id of an upload of the user's own, which is copied) and `url`."""
 
-    also = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
+    also: Mapping[str, Any] = {"oneOf": [{"required": [name]} for name in _SOURCES]}
     needs_body = True
 
     title = VisibleCharField(max_length=MAX_CHARACTERS, required=False)
@@ -45,9 +46,20 @@ class DocumentBody(StrictSerializer):
         given = [name for name in _SOURCES if name in attrs]
         if len(given) > 1:
             raise serializers.ValidationError({given[1]: MESSAGES["invalid_value"]}, "invalid_value")
-        if not given or (given == ["text"] and "title" not in attrs):
-            missing = "title" if given else "text"
-            raise serializers.ValidationError({missing: [_required()]})
+        if not given:
+            raise serializers.ValidationError({"text": [_required()]})
+        return attrs
+
+
+class NewDocumentBody(DocumentBody):
+    """A text has a title."""
+
+    also = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = super().validate(attrs)
+        if "text" in attrs and "title" not in attrs:
+            raise serializers.ValidationError({"title": [_required()]})
         return attrs
 
 
@@ -86,7 +98,7 @@ class DocumentSource:
 
 
 def read_source(user: User, data: dict[str, Any]) -> DocumentSource:
-    """data: a form, or a valid DocumentBody. Raises ApiError."""
+    """data: a form, or a valid body, of which a text has a title. Raises ApiError."""
     if isinstance(data.get("file"), UploadedContent):
         return _of_form(user, data)
     if "text" in data:

@@ -21,6 +21,7 @@ from web.rest.document_sources import (
     DocumentBody,
     DocumentForm,
     DocumentSource,
+    NewDocumentBody,
     TitleBody,
     read_source,
     store_source,
@@ -34,7 +35,8 @@ from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 
-_BODIES = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
+_NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
+_REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
 
 
 class DocumentSourceView(StrictAPIView):
@@ -42,13 +44,13 @@ class DocumentSourceView(StrictAPIView):
 
     parser_classes = [StrictJSONParser, FileFormParser]
 
-    def source(self, request: Request) -> DocumentSource:
-        """What the body gives. Raises ApiError."""
+    def source(self, request: Request, accepted: type[DocumentBody], **kept: str) -> DocumentSource:
+        """What the body gives. kept: what it has if it does not say so. Raises ApiError."""
         data: Any = request.data
         is_form = isinstance(data, dict) and any(isinstance(one, UploadedContent) for one in data.values())
         if is_form and not isinstance(data.get("file"), UploadedContent):
             raise ApiError("field_required", field="file")
-        return read_source(current_user(request), data if is_form else self.body(DocumentBody))
+        return read_source(current_user(request), kept | (data if is_form else self.body(accepted)))
 
 
 class DocumentsView(DocumentSourceView):
@@ -68,11 +70,11 @@ class DocumentsView(DocumentSourceView):
         )
         return page.get_paginated_response(present_documents(rows))
 
-    @documented("documents_create", body=_BODIES, answer=DocumentAnswer, statuses=(201,))
+    @documented("documents_create", body=_NEW, answer=DocumentAnswer, statuses=(201,))
     def post(self, request: Request, knowledge_base: str) -> Response:
         """Add a document: a text, a file, a copy of one's own upload, or what a URL leads to. It is read afterwards."""
         base = get_editable_base(request, knowledge_base)
-        source = self.source(request)
+        source = self.source(request, NewDocumentBody)
         documents.check_room(base, source.size)  # before the storage has it; the row decides
         version = store_source(source)
         with _kept_if_stored(version):
@@ -86,14 +88,14 @@ class DocumentView(DocumentSourceView):
         """Read what is known of a document."""
         return Response(present_document(_get_document(request, knowledge_base, document)))
 
-    @documented("documents_replace", body=_BODIES, answer=DocumentAnswer)
+    @documented("documents_replace", body=_REPLACED, answer=DocumentAnswer)
     def put(self, request: Request, knowledge_base: str, document: str) -> Response:
         """Give a new version. Searches find the one before until the new one is whole; an unchanged content costs nothing.
 
-        A URL is read again.
+        A URL is read again. Without `title`, the document keeps its own.
         """
         found = _get_editable_document(request, knowledge_base, document)
-        source, user = self.source(request), current_user(request)
+        source, user = self.source(request, DocumentBody, title=found.name), current_user(request)
         if found.is_unchanged_by(source.hash):
             if found.name != source.title:
                 found = documents.rename_document(found, user, source.title)

@@ -219,6 +219,25 @@ class TestVersions:
         replaced = team.clients["editor"].put(path, form, format="multipart").json()
         assert (replaced["status"], replaced["content_type"]) == ("processing", "text/csv")
 
+    def test_a_version_without_a_title_keeps_that_of_the_document(
+        self, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW)
+        pk = ready(team)
+        path = f"{team.path}documents/{pk}/"
+        own = File.objects.create(
+            owner=team.users["editor"],
+            name="own.txt",
+            content=ContentFile(HIGH.encode(), name="any"),
+            size_bytes=32,
+        )
+        for body in ({"text": HIGH}, {"url": PAGE}, {"file": str(own.pk)}, {"text": LOW}):
+            assert replace(team, pk, **body)["title"] == "Low", body
+            extraction.extract(pk)
+            assert shown(team, pk)["title"] == "Low", body
+        form = {"file": SimpleUploadedFile("high.md", HIGH.encode())}
+        assert team.clients["editor"].put(path, form, format="multipart").json()["title"] == "Low"
+
     def test_the_version_before_is_found_until_the_new_one_is_whole(self, team: Team, media: Path) -> None:
         pk = ready(team)
         assert replace(team, pk, title="High", text=HIGH)["status"] == "processing"
