@@ -73,7 +73,7 @@ def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
             .values_list("knowledge_base", flat=True)
             .distinct()
         ):
-            base_events.publish_changed(base)
+            base_events.publish_content_changed(base)
 
 
 def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: set[UUID]) -> bool:

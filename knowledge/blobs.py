@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from knowledge.models import DeletedBlob, File
+from knowledge.models import DeletedBlob, File, ServedVersion
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +102,8 @@ def compare_with_rows(older_than: datetime) -> Comparison:
     """Compare the storage with the table. Younger blobs belong to uploads that have no row yet."""
     stored = set(_stored_paths())
     rows = File.objects.values_list("content", "thumbnail").iterator(chunk_size=_CHUNK)
-    referred = set(chain.from_iterable(rows)) - {""}
+    served = ServedVersion.objects.values_list("content", flat=True)
+    referred = {*chain.from_iterable(rows), *served} - {""}
     unreferenced = [path for path in sorted(stored - referred) if _is_older(path, older_than)]
     # Asked for again: what was stored since the listing is not missing.
     missing = [path for path in sorted(referred - stored) if not default_storage.exists(path)]
@@ -124,6 +125,7 @@ def _is_older(path: str, moment: datetime) -> bool:
         return (
             default_storage.get_modified_time(path) < moment
             and not File.objects.filter(Q(content=path) | Q(thumbnail=path)).exists()
+            and not ServedVersion.objects.filter(content=path).exists()
         )
     except FileNotFoundError:
         return False

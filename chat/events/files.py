@@ -1,5 +1,5 @@
-"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user; and all members of a knowledge base
-that a document has got on.
+"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user; and the readers of a knowledge
+base that a document has got on.
 
 The end of a file is published once: Redis remembers for which files that has happened, so a crash between the
 publication and its record in Postgres repeats nothing. A client that was away reads the file.
@@ -71,5 +71,5 @@ def _encode(file: File) -> bytes:
 
 def _channels(file: File) -> list[str]:
     if file.knowledge_base_id:
-        return [session_list.channel_name(one) for one in knowledge_bases.member_ids(file.knowledge_base_id)]
+        return [session_list.channel_name(one) for one in knowledge_bases.reader_ids(file.knowledge_base_id)]
     return [channel_name(file.owner_id)]

@@ -1,6 +1,7 @@
-"""Tells the sockets of all members that watch their session list that a knowledge base has changed or was deleted, by its id.
+"""Tells the sockets of members that watch their session list that a knowledge base has changed or was deleted, by its id.
 
-At most once, and stored nowhere, as the session list: what has changed is read by REST, as far as the member's role goes.
+At most once, and stored nowhere, as the session list: what has changed is read by REST, as far as the member's role goes. Who may
+not read documents is not told that they have changed: how often and when would say something of them.
 """
 
 from collections.abc import Iterable
@@ -9,12 +10,23 @@ from uuid import UUID
 from chat.events import session_list
 from chat.protocol.wire import encode
 from knowledge.models import KnowledgeBaseMember
+from knowledge.models.knowledge_base import READING
 
 
 def publish_changed(base_id: UUID) -> None:
-    """Publish that a base was created, or its fields, members or documents were changed, and committed."""
+    """Publish to all members that a base was created, or what all of them see of it was changed, and committed."""
+    members = KnowledgeBaseMember.objects.filter(knowledge_base=base_id)
+    publish_changed_to(base_id, members.values_list("user", flat=True))
+
+
+def publish_content_changed(base_id: UUID) -> None:
+    """Publish to those who read its documents that these, its members or its other fields were changed, and committed."""
+    publish_changed_to(base_id, reader_ids(base_id))
+
+
+def publish_changed_to(base_id: UUID, user_ids: Iterable[int]) -> None:
     line = encode_changed(base_id)
-    for user_id in member_ids(base_id):
+    for user_id in user_ids:
         session_list.publish(user_id, line)
 
 
@@ -29,6 +41,7 @@ def encode_changed(base_id: UUID) -> bytes:
     return encode({"type": "knowledge_base_changed", "knowledge_base": str(base_id)})
 
 
-def member_ids(base_id: UUID) -> list[int]:
-    members = KnowledgeBaseMember.objects.filter(knowledge_base=base_id)
+def reader_ids(base_id: UUID) -> list[int]:
+    """The members who may read its documents."""
+    members = KnowledgeBaseMember.objects.filter(knowledge_base=base_id, role__in=sorted(READING))
     return list(members.values_list("user", flat=True))

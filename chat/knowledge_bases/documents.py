@@ -39,13 +39,20 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
         # Locked by the base, which all changes of its documents hold; its worker goes on meanwhile.
         document = _again(document)
         if document.is_unchanged_by(version.content_hash):
-            if document.name != version.name:
-                document.rename(version.name)
+            document.rename_given(version.name)
         else:
             check_room(base, version.size_bytes - document.size_bytes)
             document.replace(version)
             _read_on_commit(document)
     blobs.purge_on_commit()
+    return _again(document)
+
+
+def rename_version(document: Document, actor: User, name: str) -> Document:
+    """Give the version that is read, or found, another title. Raises ApiError."""
+    with _as_editor(_base_of(document), actor):
+        if not document.rename_given(name):
+            raise ApiError("document_not_found")
     return _again(document)
 
 
@@ -72,7 +79,7 @@ def check_room(base: KnowledgeBase, size: int) -> None:
 
 @contextmanager
 def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
-    """A transaction in which nobody else changes the base, and `actor` may. All members are told afterwards."""
+    """A transaction in which nobody else changes the base, and `actor` may. Its readers are told afterwards."""
     with transaction.atomic():
         if not base.change():
             raise ApiError("knowledge_base_not_found")
@@ -84,7 +91,7 @@ def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
         if role not in EDITING:
             raise ApiError("not_allowed" if role else "knowledge_base_not_found")
         yield
-        call_after_commit(events.publish_changed, base.pk)
+        call_after_commit(events.publish_content_changed, base.pk)
 
 
 def _base_of(document: Document) -> KnowledgeBase:
@@ -95,7 +102,9 @@ def _base_of(document: Document) -> KnowledgeBase:
 
 
 def _again(document: Document) -> Document:
-    found: Document | None = Document.objects.filter(pk=document.pk).defer("text").first()
+    found: Document | None = (
+        Document.objects.filter(pk=document.pk).select_related("served").defer("text").first()
+    )
     if found is None:
         raise ApiError("document_not_found")
     return found

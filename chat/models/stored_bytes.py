@@ -34,6 +34,11 @@ class StoredBytesQuerySet(models.QuerySet["StoredBytes"]):
         row = stored_bytes.SUM.first(user=user_id)
         return row.total if row else 0
 
+    def sum_of_base(self, base_id: UUID) -> int:
+        """Bytes of all documents of a knowledge base now."""
+        row = stored_bytes.SUM_OF_BASE.first(base=base_id)
+        return row.total if row else 0
+
 
 class StoredBytes(models.Model):
     user = models.OneToOneField(

@@ -9,32 +9,35 @@ from knowledge.models import Document, FileStatus
 
 
 def present_documents(documents: Sequence[Document]) -> list[JSONObject]:
-    """A document is ready when its text and its vectors are: one query for those of all."""
+    """documents: with what is `served` of each. One is ready when its text and its vectors are: one query for those of all."""
     ready = [one.pk for one in documents if one.status == FileStatus.READY]
     without = chunks_without_vector(Document.objects.filter(pk__in=ready)) if ready else None
     waiting = (
         set(without.order_by().values_list("file", flat=True).distinct()) if without is not None else set()
     )
-    return [
-        {
-            "id": str(document.pk),
-            "title": document.name,
-            "url": document.url or None,
-            "status": FileStatus.PROCESSING if document.pk in waiting else document.status,
-            "error": _error(document),
-            "kind": document.kind,
-            "content_type": document.content_type,
-            "size": document.size_bytes,
-            "token_count": document.token_count,
-            "created_at": isoformat_utc(document.created_at),
-        }
-        for document in documents
-    ]
+    return [_present(document, is_waiting=document.pk in waiting) for document in documents]
 
 
 def present_document(document: Document) -> JSONObject:
     [presented] = present_documents([document])
     return presented
+
+
+def _present(document: Document, *, is_waiting: bool) -> JSONObject:
+    """is_waiting: for vectors."""
+    shown = document.shown
+    return {
+        "id": str(document.pk),
+        "title": shown.name,
+        "url": shown.url or None,
+        "status": FileStatus.PROCESSING if is_waiting else document.status,
+        "error": _error(document),
+        "kind": document.kind,
+        "content_type": shown.content_type,
+        "size": shown.size_bytes,
+        "token_count": document.token_count,
+        "created_at": isoformat_utc(document.created_at),
+    }
 
 
 def _error(document: Document) -> JSONObject | None:

@@ -30,7 +30,7 @@ def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
             "member": str(base.member),
             "owner": base.owner.get_username(),
             "created_at": isoformat_utc(base.created_at),
-            "updated_at": isoformat_utc(base.updated_at),
+            "updated_at": isoformat_utc(base.updated_at if base.role in READING else base.outline_updated_at),
             **(_content(base, progress) if base.pk in progress else _WITHHELD),
         }
         for base in bases

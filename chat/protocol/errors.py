@@ -63,6 +63,10 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "not_allowed": (403, "Your role in this knowledge base does not allow this."),
     "already_member": (409, "This user is a member already."),
     "last_owner": (409, "A knowledge base has an owner. Make another member one first."),
+    "owner_without_room": (
+        409,
+        "No other owner has room for what the knowledge base holds. Make a member with room one first.",
+    ),
     # Quotas; the body has `max`
     "too_many_sessions": (409, "You have as many chats as you may have. Delete one first."),
     "too_many_projects": (409, "You have as many projects as you may have. Delete one first."),

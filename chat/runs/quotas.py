@@ -105,8 +105,7 @@ def lock_user(user: User) -> None:
 
 def count_chunks(user_id: int) -> int:
     """Those that searches find, of the user's files and of documents in the user's knowledge bases."""
-    found = File.objects.filter(owner=user_id).aggregate(chunks=Sum("chunk_count"))
-    return int(found["chunks"] or 0)
+    return _sum_chunks(File.objects.filter(owner=user_id))
 
 
 def check_chunks(user_id: int) -> None:
@@ -119,8 +118,22 @@ def check_chunks(user_id: int) -> None:
 def has_room_for_chunks(file: File) -> bool:
     """Whether the text of a file may be found: one text may exceed what there is room for, so that none has to be counted twice."""
     most = settings.MAX_CHUNKS_PER_USER
-    others = File.objects.filter(owner=file.owner_id).exclude(pk=file.pk)
-    return not most or (others.aggregate(chunks=Sum("chunk_count"))["chunks"] or 0) < most
+    return not most or _sum_chunks(File.objects.filter(owner=file.owner_id).exclude(pk=file.pk)) < most
+
+
+def _sum_chunks(files: Any) -> int:
+    return int(files.aggregate(chunks=Sum("chunk_count"))["chunks"] or 0)
+
+
+def has_room_for_base(user: User, base: KnowledgeBase) -> bool:
+    """Whether a base of another owner, with all that it holds, may count for this user. The caller has locked the user."""
+    most_chunks, most_bytes = settings.MAX_CHUNKS_PER_USER, settings.MAX_STORED_BYTES_PER_USER
+    stored = StoredBytes.objects
+    return (
+        (not KNOWLEDGE_BASES.max or KNOWLEDGE_BASES.use(user) < KNOWLEDGE_BASES.max)
+        and (not most_chunks or count_chunks(user.pk) + _sum_chunks(base.documents) <= most_chunks)
+        and (not most_bytes or stored.sum_of(user.pk) + stored.sum_of_base(base.pk) <= most_bytes)
+    )
 
 
 def check_documents(base: KnowledgeBase) -> None:

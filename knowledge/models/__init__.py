@@ -11,6 +11,7 @@ from knowledge.models.extraction import Extraction, FileKind, FileStatus
 from knowledge.models.file import File
 from knowledge.models.knowledge_base import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 from knowledge.models.project import Project
+from knowledge.models.served_version import ServedVersion
 
 __all__ = [
     "Chunk",
@@ -28,4 +29,5 @@ __all__ = [
     "MemberRole",
     "MembershipChange",
     "Project",
+    "ServedVersion",
 ]

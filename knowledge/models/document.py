@@ -13,6 +13,7 @@ from knowledge.models.chunk_vector import ChunkVector
 from knowledge.models.extraction import FileStatus
 from knowledge.models.file import File, FileQuerySet
 from knowledge.models.knowledge_base import KnowledgeBase
+from knowledge.models.served_version import ServedVersion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,10 +79,29 @@ class Document(File):
     # Mutators: False if the row was deleted, or has moved on
 
     def rename(self, name: str) -> bool:
+        """Both the version that is served and the one that was given last."""
+        with transaction.atomic():
+            is_renamed = self.rename_given(name)
+            ServedVersion.objects.of(self).update(name=name)
+        return is_renamed
+
+    def rename_given(self, name: str) -> bool:
+        """The version that was given last."""
         return bool(self._rows().update(name=name))
 
     def replace(self, version: DocumentVersion) -> bool:
-        """Return to the queue with another content. A worker that holds the row loses it."""
+        """Return to the queue with another content; the version that is whole is served until the new one is. A worker that
+        holds the row loses it.
+        """
+        with transaction.atomic():
+            row = self._rows().select_for_update(no_key=True, of=("self",)).defer("text").first()
+            if row is None:
+                return False
+            if row.chunks_version is not None:
+                ServedVersion.objects.keep(row)
+            return self._queue(version)
+
+    def _queue(self, version: DocumentVersion) -> bool:
         fields = version._asdict()
         if not version.content:
             # Of a version that was whole: if the new one is the same, nothing is read again.
@@ -108,6 +128,11 @@ class Document(File):
         return bool(self._as_held().update(**fields))
 
     # Properties
+
+    @property
+    def shown(self) -> File | ServedVersion:
+        """What members see of it: the version that is whole, if there is one."""
+        return getattr(self, "served", None) or self
 
     def is_found_with(self, content_hash: bytes) -> bool:
         """Whether the version that searches find, or that is being read, has this content."""

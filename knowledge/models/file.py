@@ -12,6 +12,7 @@ from django.db import models, transaction
 from django.db.models import Count, F, Q
 from django.db.models.functions import Now
 
+from knowledge.models.account_deletion import cascade_unless_document
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
 from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.project import Project
@@ -84,7 +85,9 @@ def stored_as(file: File, _name: str) -> str:
 
 class File(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="files")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=cascade_unless_document, related_name="files"
+    )
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="files"
     )

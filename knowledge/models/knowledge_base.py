@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
-from django.db.models import Exists, F, Q
+from django.db.models import Case, Exists, F, Q, When
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from knowledge.models.account_deletion import cascade_without_another_owner
 from knowledge.models.referenced_row import ReferencedRow
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ MAX_TOPIC_CHARACTERS: Final = 100
 MAX_HINT_CHARACTERS: Final = 200
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 48
+# All that restricted members see of a base, beside its owner.
+OUTLINE: Final = frozenset({"name", "routing_hint", "routing_keywords"})
 # Of staff who may read what bases hold: summaries, topics, documents, and what searches find.
 CONTENTS_PERMISSION: Final = "knowledge.view_knowledge_base_contents"
 
@@ -70,32 +75,41 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         return self.readable_by(user).filter(~Exists(barred), pk__in=list(bases))
 
     def with_role_of(self, user: User) -> Self:
-        """Those that the user is a member of, each with the user's `role`, and the id of that `member`."""
-        return self.filter(members__user=user).annotate(role=F("members__role"), member=F("members__pk"))
+        """Those that the user is a member of, each with the user's `role`, and the id of that `member`.
+
+        The latest `changed_at` first: by what the role sees, since an order tells of changes as well as a time does.
+        """
+        own = self.filter(members__user=user).annotate(role=F("members__role"), member=F("members__pk"))
+        is_read = When(role__in=sorted(READING), then=F("updated_at"))
+        return own.annotate(changed_at=Case(is_read, default=F("outline_updated_at"))).order_by(
+            "-changed_at", "-pk"
+        )
 
     def deleted(self) -> Self:
         """Those without members, which nobody reaches any more (chat/knowledge_bases/deletion.py)."""
         return self.filter(members__isnull=True)
 
     def after(self, base: KnowledgeBase) -> Self:
-        """Those behind `base` in the order of lists."""
-        older = Q(updated_at__lt=base.updated_at)
-        return self.filter(older | Q(updated_at=base.updated_at, pk__lt=base.pk))
+        """Of those with a role: the ones behind `base` in their order."""
+        older = Q(changed_at__lt=base.changed_at)
+        return self.filter(older | Q(changed_at=base.changed_at, pk__lt=base.pk))
 
 
 class KnowledgeBase(ReferencedRow):
-    """owner: who created it, and whose quota its documents count in; the role of a member decides what is allowed.
+    """owner: one of the owners among its members, whose quotas it counts in; the role of a member decides what is allowed.
 
     routing_hint, routing_keywords: all that restricted members and their models see of what it holds beside its name.
+    updated_at: of anything, documents and members included.  outline_updated_at: of what restricted members see.
     """
 
     # Of the user who asks, from with_role_of.
     role: MemberRole
     member: UUID
+    changed_at: datetime
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge_bases"
+        settings.AUTH_USER_MODEL, on_delete=cascade_without_another_owner, related_name="knowledge_bases"
     )
     name = models.CharField(max_length=200)
     summary = models.TextField(blank=True, default="")
@@ -106,6 +120,7 @@ class KnowledgeBase(ReferencedRow):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    outline_updated_at = models.DateTimeField(db_default=Now())
 
     objects = KnowledgeBaseQuerySet.as_manager()
 
@@ -124,14 +139,33 @@ class KnowledgeBase(ReferencedRow):
     def change(self, **fields: Any) -> bool:
         """Set what members may edit, in the row and here. False: the row was deleted, and nothing was changed."""
         fields["updated_at"] = timezone.now()
-        if not type(self).objects.filter(pk=self.pk).update(**fields):
-            return False
+        outline = {name: value for name, value in fields.items() if name in OUTLINE}
+        changed = {"outline_updated_at": _when_changed(outline, fields["updated_at"])} if outline else {}
+        with transaction.atomic():
+            if not type(self).objects.filter(pk=self.pk).update(**fields, **changed):
+                return False
+            if changed:
+                self.refresh_from_db(fields=list(changed))
         for name, value in fields.items():
             setattr(self, name, value)
         return True
 
+    def pass_on(self, owner_id: int) -> None:
+        """Let it count for another owner, with its documents."""
+        now = timezone.now()
+        self.owner_id, self.updated_at, self.outline_updated_at = owner_id, now, now
+        self.save(update_fields=["owner", "updated_at", "outline_updated_at"])
+        self.documents.update(owner=owner_id)
+
+
+def _when_changed(outline: Mapping[str, Any], now: datetime) -> Case:
+    return Case(When(~Q(**outline), then=now), default=F("outline_updated_at"))
+
 
 class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
+    def owners(self) -> Self:
+        return self.filter(role=MemberRole.OWNER)
+
     def roles_of(self, user: User | int, bases: Iterable[UUID]) -> Mapping[UUID, MemberRole]:
         """The user's role in each of these bases that exists and that the user is a member of, as it is now."""
         found = self.filter(user=user, knowledge_base__in=list(bases))

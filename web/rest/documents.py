@@ -95,10 +95,10 @@ class DocumentView(DocumentSourceView):
         A URL is read again. Without `title`, the document keeps its own.
         """
         found = _get_editable_document(request, knowledge_base, document)
-        source, user = self.source(request, DocumentBody, title=found.name), current_user(request)
+        source, user = self.source(request, DocumentBody, title=found.shown.name), current_user(request)
         if found.is_unchanged_by(source.hash):
             if found.name != source.title:
-                found = documents.rename_document(found, user, source.title)
+                found = documents.rename_version(found, user, source.title)
             return Response(present_document(found))
         version = store_source(source)
         with _kept_if_stored(version):
@@ -109,7 +109,7 @@ class DocumentView(DocumentSourceView):
     def patch(self, request: Request, knowledge_base: str, document: str) -> Response:
         """Give a document another title."""
         found = _get_editable_document(request, knowledge_base, document)
-        title = self.body(TitleBody, partial=True).get("title", found.name)
+        title = self.body(TitleBody, partial=True).get("title", found.shown.name)
         return Response(present_document(documents.rename_document(found, current_user(request), title)))
 
     @documented("documents_delete", statuses=(204,))
@@ -134,12 +134,13 @@ class DocumentContentView(StrictAPIView):
     @documented("documents_download", answer={"*/*": OpenApiTypes.BINARY}, statuses=(200, 206))
     def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponseBase:
         """Download the content, or the part that `Range` names."""
-        return content_response(request, _get_document(request, knowledge_base, document))
+        return content_response(request, _get_document(request, knowledge_base, document).shown)
 
 
 def _documents_of(request: Request, base: str) -> Any:
     found = get_readable_base(request, base)
-    return Document.objects.readable_by(current_user(request)).filter(knowledge_base=found.pk).defer("text")
+    own = Document.objects.readable_by(current_user(request)).filter(knowledge_base=found.pk)
+    return own.select_related("served").defer("text")
 
 
 def _get_document(request: Request, base: str, pk: str) -> Document:
@@ -150,7 +151,7 @@ def _get_document(request: Request, base: str, pk: str) -> Document:
 def _get_editable_document(request: Request, base: str, pk: str) -> Document:
     editable: KnowledgeBase = get_editable_base(request, base)
     documents_of_base = Document.objects.filter(knowledge_base=editable.pk).select_related(
-        "knowledge_base__owner"
+        "knowledge_base__owner", "served"
     )
     found: Document = get_own_row(documents_of_base.defer("text"), pk, "document")
     return found

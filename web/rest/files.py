@@ -20,7 +20,7 @@ from chat.models import ModelConfig
 from chat.presenters.files import present_file
 from chat.protocol.errors import ApiError
 from knowledge import blobs
-from knowledge.models import File, Project
+from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.byte_ranges import ByteRange, parse_range
 from web.rest.file_schemas import FileAnswer
@@ -127,7 +127,7 @@ class FileThumbnailView(StrictAPIView):
         return response
 
 
-def content_response(request: Request, file: File) -> HttpResponseBase:
+def content_response(request: Request, file: File | ServedVersion) -> HttpResponseBase:
     """The content, or the part that `Range` names. Raises ApiError."""
     size = _stored_size(file)
     wanted = parse_range(request.headers.get("Range", ""), size)
@@ -179,7 +179,7 @@ def _present(file: File) -> dict[str, Any]:
     return present_file(file, ModelConfig.objects.offered())
 
 
-def _stored_size(file: File) -> int:
+def _stored_size(file: File | ServedVersion) -> int:
     """The bytes of the content. Raises ApiError if it is not in the storage."""
     if not file.content:
         raise ApiError("file_not_found")
@@ -200,7 +200,7 @@ def _storage_errors() -> Iterator[None]:
         ) from None
 
 
-def _read(file: File, part: ByteRange) -> Iterator[bytes]:
+def _read(file: File | ServedVersion, part: ByteRange) -> Iterator[bytes]:
     """Raises ApiError now, before anything is sent, if the storage does not answer."""
     chunks = blobs.read(str(file.content.name), part.start, part.stop)
     with _storage_errors():

@@ -36,7 +36,9 @@ class KnowledgeBaseAnswer(ResponseSchema):
     documents = DocumentCountsAnswer(allow_null=True, help_text=_WITHHELD)
     indexing = IndexingAnswer(allow_null=True, help_text=_WITHHELD)
     created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(
+        help_text="Of anything; for a restricted member, of the fields that are shown."
+    )
 
 
 class MemberAnswer(ResponseSchema):
@@ -47,7 +49,9 @@ class MemberAnswer(ResponseSchema):
 
 class DocumentAnswer(ResponseSchema):
     id = serializers.UUIDField()
-    title = serializers.CharField()
+    title = serializers.CharField(
+        help_text="As `url`, `content_type` and `size`, of the version that is found, if there is one."
+    )
     url = serializers.CharField(allow_null=True, help_text="Where it was read; null if it was given.")
     status = serializers.ChoiceField(
         choices=FILE_STATUSES,

@@ -119,9 +119,13 @@ class KnowledgeBaseView(StrictAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _change(self, base: KnowledgeBase, body: dict[str, Any]) -> Response:
+        before = base.outline_updated_at
         if not base.change(**_validated(body)):
             raise ApiError("knowledge_base_not_found")
-        events.publish_changed(base.pk)
+        if base.outline_updated_at == before:
+            events.publish_content_changed(base.pk)
+        else:
+            events.publish_changed(base.pk)
         return Response(_present(base))
 
 

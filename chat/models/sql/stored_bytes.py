@@ -51,13 +51,24 @@ MEASURE: Final = Statement(
     """,  # noqa: S608  constants alone
     MeasuredSession,
 )
+# Of some files: contents and texts, and the contents of documents' versions that are served while another is read.
+_OF_FILES: Final = """(
+        SELECT COALESCE(SUM(file.size_bytes + octet_length(file.text) + COALESCE(served.size_bytes, 0)), 0)
+        FROM knowledge_file AS file LEFT JOIN knowledge_servedversion AS served ON served.document_id = file.id
+        WHERE file.{condition}
+    )"""
 # Parameters: user. Plan: session_by_owner, file_by_owner.
 SUM: Final = Statement(
-    """
+    f"""
     SELECT (
         (SELECT COALESCE(SUM(stored_bytes), 0) FROM chat_session WHERE owner_id = %(user)s)
-        + (SELECT COALESCE(SUM(size_bytes + octet_length(text)), 0) FROM knowledge_file WHERE owner_id = %(user)s)
+        + {_OF_FILES.format(condition="owner_id = %(user)s")}
     )::bigint
-    """,
+    """,  # noqa: S608  constants alone
+    StoredSum,
+)
+# Parameters: base. Plan: the index of the foreign key.
+SUM_OF_BASE: Final = Statement(
+    f"SELECT {_OF_FILES.format(condition='knowledge_base_id = %(base)s')}::bigint",
     StoredSum,
 )

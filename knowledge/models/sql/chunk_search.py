@@ -152,9 +152,10 @@ _FUSED: Final = """, found AS (
             coalesce(min(distance) OVER () / distance, coverage) + {words_weight} * coverage * coverage AS score
         FROM found ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
     )
-    SELECT chunk.id, file.id, file.name, chunk.start, chunk.text, fused.by_words, fused.by_vector,
-        file.url, file.knowledge_base_id, fused.score::float8
+    SELECT chunk.id, file.id, coalesce(served.name, file.name), chunk.start, chunk.text, fused.by_words, fused.by_vector,
+        coalesce(served.url, file.url), file.knowledge_base_id, fused.score::float8
     FROM fused JOIN knowledge_chunk AS chunk ON chunk.id = fused.id JOIN knowledge_file AS file ON file.id = chunk.file_id
+        LEFT JOIN knowledge_servedversion AS served ON served.document_id = file.id
     ORDER BY fused.score DESC, fused.by_words NULLS LAST, fused.id"""
 
 

@@ -1,6 +1,7 @@
 """Documents of knowledge bases: what is given, who may do what, versions, and that they leave nowhere else."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,28 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from chat.events import session_list
 from chat.infrastructure.redis_client import sync_redis
 from chat.knowledge_bases import documents, members
+from chat.models import StoredBytes
+from chat.sweeper.files import take_over
 from ingest import extraction, fetching
 from ingest.reader.outcome import Outcome
 from knowledge import blobs
 from knowledge.guarded_client import FetchedText, UrlRefused
-from knowledge.models import Chunk, DeletedBlob, Document, DocumentVersion, File, KnowledgeBase, Project
+from knowledge.models import (
+    Chunk,
+    DeletedBlob,
+    Document,
+    DocumentVersion,
+    File,
+    KnowledgeBase,
+    Project,
+    ServedVersion,
+)
+from knowledge.models.sql.chunk_search import search_chunks
 from tests import factories
 from tests.web.rest.knowledge_bases import ROLES, Team, refusal, send
 
@@ -214,10 +228,13 @@ class TestVersions:
         assert (Document.objects.get().attempt, found(team)) == (attempt, [LOW])
 
     def test_the_same_content_of_another_type_is_read_again(self, team: Team) -> None:
-        path = f"{team.path}documents/{ready(team, title='low.md', text=LOW)}/"
+        pk = ready(team, title="low.md", text=LOW)
+        path = f"{team.path}documents/{pk}/"
         form = {"file": SimpleUploadedFile("low.csv", LOW.encode())}
         replaced = team.clients["editor"].put(path, form, format="multipart").json()
-        assert (replaced["status"], replaced["content_type"]) == ("processing", "text/csv")
+        assert (replaced["status"], replaced["content_type"]) == ("processing", "text/markdown")
+        extraction.extract(pk)
+        assert (shown(team, pk)["status"], shown(team, pk)["content_type"]) == ("ready", "text/csv")
 
     def test_a_version_without_a_title_keeps_that_of_the_document(
         self, team: Team, monkeypatch: pytest.MonkeyPatch
@@ -264,6 +281,124 @@ class TestVersions:
         assert not held.end_failed("file_unreadable")
         extraction.extract(pk)
         assert found(team) == [HIGH]
+
+
+class TestServing:
+    """What members see of a document while another version is read, and after that failed: the one whose text is found."""
+
+    def seen(self, team: Team, pk: str) -> tuple[str, str | None, str, str, str]:
+        """Title and URL, also of what a search finds; the text, the content, and the status."""
+        one = shown(team, pk)
+        [hit] = search_chunks(File.objects.filter(pk=pk), "water", None, 9)
+        assert (hit.name, hit.url or None) == (one["title"], one["url"])
+        path = f"{team.path}documents/{pk}/"
+        listed = team.clients["reader"].get(f"{team.path}documents/").json()["results"]
+        assert [row["title"] for row in listed if row["id"] == pk] == [one["title"]]
+        content = team.clients["reader"].get(f"{path}content/")
+        assert content.headers["Content-Length"] == str(one["size"])
+        text = team.clients["reader"].get(f"{path}text/").content.decode()
+        return one["title"], one["url"], text, b"".join(content.streaming_content).decode(), one["status"]
+
+    def test_a_version_is_seen_with_its_own_title_and_url_when_it_is_whole(
+        self, team: Team, media: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW, UrlRefused("timeout"), HIGH)
+        pk = ready(team, url=PAGE, title="Low")
+        before = ("Low", PAGE, LOW, LOW)
+        other = f"{PAGE}/high"
+        assert replace(team, pk, url=other, title="High")["title"] == "Low"
+        assert self.seen(team, pk) == (*before, "processing")
+        extraction.extract(pk)
+        assert self.seen(team, pk) == (*before, "failed")
+        assert shown(team, pk)["error"]["code"] == "timeout"
+        assert stored(media) == 1
+        replace(team, pk, url=other, title="High")
+        assert self.seen(team, pk) == (*before, "processing")
+        extraction.extract(pk)
+        assert self.seen(team, pk) == ("High", other, HIGH, HIGH, "ready")
+        assert (stored(media), ServedVersion.objects.count()) == (1, 0)
+
+    def test_a_page_that_is_read_again_keeps_its_content_meanwhile(
+        self, team: Team, media: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW, LOW, HIGH)
+        pk = ready(team, url=PAGE, title="Tide")
+        for text in (LOW, HIGH):
+            replace(team, pk, url=PAGE)
+            assert self.seen(team, pk) == ("Tide", PAGE, LOW, LOW, "processing")
+            extraction.extract(pk)
+            assert self.seen(team, pk) == ("Tide", PAGE, text, text, "ready")
+            assert stored(media) == 1
+
+    def test_the_content_that_is_served_stays_while_workers_die_with_the_next_one(
+        self, team: Team, media: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, LOW, HIGH, HIGH)
+        pk = ready(team, url=PAGE, title="Tide")
+        replace(team, pk, url=PAGE)
+        held = File.objects.claim(pk)
+        assert held is not None
+        assert not fetching.fetch(held, media / "fetched")
+        File.objects.filter(pk=pk).update(lease_until=timezone.now() - timedelta(hours=1))
+        assert take_over() == 1
+        (media / "fetched").unlink()
+        assert (self.seen(team, pk), stored(media)) == (("Tide", PAGE, LOW, LOW, "processing"), 2)
+        assert blobs.compare_with_rows(timezone.now() + timedelta(hours=1)) == ([], [])
+        extraction.extract(pk)
+        assert (self.seen(team, pk), stored(media)) == (("Tide", PAGE, HIGH, HIGH, "ready"), 1)
+
+    def test_a_version_that_replaces_one_which_is_read_does_not_show_that_one(
+        self, team: Team, media: Path
+    ) -> None:
+        pk = ready(team)
+        replace(team, pk, title="High", text=HIGH)
+        replace(team, pk, title="Spring", text=f"{HIGH} More.")
+        assert self.seen(team, pk) == ("Low", None, LOW, LOW, "processing")
+        extraction.extract(pk)
+        assert self.seen(team, pk)[:3] == ("Spring", None, f"{HIGH} More.")
+        assert stored(media) == 1
+
+    def test_a_title_of_its_own_is_seen_at_once_and_stays(self, team: Team) -> None:
+        pk = ready(team)
+        replace(team, pk, title="High", text=HIGH)
+        send(team.clients["editor"], "patch", f"{team.path}documents/{pk}/", {"title": "Tide"})
+        assert self.seen(team, pk)[0] == "Tide"
+        extraction.extract(pk)
+        assert self.seen(team, pk)[0] == "Tide"
+
+    def test_another_title_for_a_version_that_is_read_is_seen_with_it(self, team: Team) -> None:
+        pk = ready(team)
+        for title in ("High", "Spring"):
+            replace(team, pk, title=title, text=HIGH)
+            assert self.seen(team, pk)[0] == "Low"
+        extraction.extract(pk)
+        assert self.seen(team, pk)[0] == "Spring"
+
+    def test_a_document_that_never_was_whole_shows_what_was_given_last(
+        self, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages(monkeypatch, UrlRefused("timeout"))
+        pk = add(team, url=PAGE)["id"]
+        extraction.extract(pk)
+        replaced = replace(team, pk, url=f"{PAGE}/low", title="Low")
+        assert (replaced["title"], replaced["url"]) == ("Low", f"{PAGE}/low")
+
+    def test_both_contents_count_until_the_new_one_is_whole(self, team: Team) -> None:
+        owner = team.users["owner"].pk
+        pk = ready(team)
+        once = StoredBytes.objects.sum_of(owner)
+        replace(team, pk, title="High", text=HIGH)
+        assert StoredBytes.objects.sum_of(owner) == once + len(HIGH)
+        assert StoredBytes.objects.sum_of_base(team.base.pk) == once + len(HIGH)
+        extraction.extract(pk)
+        assert StoredBytes.objects.sum_of(owner) == 2 * len(HIGH)
+
+    def test_a_document_is_deleted_with_both_of_its_versions(self, team: Team, media: Path) -> None:
+        pk = ready(team)
+        replace(team, pk, title="High", text=HIGH)
+        assert stored(media) == 2
+        assert team.clients["editor"].delete(f"{team.path}documents/{pk}/").status_code == 204
+        assert (stored(media), ServedVersion.objects.count()) == (0, 0)
 
 
 def test_a_deleted_document_is_found_by_nobody_and_leaves_nothing(team: Team, media: Path) -> None:
@@ -317,7 +452,7 @@ class TestElsewhere:
         assert refusal(factories.send_turn(owner, session, files=[pk])) == (404, "file_not_found")
         assert refusal(send(owner, "post", f"{team.path}documents/", {"file": pk})) == (404, "file_not_found")
 
-    def test_members_are_told_that_it_ended_and_nothing_else(self, team: Team) -> None:
+    def test_readers_are_told_that_it_ended_and_nothing_else(self, team: Team) -> None:
         pk = str(add(team)["id"])
         pubsub: Any = sync_redis().pubsub(ignore_subscribe_messages=True)
         pubsub.psubscribe("*")
@@ -328,10 +463,10 @@ class TestElsewhere:
             told.append((message["channel"].decode(), json.loads(message["data"])))
         pubsub.close()
         frame = {"type": "knowledge_base_changed", "knowledge_base": str(team.base.pk)}
-        members = team.base.members.values_list("user", flat=True)
+        readers = [team.users[role].pk for role in ("owner", "editor", "reader")]
         frames = [one for one in told if one[1].get("type") != "metrics"]
         assert sorted(frames, key=str) == sorted(
-            ((session_list.channel_name(user), frame) for user in members), key=str
+            ((session_list.channel_name(user), frame) for user in readers), key=str
         )
 
 

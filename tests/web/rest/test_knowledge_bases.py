@@ -174,6 +174,53 @@ class TestMembers:
         assert KnowledgeBase.objects.get().owner == team.users["editor"]
         assert Document.objects.get().owner == team.users["editor"]
 
+    def test_owners_carry_no_quota_and_the_one_it_counts_for_hands_it_to_one_with_room(
+        self, team: Team, settings: Any
+    ) -> None:
+        settings.MAX_KNOWLEDGE_BASES_PER_USER = 1
+        owner, own = team.clients["owner"], f"{team.path}members/{team.member('owner')}/"
+        for role in ("editor", "reader"):
+            KnowledgeBase.objects.start(team.users[role], name="Full")
+            made = send(owner, "patch", f"{team.path}members/{team.member(role)}/", {"role": "owner"})
+            assert made.status_code == 200
+        assert KnowledgeBase.objects.get(pk=team.base.pk).owner == team.users["owner"]
+        for method, body in (("delete", None), ("patch", {"role": "reader"})):
+            assert refusal(send(owner, method, own, body)) == (409, "owner_without_room")
+        KnowledgeBase.objects.get(owner=team.users["reader"]).delete()
+        assert owner.delete(own).status_code == 204
+        assert KnowledgeBase.objects.get(pk=team.base.pk).owner == team.users["reader"]
+
+    @pytest.mark.parametrize(
+        ("limit", "most"), [("MAX_STORED_BYTES_PER_USER", 10), ("MAX_CHUNKS_PER_USER", 2)]
+    )
+    def test_what_a_base_holds_passes_to_no_owner_who_has_no_room_for_it(
+        self, team: Team, settings: Any, limit: str, most: int
+    ) -> None:
+        held = {"owner": team.users["owner"], "knowledge_base": team.base, "name": "Low"}
+        Document.objects.create(**held, size_bytes=9, chunk_count=1)
+        Document.objects.create(owner=team.users["editor"], name="Own", size_bytes=2, chunk_count=2)
+        team.base.members.filter(user=team.users["editor"]).update(role="owner")
+        own = f"{team.path}members/{team.member('owner')}/"
+        setattr(settings, limit, most)
+        assert refusal(team.clients["owner"].delete(own)) == (409, "owner_without_room")
+        assert Document.objects.get(name="Low").owner == team.users["owner"]
+        setattr(settings, limit, most + 1)
+        assert team.clients["owner"].delete(own).status_code == 204
+        assert Document.objects.get(name="Low").owner == team.users["editor"]
+
+    def test_who_removes_the_owner_it_counts_for_gets_it(self, team: Team) -> None:
+        team.base.members.filter(user__in=[team.users["editor"], team.users["reader"]]).update(role="owner")
+        removed = team.clients["reader"].delete(f"{team.path}members/{team.member('owner')}/")
+        assert removed.status_code == 204
+        assert KnowledgeBase.objects.get().owner == team.users["reader"]
+
+    def test_an_owner_it_does_not_count_for_leaves_whoever_has_room(self, team: Team, settings: Any) -> None:
+        settings.MAX_KNOWLEDGE_BASES_PER_USER = 1
+        team.base.members.filter(user=team.users["editor"]).update(role="owner")
+        left = team.clients["editor"].delete(f"{team.path}members/{team.member('editor')}/")
+        assert left.status_code == 204
+        assert KnowledgeBase.objects.get().owner == team.users["owner"]
+
     def test_each_change_is_recorded_with_who_made_it(self, team: Team) -> None:
         owner, path = team.clients["owner"], f"{team.path}members/"
         factories.create_user("bob")

@@ -71,6 +71,7 @@ export const API_ERRORS = {
   not_allowed: () => t("Your role in this knowledge base does not allow this. Ask one of its owners."),
   already_member: () => t("This person is a member already. Change the role in the list."),
   last_owner: () => t("A knowledge base needs an owner. Make another member one first."),
+  owner_without_room: () => t("No other owner has room for what the knowledge base holds. Make a member with room one first."),
   share_not_found: () => t("This link does not work (any more). Ask for a new one."),
   token_not_found: () => t("This token does not exist (any more). Reload the page."),
   too_many_shares: () => t("This chat has too many links. Revoke one first."),
