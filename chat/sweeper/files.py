@@ -4,6 +4,7 @@ Idempotent, and safe beside live workers and other sweepers.
 """
 
 import logging
+import time
 from datetime import timedelta
 from itertools import takewhile
 from threading import Thread
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 # The storage is compared with the rows so often; a blob without a row is an upload that was broken off, once it is as old.
 COMPARE_EVERY_S: Final = 3600.0
 UNREFERENCED_FOR: Final = timedelta(hours=1)
+# Of one sweep, for contents of deleted rows: a knowledge base may have held thousands.
+PURGE_S: Final = 5.0
 _BATCH: Final = 200
 # Of one sweep, each with one transaction.
 _STALE_FILES: Final = 5
@@ -98,7 +101,7 @@ class BlobKeeper:
 
     def purge(self, now_s: float) -> int:
         """Return how many were deleted. now_s: monotonic clock."""
-        purged = knowledge_bases.purge_deleted() + attempt_repair("a deleted blob", blobs.purge_deleted)
+        purged = knowledge_bases.purge_deleted() + attempt_repair("a deleted blob", purge_contents)
         if now_s >= self._next_at:
             self._next_at = now_s + COMPARE_EVERY_S
             try:
@@ -106,6 +109,15 @@ class BlobKeeper:
             except OSError:  # all other repairs go on without the storage
                 logger.exception("the storage cannot be compared with the table")
         return purged
+
+
+def purge_contents() -> int:
+    """Delete blobs of deleted rows until there are none, the storage fails, or PURGE_S is over; return how many."""
+    limit = time.monotonic() + PURGE_S
+    purged = 0
+    while time.monotonic() < limit and (batch := blobs.purge_deleted()):
+        purged += batch
+    return purged
 
 
 def compare_storage() -> int:

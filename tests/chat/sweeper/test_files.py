@@ -146,6 +146,13 @@ def test_a_row_without_its_blob_is_reported(file: File, media: Any, caplog: Any)
     assert f"1 files have lost their content, among them ['files/{file.pk}']" in caplog.text
 
 
+def test_one_sweep_deletes_the_contents_of_many_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "BATCH", 2)
+    DeletedBlob.objects.bulk_create(DeletedBlob(path=f"files/gone-{number}") for number in range(5))
+    assert swept_files.BlobKeeper().purge(time.monotonic()) == 5
+    assert not DeletedBlob.objects.exists()
+
+
 def test_a_replaced_content_leaves_no_blob(file: File, media: Any) -> None:
     path = blobs.store(ContentFile(b"clean"), f"files/{file.pk}-1")
     held = claimed(file)
