@@ -164,11 +164,11 @@ class Proxy:
     async def _close(self) -> None:
         await self._stop_listening()
         await self._reset()
-        # What was cancelled while it was clearing up after being cancelled.
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        # What was cancelled while it was clearing up after being cancelled, and connections that came meanwhile.
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def _count(self) -> int:
         return len(self._links)
