@@ -163,7 +163,8 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, folder: Path) -> None:
 def open_some(page: Page, name: str) -> None:
     """Follow the link to one of a run's requests, and open one or two folded parts."""
     if name == "cycle":
-        page.get_by_role("link", name="cycle 1").first.click()
+        with page.expect_navigation():
+            page.get_by_role("link", name="cycle 1").first.click()
     for fold in (".tree .calls > li:last-child > details > summary", ".tree .fork > details > summary"):
         for summary in page.locator(fold).all()[:1]:
             summary.click()

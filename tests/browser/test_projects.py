@@ -280,6 +280,8 @@ def test_older_chats_of_a_project_come_as_its_page_is_scrolled(reader: Reader) -
 def test_a_file_dropped_on_the_files_of_a_project_becomes_one_of_them(reader: Reader) -> None:
     page = reader.page
     create(page, "Tides")
+    # The page of a project comes with the first one that is opened, after its title.
+    page.locator("#project .file-cards").wait_for(state="attached")
     page.evaluate(DROP, "dropped.txt")
     expect(card(page, "dropped.txt")).to_have_attribute("data-state", "ready")
     card(page, "dropped.txt").get_by_role("button", name="dropped.txt").first.click()
