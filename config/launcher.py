@@ -150,7 +150,7 @@ class Launcher:
             raise StepFailed(f"{module} ended with status {child.status}")
 
     def announce(self) -> None:
-        """Wait for web and print its address."""
+        """Wait for web and print its address, and how the first admin is made."""
         host, port = self.settings.HOST, self.settings.PORT
         limit = time.monotonic() + WEB_TIMEOUT_S
         self.wait_until(lambda: accepts_connections(host, port) or time.monotonic() > limit)
@@ -163,6 +163,8 @@ class Launcher:
                 "turnwire",
                 "no model is configured: the built-in demo answers; the README says how to connect one",
             )
+        if not self.settings.DEVELOPMENT:
+            self.run_once("config.first_admin", [])
         self._write_line("turnwire", "Ctrl-C stops everything")
 
     def wait_until(self, is_done: Callable[[], bool]) -> None:

@@ -4,30 +4,20 @@ A new address holds when a link that was sent there is opened, since who reads i
 e-mail is sent it holds at once.
 """
 
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
-from django.core import signing
-from django.core.mail import send_mail
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 from django.views.generic import UpdateView
 
+from web.accounts.address_confirmation import send_confirmation
 from web.accounts.login_attempt import login_attempt
-from web.accounts.mail import charge_mail, send_later
-from web.accounts.password_links import password_link_lifetime
-
-_SALT: Final = "web.accounts.profile"
+from web.accounts.mail import charge_mail
 
 
 class ProfileForm(forms.ModelForm[User]):
@@ -73,38 +63,10 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
             pass
         elif settings.EMAIL_HOST and address:
             charge_mail(self.request, address)
-            send_later(partial(_send_confirmation, *_confirmation(self.request, form)))
+            user = User.objects.get(pk=form.instance.pk)
+            send_confirmation(self.request, user, address)
             notice = "sent"
         else:
             values["email"] = address
         User.objects.filter(pk=form.instance.pk).update(**values)
         return HttpResponseRedirect(f"{reverse('profile')}?notice={notice}")
-
-
-@require_safe
-@never_cache
-@login_required
-def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the address that the link was sent to, if its user opens it in time and has the address of then."""
-    try:
-        user, old, new = signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
-    except (signing.BadSignature, TypeError, ValueError):
-        user = old = new = None
-    own = User.objects.filter(username=request.user.get_username())
-    if user != request.user.pk or not own.filter(email=old).update(email=new):
-        return render(request, "web/address_link.html", status=404)
-    return redirect(f"{reverse('profile')}?notice=address")
-
-
-def _confirmation(request: HttpRequest, form: ProfileForm) -> tuple[str, str]:
-    """Return recipient and link."""
-    address = form.cleaned_data["email"]
-    token = signing.dumps([request.user.pk, form.initial["email"], address], salt=_SALT)
-    return address, request.build_absolute_uri(reverse("confirm_address", args=[token]))
-
-
-def _send_confirmation(address: str, link: str) -> None:
-    """In the language of the thread."""
-    context = {"link": link, "valid_for": password_link_lifetime()}
-    subject = render_to_string("web/address_mail_subject.txt", context).strip()
-    send_mail(subject, render_to_string("web/address_mail.txt", context), None, [address])

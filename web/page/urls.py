@@ -1,15 +1,17 @@
-"""Routes of the HTML pages: the chat, login, logout, passwords, the profile, shared branches, the language."""
+"""Routes of the HTML pages: the chat, login, logout, passwords, the profile, the first admin, shared branches, the language."""
 
 from django.contrib.auth.views import LoginView, PasswordResetDoneView
 from django.urls import path
 from django.views.i18n import set_language
 
+from web.accounts.address_confirmation import confirm_address
+from web.accounts.first_admin import FirstAdmin
 from web.accounts.login_forms import LimitedLogin, limited
 from web.accounts.logout import Logout
 from web.accounts.password_change import ChangePassword
 from web.accounts.password_links import SetPassword
 from web.accounts.password_mail import RequestPasswordLink
-from web.accounts.profile import Profile, confirm_address
+from web.accounts.profile import Profile
 from web.page.catalog import catalog
 from web.page.index import page
 from web.page.shared import shared
@@ -38,6 +40,7 @@ urlpatterns = [
     path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
     path("profile/", limited(Profile.as_view()), name="profile"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
+    path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),
     path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),

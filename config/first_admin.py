@@ -1,0 +1,17 @@
+"""The last step of a start, run by the launcher: prints a link to make the first admin, if there is none."""
+
+import os
+
+import django
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("setup_link", if_needed=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Links that confirm an e-mail address: it holds when the link that was sent there is opened by its user, logged in."""
+
+from functools import partial
+from typing import Final
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.mail import send_mail
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from web.accounts.mail import send_later
+from web.accounts.password_links import password_link_lifetime
+
+_SALT: Final = "web.accounts.profile"
+
+
+def send_confirmation(request: HttpRequest, user: User, address: str) -> None:
+    """Send a link that makes `address` that of `user`, who has another one or none. Raises ApiError as send_later()."""
+    token = signing.dumps([user.pk, user.email, address], salt=_SALT)
+    link = request.build_absolute_uri(reverse("confirm_address", args=[token]))
+    send_later(partial(_send, address, link))
+
+
+@require_safe
+@never_cache
+@login_required
+def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
+    """Store the address that the link was sent to, if its user opens it in time and has the address of then."""
+    try:
+        user, old, new = signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+    except (signing.BadSignature, TypeError, ValueError):
+        user = old = new = None
+    own = User.objects.filter(username=request.user.get_username())
+    if user != request.user.pk or not own.filter(email=old).update(email=new):
+        return render(request, "web/address_link.html", status=404)
+    return redirect(f"{reverse('profile')}?notice=address")
+
+
+def _send(address: str, link: str) -> None:
+    """In the language of the thread."""
+    context = {"link": link, "valid_for": password_link_lifetime()}
+    subject = render_to_string("web/address_mail_subject.txt", context).strip()
+    send_mail(subject, render_to_string("web/address_mail.txt", context), None, [address])

@@ -1,0 +1,80 @@
+"""The page on which the first admin of an instance is made, behind a link that the start prints (manage.py setup_link).
+
+The link is a signed time, stored nowhere: it is valid for PASSWORD_RESET_TIMEOUT and while no account is staff.
+"""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core import signing
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
+
+from web.accounts.address_confirmation import send_confirmation
+from web.accounts.demo_account import DEMO
+from web.accounts.known_device import remember_device
+from web.accounts.login_attempt import address_of, link_attempt
+from web.accounts.mail import charge_mail
+from web.accounts.new_account import NewAccount
+from web.accounts.password_hashing import hashing
+
+_SALT: Final = "web.accounts.first_admin"
+
+
+def needs_first_admin() -> bool:
+    """Return whether no account is staff. DEBUG has the account demo, which does not count elsewhere."""
+    staff = User.objects.filter(is_staff=True).exclude(username=DEMO)
+    return not settings.DEVELOPMENT and not staff.exists()
+
+
+def make_setup_link() -> str:
+    """Return the path of a link to the page."""
+    return reverse("first_admin", args=[signing.dumps("first admin", salt=_SALT)])
+
+
+@method_decorator(never_cache, name="dispatch")
+class FirstAdmin(FormView[NewAccount]):
+    form_class = NewAccount
+    template_name = "web/first_admin.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with link_attempt(request) as accept:
+            if not (self._is_signed() and needs_first_admin()):
+                return self._refuse()
+            accept()
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: NewAccount) -> HttpResponse:
+        address = form.cleaned_data["email"]
+        confirms = bool(settings.EMAIL_HOST and address)
+        if confirms:
+            charge_mail(self.request, address)
+        with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
+            # Of two who have opened the link, the first one becomes the admin.
+            ContentType.objects.select_for_update().get(app_label="auth", model="user")
+            if not needs_first_admin():
+                return self._refuse()
+            user = form.make_user(is_staff=True, is_superuser=True, email="" if confirms else address)
+        if confirms:
+            send_confirmation(self.request, user, address)
+        response = HttpResponseRedirect(f"{reverse('login')}?notice={'confirm' if confirms else 'account'}")
+        remember_device(response, user.get_username())
+        return response
+
+    def _is_signed(self) -> bool:
+        try:
+            signing.loads(self.kwargs["token"], salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+        except signing.BadSignature:
+            return False
+        return True
+
+    def _refuse(self) -> HttpResponse:
+        return render(self.request, "web/first_admin.html", {"form": None}, status=404)

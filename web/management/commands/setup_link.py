@@ -1,0 +1,34 @@
+"""manage.py setup_link: prints a link to the page on which the first admin is made. The start of an instance runs it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from web.accounts.first_admin import make_setup_link, needs_first_admin
+from web.accounts.password_links import password_link_lifetime
+
+
+class Command(BaseCommand):
+    help = "Prints a link to make the first admin."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--if-needed", action="store_true", help="Prints nothing if there is an admin already."
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if needs_first_admin():
+            self.stdout.write(
+                f"no account is staff yet: make the first admin at {_origin()}{make_setup_link()}"
+                f"  (valid for {password_link_lifetime()}; anew: manage.py setup_link)"
+            )
+        elif not options["if_needed"]:
+            raise CommandError("There is an account for the admin already.")
+
+
+def _origin() -> str:
+    """Return the address of the instance as its users reach it, as far as the settings say."""
+    names = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
+    host = names[0] if names else settings.HOST
+    return f"https://{host}" if settings.SECURE_SSL_REDIRECT else f"http://{host}:{settings.PORT}"
