@@ -1,4 +1,4 @@
-"""The settings of e-mail and of links that set a password, a part of settings.py. EMAIL_HOST: empty if none is sent."""
+"""The settings of e-mail, of links that set a password and of registration, a part of settings.py. EMAIL_HOST: empty if none is sent."""
 
 from config import environment as env
 
@@ -12,6 +12,7 @@ __all__ = [
     "EMAIL_USE_SSL",
     "EMAIL_USE_TLS",
     "PASSWORD_RESET_TIMEOUT",
+    "REGISTRATION",
 ]
 
 EMAIL_HOST = env.text("EMAIL_HOST")
@@ -29,3 +30,5 @@ if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
 EMAIL_TIMEOUT = 20
 # Seconds for which a link that sets a password is valid.
 PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=60, high=604_800)
+# Who may make an account (web/accounts/registration.py).
+REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")

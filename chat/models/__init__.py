@@ -9,6 +9,7 @@ from chat.models.compression import Compression, CompressionStatus, TriggeredBy
 from chat.models.daily_use import DailyUse
 from chat.models.feedback import Feedback
 from chat.models.group_limits import GroupLimits
+from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
 from chat.models.login_limit import LoginLimit
 from chat.models.message import ChatMessage
@@ -39,6 +40,7 @@ __all__ = [
     "DailyUse",
     "Feedback",
     "GroupLimits",
+    "Invitation",
     "Leadership",
     "LoginLimit",
     "MessageFile",

@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from chat.models import (
     ChatMessage,
     CitedDocument,
+    Invitation,
     PromptVersion,
     Run,
     SentRequest,
@@ -117,6 +118,7 @@ def add_rows_of_staff(owned: Belongings) -> None:
     PromptVersion.objects.create(digest="d" * 64, content={"base_prompt": MARK})
     SystemPrompt.edit("Be brief.")
     Group.objects.create(name="some group")
+    Invitation.objects.create(digest="d" * 64, expires_at=timezone.now())
 
 
 @cache

@@ -40,11 +40,21 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
     own = User.objects.filter(username=request.user.get_username())
     if user != request.user.pk or not own.filter(email=old).update(email=new):
         return render(request, "web/address_link.html", status=404)
+    notify_former(old, request.user.get_username())
     return redirect(f"{reverse('profile')}?notice=address")
+
+
+def notify_former(address: str, name: str) -> None:
+    """Tell a former address that the account `name` has another one, if it had one and e-mail is sent."""
+    if settings.EMAIL_HOST and address:
+        send_later(partial(_send_mail, "former_address", address, {"name": name}))
 
 
 def _send(address: str, link: str) -> None:
     """In the language of the thread."""
-    context = {"link": link, "valid_for": password_link_lifetime()}
-    subject = render_to_string("web/address_mail_subject.txt", context).strip()
-    send_mail(subject, render_to_string("web/address_mail.txt", context), None, [address])
+    _send_mail("address", address, {"link": link, "valid_for": password_link_lifetime()})
+
+
+def _send_mail(template: str, address: str, context: dict[str, str]) -> None:
+    subject = render_to_string(f"web/{template}_mail_subject.txt", context).strip()
+    send_mail(subject, render_to_string(f"web/{template}_mail.txt", context), None, [address])

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.generic import UpdateView
 
-from web.accounts.address_confirmation import send_confirmation
+from web.accounts.address_confirmation import notify_former, send_confirmation
 from web.accounts.login_attempt import login_attempt
 from web.accounts.mail import charge_mail
 
@@ -68,5 +68,6 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
             notice = "sent"
         else:
             values["email"] = address
+            notify_former(form.initial["email"], form.instance.get_username())
         User.objects.filter(pk=form.instance.pk).update(**values)
         return HttpResponseRedirect(f"{reverse('profile')}?notice={notice}")

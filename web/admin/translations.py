@@ -42,12 +42,16 @@ NAMES: Final = (
     _("content type"), _("file"), _("files"), _("height px"), _("instructions"), _("message file"), _("message files"), _("position"),
     _("projects"), _("size bytes"), _("width px"),
     _("actor"), _("at"), _("before"), _("are bases picked"), _("change of a membership"), _("changes of memberships"),
+    _("invitation"), _("invitations"), _("email"), _("max uses"), _("uses"), _("created by"), _("expires at"),
     _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # Of knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
 # Help texts of fields.
 HINTS: Final = (
+    _("The link is sent there, and not shown. Empty: you give it to whom you invite."),
+    _("Those who register become members of it."),
+    _("How many accounts may be made with it."),
     _("As it is shown."),
     _("As the upstream server calls it."),
     _("Ids of those that its chats search, in their order."),

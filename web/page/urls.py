@@ -1,7 +1,9 @@
-"""Routes of the HTML pages: the chat, login, logout, passwords, the profile, the first admin, shared branches, the language."""
+"""Routes of the HTML pages: the chat, login, logout, passwords, the profile, the first admin, registration, shared branches, the language."""
 
+from django.conf import settings
 from django.contrib.auth.views import LoginView, PasswordResetDoneView
 from django.urls import path
+from django.views.generic import TemplateView
 from django.views.i18n import set_language
 
 from web.accounts.address_confirmation import confirm_address
@@ -12,6 +14,7 @@ from web.accounts.password_change import ChangePassword
 from web.accounts.password_links import SetPassword
 from web.accounts.password_mail import RequestPasswordLink
 from web.accounts.profile import Profile
+from web.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from web.page.catalog import catalog
 from web.page.index import page
 from web.page.shared import shared
@@ -25,6 +28,7 @@ urlpatterns = [
                 template_name="web/login.html",
                 authentication_form=LimitedLogin,
                 redirect_authenticated_user=True,
+                extra_context={"may_register": lambda: settings.REGISTRATION == "open"},
             )
         ),
         name="login",
@@ -41,6 +45,12 @@ urlpatterns = [
     path("profile/", limited(Profile.as_view()), name="profile"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),
+    path("register/", limited(Register.as_view()), name="register"),
+    path(
+        "register/sent/", TemplateView.as_view(template_name="web/register_sent.html"), name="register_sent"
+    ),
+    path("register/invited/<str:token>/", limited(RegisterInvited.as_view()), name="register_invited"),
+    path("register/confirmed/<str:token>/", limited(RegisterConfirmed.as_view()), name="register_confirmed"),
     path("shared/<str:token>/", shared, name="shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),

@@ -20,6 +20,7 @@ from chat.models import (
     DailyUse,
     Feedback,
     GroupLimits,
+    Invitation,
     MessageFile,
     ModelConfig,
     PromptBlock,
@@ -73,6 +74,10 @@ def world() -> World:
 
 def message(world: World, **fields: Any) -> ChatMessage:
     return ChatMessage.objects.create(**{"session": world.session, "role": Role.USER, **fields})
+
+
+def invitation(**fields: Any) -> Invitation:
+    return Invitation.objects.create(digest="d", expires_at=timezone.now(), **fields)
 
 
 def change(row: Any, **fields: Any) -> None:
@@ -252,6 +257,8 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "model_prices_not_negative": lambda _: ModelConfig.objects.create(name="m", cached_price=-1),
     "model_token_factor_is_bounded": lambda _: ModelConfig.objects.create(name="m", token_factor=0.1),
     "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
+    "invitation_uses_within_max": lambda _: invitation(uses=2),
+    "invitation_by_e_mail_is_for_one": lambda _: invitation(email="a@example.org", max_uses=2),
     "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
     "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
 }

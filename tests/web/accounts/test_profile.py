@@ -106,9 +106,9 @@ def test_the_link_is_for_its_user_who_is_logged_in(browser: Client, sends_mail: 
     assert User.objects.get(username="mallory").email == ""
 
 
-def test_an_address_is_taken_away_without_mail(browser: Client, sends_mail: None) -> None:
+def test_an_address_is_taken_away_without_a_confirmation(browser: Client, sends_mail: None) -> None:
     save(browser, email="", current_password=PASSWORD)
-    assert (address(), mail.outbox) == ("", [])
+    assert (address(), [message.to for message in mail.outbox]) == ("", [["alice@example.org"]])
 
 
 def test_no_mailbox_is_filled_with_confirmations(browser: Client, sends_mail: None) -> None:
@@ -119,3 +119,15 @@ def test_no_mailbox_is_filled_with_confirmations(browser: Client, sends_mail: No
 
 def test_the_profile_needs_a_login(db: None) -> None:
     assert Client().get("/profile/")["Location"] == "/login/?next=/profile/"
+
+
+def test_the_former_address_is_told_that_it_is_not_that_of_the_account_any_more(
+    browser: Client, sends_mail: None
+) -> None:
+    save(browser, email="new@example.org", current_password=PASSWORD)
+    browser.get(sent_link())
+    sending._sender.submit(int).result(60)
+    notice = mail.outbox[-1]
+    assert notice.to == ["alice@example.org"]
+    assert "not that of the account alice any more" in str(notice.body)
+    assert "new@example.org" not in str(notice.body)

@@ -1,0 +1,178 @@
+"""The pages on which people without an account make one, as the setting REGISTRATION allows: by invitation, or everybody.
+
+Where e-mail is sent, an account is made behind a link that was sent to its address: nobody learns which addresses have
+accounts, and no account has an address that is not its user's.
+"""
+
+import logging
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from django import forms
+from django.conf import settings
+from django.contrib.admin.models import ADDITION, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core import signing
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
+
+from chat.models import Invitation, LoginLimit
+from web.accounts.known_device import remember_device
+from web.accounts.login_attempt import address_of, charge, link_attempt, spend
+from web.accounts.mail import charge_mail, send_later
+from web.accounts.new_account import NewAccount
+from web.accounts.password_hashing import hashing
+from web.accounts.password_links import password_link_lifetime
+
+logger = logging.getLogger(__name__)
+
+# (forms at once, seconds after which one more is allowed), by address: a form tells whether a name is taken.
+PER_ADDRESS: Final = (20, 30)
+_SALT: Final = "web.accounts.registration"
+
+
+class Ticket(NamedTuple):
+    """What lets somebody make an account. address: confirmed, and that of the account; empty if it is not known yet."""
+
+    address: str = ""
+    invitation: Invitation | None = None
+
+
+class AddressForm(forms.Form):
+    email = forms.EmailField(max_length=254)
+
+
+@method_decorator(never_cache, name="dispatch")
+class Register(FormView[Any]):
+    template_name = "web/register.html"
+
+    def find_ticket(self) -> Ticket | None:
+        """Return None if there is none."""
+        return Ticket() if settings.REGISTRATION == "open" else None
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with link_attempt(request) as accept:
+            ticket = self.find_ticket()
+            if ticket is None:
+                return self._refuse()
+            accept()
+        self.ticket = ticket
+        return super().dispatch(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        spend([charge(PER_ADDRESS, "registration", address_of(request))])
+        LoginLimit.objects.purge()
+        return super().post(request, *args, **kwargs)
+
+    def get_form_class(self) -> type[Any]:
+        return AddressForm if settings.EMAIL_HOST and not self.ticket.address else NewAccount
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {
+            "fixed_address": self.ticket.address,
+            "asks_for_address": self.get_form_class() is AddressForm,
+        }
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if isinstance(form, AddressForm):
+            return self._send_link(form.cleaned_data["email"])
+        try:
+            with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
+                user = self._make_account(form)
+        except IntegrityError:
+            form.add_error("username", form.instance.unique_error_message(User, ["username"]))
+            return self.form_invalid(form)
+        if user is None:
+            return self._refuse()
+        response = HttpResponseRedirect(f"{reverse('login')}?notice=account")
+        remember_device(response, user.get_username())
+        return response
+
+    def _make_account(self, form: NewAccount) -> User | None:
+        """Return None if the invitation is used up or the address has an account meanwhile."""
+        address, invitation = self.ticket
+        if invitation is not None and not Invitation.objects.use(invitation.pk):
+            return None
+        if address:
+            # Of requests with one link side by side, the first one makes an account.
+            ContentType.objects.select_for_update().get(app_label="auth", model="user")
+            if User.objects.filter(email__iexact=address).exists():
+                transaction.set_rollback(True)
+                return None
+        user = form.make_user(email=address or form.cleaned_data["email"])
+        by = f"with invitation {invitation.pk}" if invitation else "without an invitation"
+        if invitation is not None and invitation.group is not None:
+            user.groups.add(invitation.group)
+        LogEntry.objects.create(
+            user=user,
+            content_type=ContentType.objects.get_for_model(User),
+            object_id=str(user.pk),
+            object_repr=user.get_username(),
+            action_flag=ADDITION,
+            change_message=f"Registered {by}.",
+        )
+        logger.info("user %s registered %s", user.pk, by)
+        return user
+
+    def _send_link(self, address: str) -> HttpResponse:
+        charge_mail(self.request, address)
+        invitation = self.ticket.invitation
+        token = signing.dumps([address, invitation and invitation.pk], salt=_SALT)
+        link, login = (
+            self.request.build_absolute_uri(path)
+            for path in (reverse("register_confirmed", args=[token]), reverse("login"))
+        )
+        send_later(partial(_send, address, link, login))
+        return HttpResponseRedirect(reverse("register_sent"))
+
+    def _refuse(self) -> HttpResponse:
+        context = {"form": None, "is_open": settings.REGISTRATION == "open"}
+        return render(self.request, "web/register.html", context, status=404)
+
+
+class RegisterInvited(Register):
+    """Behind the link of an invitation. One that was sent by e-mail confirms its address."""
+
+    def find_ticket(self) -> Ticket | None:
+        invitation = Invitation.objects.behind(self.kwargs["token"])
+        if invitation is None or settings.REGISTRATION == "closed":
+            return None
+        return Ticket(invitation.email, invitation)
+
+
+class RegisterConfirmed(Register):
+    """Behind the link that was sent to the address of the account."""
+
+    def find_ticket(self) -> Ticket | None:
+        try:
+            address, pk = signing.loads(
+                self.kwargs["token"], salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT
+            )
+        except (signing.BadSignature, TypeError, ValueError):
+            return None
+        invitation = Invitation.objects.usable().filter(pk=pk).first() if pk else None
+        allowed = settings.REGISTRATION == "open" if pk is None else settings.REGISTRATION != "closed"
+        if not allowed or (pk and invitation is None) or User.objects.filter(email__iexact=address).exists():
+            return None
+        return Ticket(address, invitation)
+
+
+def _send(address: str, link: str, login: str) -> None:
+    """In the language of the thread. Who has an account is told so, and nobody else is."""
+    context = {
+        "link": link,
+        "login": login,
+        "has_account": User.objects.filter(email__iexact=address).exists(),
+        "valid_for": password_link_lifetime(),
+    }
+    subject = render_to_string("web/register_mail_subject.txt", context).strip()
+    send_mail(subject, render_to_string("web/register_mail.txt", context), None, [address])
