@@ -1,4 +1,4 @@
-"""The settings of e-mail, of links that set a password and of registration, a part of settings.py. EMAIL_HOST: empty if none is sent."""
+"""The settings of e-mail, of links that set a password, of registration and of staff, a part of settings.py. EMAIL_HOST: empty if none is sent."""
 
 from config import environment as env
 
@@ -13,6 +13,7 @@ __all__ = [
     "EMAIL_USE_TLS",
     "PASSWORD_RESET_TIMEOUT",
     "REGISTRATION",
+    "STAFF_GROUPS",
 ]
 
 EMAIL_HOST = env.text("EMAIL_HOST")
@@ -32,3 +33,5 @@ EMAIL_TIMEOUT = 20
 PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=60, high=604_800)
 # Who may make an account (web/accounts/registration.py).
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
+# Names of groups whose members are staff (web/accounts/staff_groups.py).
+STAFF_GROUPS = env.names("STAFF_GROUPS")

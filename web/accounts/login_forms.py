@@ -15,6 +15,7 @@ from chat.protocol.errors import ApiError
 from web.accounts.demo_account import may_log_in
 from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import login_attempt
+from web.accounts.staff_groups import follow_groups
 
 
 class LimitedLogin(AuthenticationForm):
@@ -30,6 +31,7 @@ class LimitedLogin(AuthenticationForm):
                 attempt.has_right_password = self.get_user() is not None
 
     def confirm_login_allowed(self, user: Any) -> None:
+        follow_groups(user)
         super().confirm_login_allowed(user)
         if not may_log_in(user):
             raise self.get_invalid_login_error()

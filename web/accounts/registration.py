@@ -32,6 +32,7 @@ from web.accounts.mail import charge_mail, send_later
 from web.accounts.new_account import NewAccount
 from web.accounts.password_hashing import hashing
 from web.accounts.password_links import password_link_lifetime
+from web.accounts.staff_groups import follow_groups
 
 logger = logging.getLogger(__name__)
 
@@ -112,6 +113,7 @@ class Register(FormView[Any]):
         by = f"with invitation {invitation.pk}" if invitation else "without an invitation"
         if invitation is not None and invitation.group is not None:
             user.groups.add(invitation.group)
+            follow_groups(user)
         LogEntry.objects.create(
             user=user,
             content_type=ContentType.objects.get_for_model(User),

@@ -13,6 +13,7 @@ from knox.models import AuthToken
 
 from chat.events import access
 from chat.runs.cancellation import stop_runs_of_deactivated_users
+from web.accounts.staff_groups import follow_groups, is_in_staff_group
 from web.admin.daily_limits import limits_of_today
 from web.admin.password_links import PasswordLinkMixin
 
@@ -39,6 +40,11 @@ class AccountAdmin(PasswordLinkMixin):
         access.announce_change(obj.pk)
         if not obj.is_active:
             transaction.on_commit(stop_runs_of_deactivated_users)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        was_member = is_in_staff_group(form.instance)
+        super().save_related(request, form, formsets, change)
+        follow_groups(form.instance, was_member=was_member)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
         response = super().user_change_password(request, id, form_url)

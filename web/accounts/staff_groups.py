@@ -1,0 +1,16 @@
+"""Members of the groups that STAFF_GROUPS names are staff: is_staff follows the membership where it changes, and at logins."""
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+
+def is_in_staff_group(user: User) -> bool:
+    return bool(settings.STAFF_GROUPS) and user.groups.filter(name__in=settings.STAFF_GROUPS).exists()
+
+
+def follow_groups(user: User, *, was_member: bool = False) -> None:
+    """Make a member staff. Who was one and is not any more is no staff, except superusers."""
+    is_member = is_in_staff_group(user)
+    if is_member != user.is_staff and (is_member or (was_member and not user.is_superuser)):
+        user.is_staff = is_member
+        User.objects.filter(pk=user.pk).update(is_staff=is_member)
