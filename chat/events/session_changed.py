@@ -1,5 +1,5 @@
 """The event `session`: the title, while_answering, agent, project, knowledge bases, models or current branch of a session has
-changed."""
+changed, or it was pinned or archived."""
 
 from chat.events import session_events
 from chat.models import Session
@@ -15,6 +15,8 @@ def record_session_changed(session: Session) -> None:
         "agent": str(stored.agent_id) if stored.agent_id else None,
         "project": str(stored.project_id) if stored.project_id else None,
         "knowledge_bases": [str(base) for base in stored.knowledge_bases],
+        "is_pinned": stored.is_pinned,
+        "is_archived": stored.is_archived,
         "leaf": str(stored.leaf_id) if stored.leaf_id else None,
     }
     session_events.record(session, "session", payload)

@@ -50,6 +50,11 @@ class SessionQuerySet(models.QuerySet["Session"]):
         own = self.visible_to(owner)
         return own.filter(pk__in=session_search.matching_sessions(owner.pk, text)) if text.strip() else own
 
+    def kept(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
+        """Those that the owner keeps so; None: whether or not."""
+        wanted = {"is_pinned": is_pinned, "is_archived": is_archived}
+        return self.filter(**{name: value for name, value in wanted.items() if value is not None})
+
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
         with transaction.atomic():
@@ -118,6 +123,9 @@ class Session(models.Model):
     # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
     # agent's models do, or the default one: a client that names models for one turn has not chosen them for the others.
     has_own_models = models.BooleanField(default=False, db_default=False)
+    # How its owner keeps it: above the others in the list, and in the archive instead of the list.
+    is_pinned = models.BooleanField(default=False, db_default=False)
+    is_archived = models.BooleanField(default=False, db_default=False)
     # The names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
     # it the name `models` refers to this field, not to the module.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
@@ -151,7 +159,7 @@ class Session(models.Model):
         self.leaf_id = leaf.pk
 
     def change(self, **fields: Any) -> None:
-        """Set what the owner may edit (title, while_answering, agent, project, tools, reminder, knowledge_bases, models), without moving it in the list."""
+        """Set what the owner may edit (title, models, is_pinned and so on), without moving it in the list."""
         if "title" in fields:
             fields["has_provisional_title"] = False
         if "models" in fields:

@@ -41,4 +41,6 @@ def present_listed_session(session: Session) -> JSONObject:
         "updated_at": isoformat_utc(session.updated_at),
         "is_answering": session.is_answering,
         "is_unread": session.is_unread,
+        "is_pinned": session.is_pinned,
+        "is_archived": session.is_archived,
     }

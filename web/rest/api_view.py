@@ -60,6 +60,14 @@ def current_user(request: Request) -> User:
     return cast("User", request.user)
 
 
+def query_flag(request: Request, name: str) -> bool | None:
+    """Parse a query parameter that is 0 or 1; None: left out. Raises ApiError."""
+    text = request.query_params.get(name)
+    if text not in (None, "0", "1"):
+        raise ApiError("invalid_value", "0 or 1.", field=name)
+    return None if text is None else text == "1"
+
+
 def get_own_row(rows: QuerySet[Row], text: str, noun: str, *, field: str | None = None) -> Row:
     """Return the row with this id among `rows`, which must be limited to the user's own.
 

@@ -19,6 +19,7 @@ from web.rest.fields import STORABLE, DescribedField, StrictSerializer
 COOKIE: Final = "cookieAuth"
 LOGINS: Final = ("knoxApiToken", COOKIE)
 ID: Final = {"type": "string", "format": "uuid"}
+FLAG: Final = {"type": "string", "enum": ["0", "1"]}
 TEXT: Final = {"type": "string", **STORABLE}
 
 

@@ -62,6 +62,8 @@ class SessionAnswer(ResponseSchema):
     n = serializers.IntegerField()
     is_answering = serializers.BooleanField()
     is_unread = serializers.BooleanField()
+    is_pinned = serializers.BooleanField()
+    is_archived = serializers.BooleanField()
     match = serializers.CharField(
         required=False, allow_null=True, help_text="The text around the match of a search."
     )

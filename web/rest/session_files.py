@@ -20,7 +20,7 @@ from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
-from web.rest.api_view import StrictAPIView, current_user
+from web.rest.api_view import StrictAPIView, current_user, query_flag
 from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
 from web.rest.openapi import documented, query
@@ -78,10 +78,8 @@ class ExportView(StrictAPIView):
         kind = request.query_params.get("as", "json")
         if kind not in _KINDS:
             raise ApiError("invalid_value", "Ask for json, zip or markdown.", field="as")
-        whole = request.query_params.get("whole", "0")
-        if whole not in ("0", "1"):
-            raise ApiError("invalid_value", "0 or 1.", field="whole")
-        chunks = as_markdown(found, whole=whole == "1") if kind == "markdown" else _EXPORTERS[kind](found)
+        whole = query_flag(request, "whole") or False
+        chunks = as_markdown(found, whole=whole) if kind == "markdown" else _EXPORTERS[kind](found)
         content_type, ending = _KINDS[kind]
         headers = {"Content-Disposition": content_disposition_header(True, _file_name(found, ending))}
         content = adapt_chunks(request._request, chunks)  # noqa: SLF001  the server's own request

@@ -21,10 +21,11 @@ from chat.sessions.settings import edit_session
 from chat.turns.knowledge_bases import check_bindable
 from knowledge.models import Project
 from web.rest.agents import MAX_REMINDER_CHARACTERS, check_offered
-from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.fields import (
     KnowledgeBasesField,
     ModelNamesField,
+    StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
     StrictIntegerField,
@@ -32,7 +33,7 @@ from web.rest.fields import (
     StrictUUIDField,
     ToolNamesField,
 )
-from web.rest.openapi import ID, TEXT, documented, query, whole_number
+from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 from web.rest.response_schemas import SessionAnswer, SessionPage
 
@@ -48,6 +49,11 @@ class SessionBody(StrictSerializer):
     reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, required=False)
 
 
+class SessionChangesBody(SessionBody):
+    is_pinned = StrictBooleanField(required=False)
+    is_archived = StrictBooleanField(required=False)
+
+
 class SeenBody(StrictSerializer):
     n = StrictIntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
@@ -59,6 +65,8 @@ class SessionsView(StrictAPIView):
         parameters=[
             query("project", ID, "Only sessions of this project."),
             query("search", TEXT, "Words, or beginnings of words, of the title or of one message."),
+            query("pinned", FLAG, "Only sessions that are pinned, or none of them."),
+            query("archived", FLAG, "Only the archive, or nothing of it. Left out: searches find it, the list leaves it out."),
             query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
             query("cursor", TEXT, "The cursor in `next`."),
         ],
@@ -71,6 +79,10 @@ class SessionsView(StrictAPIView):
             own = Project.objects.visible_to(current_user(request))
             project = get_own_row(own, request.query_params["project"], "project", field="project")
             sessions = sessions.filter(project=project)
+        is_archived = query_flag(request, "archived")
+        if is_archived is None and not text.strip():
+            is_archived = False
+        sessions = sessions.kept(is_pinned=query_flag(request, "pinned"), is_archived=is_archived)
         page = NewestFirstPagination()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
@@ -93,11 +105,11 @@ class SessionView(StrictAPIView):
         """Read a session."""
         return Response(present_current(get_own_session(request, session)))
 
-    @documented("sessions_update", body=SessionBody, answer=SessionAnswer)
+    @documented("sessions_update", body=SessionChangesBody, answer=SessionAnswer)
     def patch(self, request: Request, session: str) -> Response:
         """Update a session; omitted fields stay as they are."""
         found = get_own_session(request, session)
-        edit_session(found, _resolve_fields(request, self.body(SessionBody), found.knowledge_bases))
+        edit_session(found, _resolve_fields(request, self.body(SessionChangesBody), found.knowledge_bases))
         return Response(present_current(found))
 
     @documented("sessions_delete", statuses=(204,))

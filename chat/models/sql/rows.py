@@ -31,6 +31,8 @@ class SessionRow(NamedTuple):
     reminder: str
     knowledge_bases: list[UUID]
     has_own_models: bool
+    is_pinned: bool
+    is_archived: bool
     models: list[str]
 
 

@@ -80,6 +80,22 @@ async def test_every_tab_receives_what_the_list_would_show(address, alice):
         assert [await other.next() for _ in range(6)] == one.seen[1:]
 
 
+async def test_every_tab_is_told_what_is_pinned_and_archived(address, alice):
+    api = await sync_to_async(factories.api_client)(alice)
+    do = partial(sync_to_async(_ask), api)
+    session = (await do("post", "sessions/", {}))["id"]
+    async with tab(address, alice) as one, tab(address, alice) as other:
+        await one.ask(type="subscribe", session=session)
+        await do("patch", f"sessions/{session}/", {"is_pinned": True})
+        await do("patch", f"sessions/{session}/", {"is_pinned": False, "is_archived": True})
+        told = [await other.next() for _ in range(2)]
+        marks = [(line["type"], line["is_pinned"], line["is_archived"]) for line in told]
+        assert marks == [("session_changed", True, False), ("session_changed", False, True)]
+        seen = [await one.next() for _ in range(4)]
+        events = [(line["n"], line["is_pinned"], line["is_archived"]) for line in seen if line["type"] == "session"]
+        assert events == [(1, True, False), (2, False, True)]
+
+
 async def test_every_tab_is_told_which_project_has_changed(address, alice):
     api = await sync_to_async(factories.api_client)(alice)
     file = await sync_to_async(File.objects.create)(

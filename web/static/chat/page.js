@@ -69,6 +69,7 @@ class Page {
     this.composer.takeOver();
   }
 
+  /** @returns {SessionSidebar} */
   #createSessions() {
     return new SessionSidebar(
       { nav: part("sessions"), field: part("search"), status: part("search-status") },
@@ -172,13 +173,14 @@ class Page {
     // The fragment names the session, so the skip link cannot work by its own.
     part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
-    attachAccountMenu(part("account"), { logout: part("logout"), failed: this.failures.failed });
+    attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), failed: this.failures.failed });
     attachMenu(part("session-menu"), () => this.#menu());
   }
 
   #sessionActions() {
     return new SessionActions({
       attempt: this.failures.attempt,
+      change: (session, fields) => this.sessions.change(session, fields),
       changed: () => this.sessions.store.refresh(),
       projectItems: (session) => this.projects.actions.itemsOf(session),
       removed: (id) => {

@@ -155,6 +155,8 @@
  * @property {number} [n]  its newest event
  * @property {boolean} [is_answering]
  * @property {boolean} [is_unread]
+ * @property {boolean} [is_pinned]
+ * @property {boolean} [is_archived]  left out of the list, and found by searches
  * @property {string|null} [match]  where a search found it in a message
  *
  * @typedef {object} Project

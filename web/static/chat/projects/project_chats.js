@@ -25,7 +25,7 @@ export class ProjectChats {
     this.project = project;
     this.place.replaceChildren();
     this.none.hidden = true;
-    const store = new SessionStore({ changed: () => this.#changed(store), failed: this.failed }, project);
+    const store = new SessionStore({ changed: () => this.#changed(store), failed: this.failed }, { project });
     this.store = store;
     this.list = new SessionList(this.place, store, this.actions, this.scroller);
     void store.refresh();

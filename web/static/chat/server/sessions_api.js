@@ -8,12 +8,25 @@ import { call, readSessions } from "./api.js";
 export const LARGEST_PAGE = 200;
 
 /**
- * @param {{limit: number, search?: string, project?: string}} wanted  project: only its sessions
+ * @param {{limit: number, search?: string, project?: string, pinned?: boolean, archived?: boolean}} wanted
+ *   project: only its sessions; pinned: only those that are, or are not; archived: only the archive
  * @returns {Promise<{results: Session[], next: string|null}>} the newest
  */
-export function readNewest({ limit, search = "", project = "" }) {
-  const query = new URLSearchParams({ limit: String(limit), ...(search ? { search } : {}), ...(project ? { project } : {}) });
-  return call("GET", `sessions/?${query}`);
+export function readNewest({ limit, search, project, pinned, archived }) {
+  const wanted = { limit, search, project, pinned: pinned === undefined ? "" : Number(pinned), archived: archived ? 1 : "" };
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined && value !== "");
+  return call("GET", `sessions/?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`);
+}
+
+/** @param {string} project empty: of all @returns {Promise<Session[]>} all that are pinned, newest first */
+export async function readPinned(project) {
+  let page = await readNewest({ limit: LARGEST_PAGE, project, pinned: true });
+  const all = [...page.results];
+  while (page.next) {
+    page = await readOlder(page.next);
+    all.push(...page.results);
+  }
+  return all;
 }
 
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
@@ -22,7 +35,7 @@ export const readOlder = (next) => readSessions(next);
 /** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[], knowledge_bases?: string[]}} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[]}} fields @returns {Promise<Session>} */
+/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[], is_pinned?: boolean, is_archived?: boolean}} fields @returns {Promise<Session>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */

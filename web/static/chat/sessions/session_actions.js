@@ -13,6 +13,7 @@ export class SessionActions {
   /**
    * @param {object} page
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
+   * @param {(session: Session, fields: Partial<Session>) => Promise<void>} page.change  shows it at once
    * @param {() => void} page.changed
    * @param {(id: string) => void} page.removed
    * @param {(session: Session) => MenuItem[]} page.projectItems
@@ -25,11 +26,17 @@ export class SessionActions {
   items(session) {
     return [
       { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
+      session.is_pinned
+        ? { label: t("Unpin"), icon: "pin", action: () => this.page.change(session, { is_pinned: false }) }
+        : { label: t("Pin"), icon: "pin", action: () => this.page.change(session, { is_pinned: true }) },
       { label: t("Share"), icon: "share", action: () => this.share(session) },
       ...this.page.projectItems(session),
       { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
       { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
       { label: t("Export with files"), icon: "download", hint: t("A ZIP archive of everything; can be imported"), action: () => exportSession(session, "zip") },
+      session.is_archived
+        ? { label: t("Move out of the archive"), icon: "archive", action: () => this.page.change(session, { is_archived: false }) }
+        : { label: t("Archive"), icon: "archive", action: () => this.page.change(session, { is_archived: true }) },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
     ];
   }

@@ -15,6 +15,8 @@ export { titleOf } from "./session_row.js";
 /** The distance from the end at which the next page is loaded. */
 const AHEAD = "300px";
 
+/** @typedef {{kind: SessionGroup["kind"]|"pinned", month?: Date, sessions: Session[]}} ListGroup */
+
 /**
  * @typedef {object} ListActions
  * @property {(session: Session) => MenuItem[]} items
@@ -50,12 +52,15 @@ export class SessionList {
 
   /** @param {string|null} open the id of the open session */
   show(open) {
-    const { sessions, next } = this.store.shown;
+    const { pinned, sessions: others, next } = this.store.shown;
+    const sessions = [...pinned, ...others];
     const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
     const ids = new Set(sessions.map(({ id }) => id));
     for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
     this.#placeTabStop(open, sessions);
-    this.#draw(groupSessions(sessions, new Date()), open);
+    /** @type {ListGroup[]} */
+    const first = pinned.length > 0 ? [{ kind: "pinned", sessions: pinned }] : [];
+    this.#draw([...first, ...groupSessions(others, new Date())], open);
     // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
     this.empty.textContent = this.#emptyText(sessions);
@@ -72,7 +77,7 @@ export class SessionList {
     this.rows.get(this.tabStop)?.link.focus();
   }
 
-  /** @param {SessionGroup[]} groups @param {string|null} open */
+  /** @param {ListGroup[]} groups @param {string|null} open */
   #draw(groups, open) {
     const elements = groups.map((group) => {
       const name = nameOf(group);
@@ -87,7 +92,7 @@ export class SessionList {
   #row(session, open) {
     let row = this.rows.get(session.id);
     if (!row) this.rows.set(session.id, (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })));
-    row.update(session, { isOpen: session.id === open });
+    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive });
     row.isTabStop = session.id === this.tabStop;
     row.element.dataset.id = session.id;
     return row.element;
@@ -146,8 +151,9 @@ export class SessionList {
   }
 }
 
-/** @param {SessionGroup} group */
+/** @param {ListGroup} group */
 function nameOf({ kind, month }) {
+  if (kind === "pinned") return t("Pinned");
   if (kind === "today") return t("Today");
   if (kind === "yesterday") return t("Yesterday");
   if (kind === "week") return t("Previous 7 days");

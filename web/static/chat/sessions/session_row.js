@@ -2,6 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 
 /** @import {Session} from "../types.js" */
@@ -17,15 +18,16 @@ export class SessionRow {
   constructor(actions) {
     this.actions = actions;
     this.title = h("span", { class: "title" });
+    this.archived = h("span", { class: "archived" });
     this.mark = h("span", { class: "mark" });
     this.match = h("span", { class: "match" });
-    this.link = h("a", {}, this.title, this.mark, this.match);
+    this.link = h("a", {}, this.title, this.archived, this.mark, this.match);
     this.menu = menuButton("", () => actions.items(this.session));
     this.element = h("li", { class: "session" }, this.link, this.menu);
   }
 
-  /** @param {Session} session @param {{isOpen: boolean}} now */
-  update(session, { isOpen }) {
+  /** @param {Session} session @param {{isOpen: boolean, isInArchive: boolean}} now isInArchive: so are all rows */
+  update(session, { isOpen, isInArchive }) {
     this.session = session;
     const title = titleOf(session);
     if (this.link.hash !== `#${session.id}`) this.link.href = `#${session.id}`;
@@ -33,6 +35,7 @@ export class SessionRow {
     this.menu.title = t("Actions");
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title }));
     this.match.textContent = session.match ?? "";
+    this.#showArchived(Boolean(session.is_archived) && !isInArchive);
     this.match.hidden = !session.match;
     this.#showMark(isOpen);
     if (isOpen) this.link.setAttribute("aria-current", "page");
@@ -68,6 +71,13 @@ export class SessionRow {
     this.element.append(field);
     field.select();
     field.focus();
+  }
+
+  /** @param {boolean} isShown */
+  #showArchived(isShown) {
+    const words = isShown ? t("Archived") : "";
+    this.archived.title = words;
+    this.archived.replaceChildren(...(words ? [icon("archive"), h("span", { class: "unseen" }, `(${words})`)] : []));
   }
 
   /** @param {boolean} isOpen what is open is being read */

@@ -25,10 +25,12 @@ export class SessionSidebar {
     /** Of every list of sessions. */
     this.rowActions = {
       items: (/** @type {Session} */ session) => page.actions.items(session),
-      rename: (/** @type {Session} */ session, /** @type {string} */ title) => this.#rename(session, title),
+      rename: (/** @type {Session} */ session, /** @type {string} */ title) => this.change(session, { title }),
       remove: (/** @type {Session} */ session) => page.actions.remove(session),
     };
     this.list = new SessionList(parts.nav, this.store, this.rowActions);
+    /** The last one that was opened. @type {import("./archive_dialog.js").ArchiveDialog|null} */
+    this.archive = null;
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
     this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
@@ -55,6 +57,7 @@ export class SessionSidebar {
     // The open session's own events also change the list.
     if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases });
     this.store.receive(frame);
+    this.archive?.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
   }
 
@@ -64,10 +67,17 @@ export class SessionSidebar {
     this.page.changed();
   }
 
-  /** @param {Session} session @param {string} title */
-  async #rename(session, title) {
-    this.store.assume(session.id, { title });
-    const isKept = await this.page.attempt(() => changeSession(session.id, { title }));
-    if (!isKept) this.store.assume(session.id, { title: session.title });
+  /** Shows a change at once, and takes it back if it is refused. @param {Session} session @param {Partial<Session>} fields */
+  async change(session, fields) {
+    this.store.assume(session.id, fields);
+    const isKept = await this.page.attempt(() => changeSession(session.id, fields));
+    const before = Object.keys(fields).map((name) => [name, session[/** @type {keyof Session} */ (name)]]);
+    if (!isKept) this.store.assume(session.id, Object.fromEntries(before));
+  }
+
+  /** Opens the dialog of archived chats. */
+  async openArchive() {
+    const { ArchiveDialog } = await import("./archive_dialog.js");
+    this.archive = new ArchiveDialog(this.rowActions, { open: this.page.state()?.session ?? null, failed: this.page.failed });
   }
 }

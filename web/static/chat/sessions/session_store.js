@@ -6,7 +6,7 @@
 import * as api from "../server/api.js";
 import { NOTHING, withUpdate, withOlder, without } from "./session_pages.js";
 import { RepeatedRead } from "../server/repeated_read.js";
-import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
+import { LARGEST_PAGE, readNewest, readOlder, readPinned } from "../server/sessions_api.js";
 
 /** @import {Pages} from "./session_pages.js" */
 /** @import {Session} from "../types.js" */
@@ -14,12 +14,18 @@ import { LARGEST_PAGE, readNewest, readOlder } from "../server/sessions_api.js";
 const PAGE = 50;
 
 export class SessionStore {
-  /** @param {{changed: () => void, failed: (error: Error) => void}} listener @param {string} [project] keeps its sessions alone */
-  constructor(listener, project = "") {
+  /**
+   * @param {{changed: () => void, failed: (error: Error) => void}} listener
+   * @param {{project?: string, isArchive?: boolean}} [kept] project: its sessions alone; isArchive: the archived ones alone
+   */
+  constructor(listener, { project = "", isArchive = false } = {}) {
     this.listener = listener;
     this.project = project;
+    this.isArchive = isArchive;
     /** @type {Pages} */
     this.pages = NOTHING;
+    /** All that are pinned, which are not in `pages`; the archive does not tell them apart. @type {Pages} */
+    this.pinned = NOTHING;
     /** What a search found; null: nothing is searched. @type {Pages|null} */
     this.found = null;
     this.searched = "";
@@ -33,15 +39,16 @@ export class SessionStore {
     this.isExtending = false;
   }
 
-  /** The sessions that the list shows. @returns {Pages} */
+  /** The sessions that the list shows; the pinned ones among what a search found are in its order. @returns {Pages & {pinned: Session[]}} */
   get shown() {
     const { sessions, next } = this.found ?? this.pages;
-    return { sessions: sessions.map((session) => this.#withName(session)), next };
+    const pinned = this.found ? [] : this.pinned.sessions;
+    return { pinned: pinned.map((one) => this.#withName(one)), sessions: sessions.map((one) => this.#withName(one)), next };
   }
 
   /** @param {string|null} id @returns {Session|undefined} */
   get(id) {
-    const session = this.pages.sessions.find((one) => one.id === id) ?? this.others.get(id);
+    const session = this.#stored(id);
     return session && this.#withName(session);
   }
 
@@ -110,6 +117,7 @@ export class SessionStore {
   /** @param {string} id */
   remove(id) {
     this.pages = without(this.pages, id);
+    this.pinned = without(this.pinned, id);
     this.found = this.found && without(this.found, id);
     this.others.delete(id);
     this.listener.changed();
@@ -118,11 +126,22 @@ export class SessionStore {
   async #read() {
     this.updatesWhileReading = [];
     const limit = Math.min(Math.max(this.pages.sessions.length, PAGE), LARGEST_PAGE);
-    const page = await this.#attempt(() => readNewest({ limit, project: this.project }));
-    if (!page) return;
+    const read = await this.#attempt(() => this.#readParts(limit));
+    if (!read) return;
+    const [page, pinned] = read;
     this.pages = { sessions: page.results, next: page.next };
+    this.pinned = { sessions: pinned, next: null };
     this.updatesWhileReading.forEach((frame) => this.#fold(frame));
     this.listener.changed();
+  }
+
+  /** @param {number} limit */
+  #readParts(limit) {
+    const { project } = this;
+    /** @type {Session[]} */
+    const none = [];
+    if (this.isArchive) return Promise.all([readNewest({ limit, archived: true }), none]);
+    return Promise.all([readNewest({ limit, project, pinned: false }), readPinned(project)]);
   }
 
   /** @param {any} frame */
@@ -135,18 +154,31 @@ export class SessionStore {
 
   /** Its sessions go on without it; no event tells it of each. @param {string} project */
   #forgetProject(project) {
-    const known = [...this.pages.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
+    const known = [...this.pages.sessions, ...this.pinned.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
     for (const session of known) if (session.project === project) this.#put({ ...session, project: null });
     this.listener.changed();
   }
 
-  /** @param {Session} session */
-  #put(session) {
-    this.pages = withUpdate(this.pages, session);
-    if (this.others.has(session.id)) this.others.set(session.id, { ...this.others.get(session.id), ...session });
+  /** An outdated update changes nothing. @param {Session} update */
+  #put(update) {
+    const before = this.#stored(update.id);
+    if (before && (before.n ?? 0) > (update.n ?? 0)) return;
+    const session = { ...before, ...update };
+    const isShown = Boolean(session.is_archived) === this.isArchive;
+    const isPinned = Boolean(session.is_pinned) && !this.isArchive;
+    this.pages = isShown && !isPinned ? withUpdate(this.pages, session) : without(this.pages, session.id);
+    this.pinned = isShown && isPinned ? withUpdate(this.pinned, session) : without(this.pinned, session.id);
+    // Still the open one, perhaps.
+    if (this.others.has(session.id) || (before && !isShown)) this.others.set(session.id, session);
     // Search results keep their order.
-    const inPlace = (/** @type {Session} */ one) => (one.id === session.id ? { ...one, ...session } : one);
+    const inPlace = (/** @type {Session} */ one) => (one.id === session.id ? { ...one, ...update } : one);
     this.found = this.found && { ...this.found, sessions: this.found.sessions.map(inPlace) };
+  }
+
+  /** @param {string|null} id @returns {Session|undefined} */
+  #stored(id) {
+    const isIt = (/** @type {Session} */ one) => one.id === id;
+    return this.pages.sessions.find(isIt) ?? this.pinned.sessions.find(isIt) ?? this.others.get(id);
   }
 
   /** @param {Session} session */

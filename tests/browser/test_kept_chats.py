@@ -1,0 +1,117 @@
+"""Chats that are pinned or archived: menus, list, search, archive, and other browsers of the same user."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.accessible import violations_in_both_themes
+from tests.browser.reader import Reader
+from tests.screenshots import scenes
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def phone(reader: Reader, caller: Reader) -> Reader:
+    """The same user in another browser, with the list open."""
+    caller.page.locator("#sidebar-toggle").click()
+    return caller
+
+
+def begin(reader: Reader, *questions: str) -> None:
+    """A chat of each question, named by it."""
+    for question in questions:
+        reader.page.get_by_role("button", name="New chat", exact=True).click()
+        reader.send(question)
+        reader.expect_echo(question)
+        name(reader.page, question)
+
+
+def name(page: Page, title: str) -> None:
+    page.locator("#session-menu").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_role("dialog").get_by_label("Title").fill(title)
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    expect(row(page, title)).to_have_count(1)
+
+
+def row(within: Page | Locator, title: str) -> Locator:
+    return within.locator(f"li.session:has(.title:text-is('{title}'))")
+
+
+def choose(within: Page | Locator, title: str, action: str) -> None:
+    chat = row(within, title)
+    chat.get_by_role("link").focus()
+    chat.get_by_role("button").click()
+    chat.page.get_by_role("menuitem", name=action, exact=True).click()
+
+
+def pinned(page: Page) -> Locator:
+    return page.locator("#sessions").get_by_role("list", name="Pinned")
+
+
+def test_pinned_chats_stand_above_the_others_in_every_browser(reader: Reader, phone: Reader) -> None:
+    begin(reader, "About tides", "About bread")
+    choose(reader.page, "About tides", "Pin")
+    for one in (reader, phone):
+        expect(one.page.locator("#sessions h2").first).to_have_text("Pinned")
+        expect(row(pinned(one.page), "About tides")).to_have_count(1)
+        expect(row(one.page.locator("#sessions"), "About tides")).to_have_count(1)
+        expect(row(pinned(one.page), "About bread")).to_have_count(0)
+    reader.page.reload()
+    expect(row(pinned(reader.page), "About tides")).to_have_count(1)
+    choose(reader.page, "About tides", "Unpin")
+    for one in (reader, phone):
+        expect(pinned(one.page)).to_have_count(0)
+        expect(row(one.page.locator("#sessions"), "About tides")).to_have_count(1)
+
+
+def test_archived_chats_leave_the_list_and_are_found_and_fetched_back(reader: Reader, phone: Reader) -> None:
+    page = reader.page
+    begin(reader, "About quokkas", "About wombats")
+    choose(page, "About quokkas", "Archive")
+    for one in (reader, phone):
+        expect(row(one.page, "About quokkas")).to_have_count(0)
+        expect(row(one.page, "About wombats")).to_have_count(1)
+    page.get_by_label("Search chats").fill("quokkas")
+    expect(row(page, "About quokkas")).to_contain_text("(Archived)")
+    page.get_by_label("Search chats").press("Escape")
+    scenes.account(page, "Archived chats")
+    archive = page.get_by_role("dialog", name="Archived chats")
+    row(archive, "About quokkas").get_by_role("link").click()
+    expect(archive).to_have_count(0)
+    expect(page.locator("#title")).to_have_text("About quokkas")
+    scenes.account(page, "Archived chats")
+    choose(archive, "About quokkas", "Move out of the archive")
+    expect(row(archive, "About quokkas")).to_have_count(0)
+    page.keyboard.press("Escape")
+    for one in (reader, phone):
+        expect(row(one.page, "About quokkas")).to_have_count(1)
+
+
+def test_an_open_chat_that_is_archived_stays_open(reader: Reader) -> None:
+    page = reader.page
+    begin(reader, "About lakes")
+    page.locator("#session-menu").click()
+    page.get_by_role("menuitem", name="Archive", exact=True).click()
+    expect(row(page, "About lakes")).to_have_count(0)
+    expect(page.locator("#title")).to_have_text("About lakes")
+    page.reload()
+    expect(page.locator("#title")).to_have_text("About lakes")
+    page.locator("#session-menu").click()
+    expect(page.get_by_role("menuitem", name="Move out of the archive")).to_be_visible()
+
+
+def test_the_archive_is_accessible_and_used_by_keyboard(phone: Reader, reader: Reader) -> None:
+    begin(reader, "About rivers")
+    choose(reader.page, "About rivers", "Archive")
+    page = phone.page
+    scenes.account(page, "Archived chats")
+    archive = page.get_by_role("dialog", name="Archived chats")
+    link = row(archive, "About rivers").get_by_role("link")
+    expect(link).to_be_visible()
+    assert violations_in_both_themes(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(archive).to_have_count(0)
+    expect(page.locator("#title")).to_have_text("About rivers")
