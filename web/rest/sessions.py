@@ -66,7 +66,11 @@ class SessionsView(StrictAPIView):
             query("project", ID, "Only sessions of this project."),
             query("search", TEXT, "Words, or beginnings of words, of the title or of one message."),
             query("pinned", FLAG, "Only sessions that are pinned, or none of them."),
-            query("archived", FLAG, "Only the archive, or nothing of it. Left out: searches find it, the list leaves it out."),
+            query(
+                "archived",
+                FLAG,
+                "Only the archive, or nothing of it. Left out: searches find it, the list leaves it out.",
+            ),
             query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
             query("cursor", TEXT, "The cursor in `next`."),
         ],

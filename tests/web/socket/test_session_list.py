@@ -92,7 +92,9 @@ async def test_every_tab_is_told_what_is_pinned_and_archived(address, alice):
         marks = [(line["type"], line["is_pinned"], line["is_archived"]) for line in told]
         assert marks == [("session_changed", True, False), ("session_changed", False, True)]
         seen = [await one.next() for _ in range(4)]
-        events = [(line["n"], line["is_pinned"], line["is_archived"]) for line in seen if line["type"] == "session"]
+        events = [
+            (line["n"], line["is_pinned"], line["is_archived"]) for line in seen if line["type"] == "session"
+        ]
         assert events == [(1, True, False), (2, False, True)]
 
 
