@@ -168,8 +168,9 @@ export class SessionStore {
     const isPinned = Boolean(session.is_pinned) && !this.isArchive;
     this.pages = isShown && !isPinned ? withUpdate(this.pages, session) : without(this.pages, session.id);
     this.pinned = isShown && isPinned ? withUpdate(this.pinned, session) : without(this.pinned, session.id);
-    // Still the open one, perhaps.
-    if (this.others.has(session.id) || (before && !isShown)) this.others.set(session.id, session);
+    // What has left the list may be the open one.
+    const isListed = [...this.pages.sessions, ...this.pinned.sessions].some(({ id }) => id === session.id);
+    if (this.others.has(session.id) || (before && !isListed)) this.others.set(session.id, session);
     // Search results keep their order.
     const inPlace = (/** @type {Session} */ one) => (one.id === session.id ? { ...one, ...update } : one);
     this.found = this.found && { ...this.found, sessions: this.found.sessions.map(inPlace) };

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { SessionStore } from "../../../web/static/chat/sessions/session_store.js";
+
+const chat = (id, minute, more = {}) => ({ id, title: id, updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, n: 1, ...more });
+const frame = ({ id, ...fields }) => ({ type: "session_changed", session: id, ...fields });
+const ids = (sessions) => sessions.map(({ id }) => id).join(" ");
+const shown = (store) => `${ids(store.shown.pinned)} | ${ids(store.shown.sessions)}`;
+
+/** A store whose server has these chats, newest first, and answers in pages of two. */
+async function storeOf(chats, kept = {}) {
+  const failures = [];
+  globalThis.location = { origin: "http://here" };
+  globalThis.fetch = async (address) => {
+    const { searchParams: asked } = new URL(address, "http://here");
+    const is = (name, value) => !asked.has(name) || asked.get(name) === String(Number(Boolean(value)));
+    const isArchived = asked.get("archived") === "1";
+    const found = chats.filter((one) => is("pinned", one.is_pinned) && (asked.has("search") || Boolean(one.is_archived) === isArchived));
+    const from = Number(asked.get("cursor") ?? 0);
+    asked.set("cursor", String(from + 2));
+    const next = found.length > from + 2 ? `http://here/api/sessions/?${asked}` : null;
+    return { ok: true, status: 200, json: async () => ({ results: found.slice(from, from + 2), next, previous: null }) };
+  };
+  const store = new SessionStore({ changed: () => {}, failed: (error) => failures.push(error) }, kept);
+  await store.refresh();
+  assert.deepEqual(failures, []);
+  return store;
+}
+
+test("all pinned chats are read, in as many pages as it takes, and stand apart from the others", async () => {
+  const store = await storeOf([chat("f", 6), chat("e", 5, { is_pinned: true }), chat("d", 4), chat("c", 3, { is_pinned: true }), chat("b", 2), chat("a", 1, { is_pinned: true })]);
+  assert.equal(shown(store), "e c a | f d");
+  await store.extend();
+  assert.equal(shown(store), "e c a | f d b");
+});
+
+test("a chat moves between the groups as it is pinned and unpinned", async () => {
+  const store = await storeOf([chat("b", 2), chat("a", 1)]);
+  store.receive(frame(chat("a", 1, { n: 2, is_pinned: true })));
+  assert.equal(shown(store), "a | b");
+  store.receive(frame(chat("a", 1, { n: 3, is_pinned: false })));
+  assert.equal(shown(store), " | b a");
+});
+
+test("an outdated update moves nothing", async () => {
+  const store = await storeOf([chat("a", 1, { n: 5 })]);
+  store.receive(frame(chat("a", 1, { n: 4, is_pinned: true, is_archived: true })));
+  assert.equal(shown(store), " | a");
+});
+
+test("an archived chat leaves the list, is still known, and comes back", async () => {
+  const store = await storeOf([chat("b", 2), chat("a", 1)]);
+  store.assume("a", { is_archived: true });
+  assert.equal(shown(store), " | b");
+  assert.equal(store.get("a").is_archived, true);
+  store.receive(frame(chat("a", 1, { n: 2, is_archived: false })));
+  assert.equal(shown(store), " | b a");
+});
+
+test("the archive keeps archived chats alone, pinned ones among them", async () => {
+  const store = await storeOf([chat("c", 3), chat("b", 2, { is_archived: true, is_pinned: true }), chat("a", 1, { is_archived: true })], { isArchive: true });
+  assert.equal(shown(store), " | b a");
+  store.receive(frame(chat("c", 3, { n: 2, is_archived: true })));
+  store.receive(frame(chat("b", 2, { n: 2, is_archived: false, is_pinned: true })));
+  assert.equal(shown(store), " | c a");
+});
+
+test("a chat that belongs below the loaded part once it is unpinned is still known", async () => {
+  const store = await storeOf([chat("d", 4), chat("c", 3), chat("b", 2), chat("a", 1, { is_pinned: true })]);
+  assert.equal(shown(store), "a | d c");
+  store.assume("a", { is_pinned: false });
+  assert.equal(shown(store), " | d c");
+  assert.equal(store.get("a").title, "a");
+});
+
+test("what a search finds is one list, which changes in place", async () => {
+  const store = await storeOf([chat("b", 2, { is_pinned: true }), chat("a", 1, { is_archived: true })]);
+  await store.search("words");
+  assert.equal(shown(store), " | b a");
+  store.receive(frame(chat("b", 2, { n: 2, is_pinned: true, is_archived: true })));
+  assert.equal(shown(store), " | b a");
+  await store.search("");
+  assert.equal(shown(store), " | ");
+});
