@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0043_query_expansion'),
+        ('chat', '0049_invitations'),
     ]
 
     operations = [
