@@ -3,6 +3,7 @@
 Models do not publish events, enqueue tasks or format responses.
 """
 
+from chat.models.account_deletion import AccountDeletion
 from chat.models.agent import Agent
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
@@ -32,6 +33,7 @@ from chat.models.tool_call import ToolCall
 from chat.models.turn import Turn
 
 __all__ = [
+    "AccountDeletion",
     "Agent",
     "ChatMessage",
     "CitedDocument",

@@ -18,6 +18,7 @@ from chat.infrastructure.liveness import Lock, new_sweeper
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
+from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.retention import RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
@@ -96,6 +97,7 @@ class Sweeper:
     def _tend(self, now: float) -> None:
         self._upkeep.tend(now)
         self._blob_keeper.tend(now)
+        delete_accounts()
 
     def _wait_for_next_sweep(self) -> None:
         """Wait a second, or until a stop is requested: a stopped run whose worker is dead ends at once."""

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from chat.runs import quotas
+from chat.sweeper.accounts import delete_accounts
 from knowledge.models import Chunk, Document, File, KnowledgeBase, ServedVersion
 from tests import factories
 from tests.concurrency import run_concurrently
@@ -48,12 +49,14 @@ def on_the_page_of_the_account(*names: str) -> None:
     for name in names:
         pk = User.objects.get(username=name).pk
         assert root().post(f"/admin/auth/user/{pk}/delete/", {"post": "yes"}).status_code == 302
+    delete_accounts()
 
 
 def in_the_list_of_accounts(*names: str) -> None:
     picked = list(User.objects.filter(username__in=names).values_list("pk", flat=True))
     form = {"action": "delete_selected", "_selected_action": picked, "post": "yes"}
     assert root().post("/admin/auth/user/", form).status_code == 302
+    delete_accounts()
 
 
 def root() -> Client:

@@ -13,6 +13,7 @@ from knox.models import AuthToken
 
 from chat.events import access
 from chat.runs.cancellation import stop_runs_of_deactivated_users
+from web.accounts.account_deletion import is_last_admin, request_deletion
 from web.accounts.staff_groups import follow_groups, is_in_staff_group
 from web.admin.daily_limits import limits_of_today
 from web.admin.password_links import PasswordLinkMixin
@@ -52,14 +53,20 @@ class AccountAdmin(PasswordLinkMixin):
             access.announce_change(int(id))
         return response
 
-    def delete_model(self, request: HttpRequest, obj: User) -> None:
-        access.announce_change(obj.pk)
-        super().delete_model(request, obj)
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Name the accounts alone: everything of theirs goes too, also what the admin shows and does not let delete."""
+        accounts = list(objs)
+        needed = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
+        last = [_("%(user)s, the last admin") % {"user": user} for user in accounts if is_last_admin(user)]
+        count = {str(self.opts.verbose_name_plural): len(accounts)}
+        return [str(user) for user in accounts], count, needed, last
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        for pk in list(queryset.values_list("pk", flat=True)):
-            access.announce_change(pk)
-        super().delete_queryset(request, queryset)
+    def delete_model(self, request: HttpRequest, obj: User) -> None:  # noqa: ARG002
+        request_deletion(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:  # noqa: ARG002
+        for user in queryset:
+            request_deletion(user)
 
 
 @admin.register(AuthToken)

@@ -6,6 +6,7 @@ from django.urls import path
 from django.views.generic import TemplateView
 from django.views.i18n import set_language
 
+from web.accounts.account_deletion import DeleteAccount
 from web.accounts.address_confirmation import confirm_address
 from web.accounts.first_admin import FirstAdmin
 from web.accounts.login_forms import LimitedLogin, limited
@@ -43,6 +44,7 @@ urlpatterns = [
     ),
     path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
     path("profile/", limited(Profile.as_view()), name="profile"),
+    path("profile/deletion/", limited(DeleteAccount.as_view()), name="delete_account"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),
     path("register/", limited(Register.as_view()), name="register"),

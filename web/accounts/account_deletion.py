@@ -1,0 +1,88 @@
+"""The deletion of an account, by its user on a page or by staff in the admin: it is closed at once, and the sweeper deletes its rows.
+
+What becomes of knowledge bases is decision 0120: those with another owner stay.
+"""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.generic import FormView
+from knox.models import AuthToken
+
+from chat.events import access
+from chat.models import AccountDeletion
+from chat.runs.cancellation import stop_runs_of_deactivated_users
+from web.accounts.demo_account import DEMO
+from web.accounts.login_attempt import login_attempt
+
+
+def is_last_admin(user: User) -> bool:
+    """Return whether nobody else who may log in has all rights."""
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    if not settings.DEVELOPMENT:
+        others = others.exclude(username=DEMO)
+    return user.is_superuser and user.is_active and not others.exists()
+
+
+def request_deletion(user: User) -> bool:
+    """Close the account now and have the sweeper delete it; return False if it is that of the last admin. Idempotent."""
+    with transaction.atomic():
+        # Two admins who delete themselves side by side leave one.
+        ContentType.objects.select_for_update().get(app_label="auth", model="user")
+        if is_last_admin(user):
+            return False
+        User.objects.filter(pk=user.pk).update(is_active=False)
+        AccountDeletion.objects.get_or_create(user=user)
+        AuthToken.objects.filter(user=user).delete()
+        access.announce_change(user.pk)
+        transaction.on_commit(stop_runs_of_deactivated_users)
+    return True
+
+
+class PasswordAgain(forms.Form):
+    """The password is guessed no faster here than at the login."""
+
+    current_password = forms.CharField(strip=False, max_length=4096)
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_current_password(self) -> str:
+        password: str = self.cleaned_data["current_password"]
+        user = self.request.user
+        with login_attempt(self.request, user.get_username()) as attempt:
+            attempt.has_right_password = user.check_password(password)
+        if not attempt.has_right_password:
+            raise forms.ValidationError(PasswordChangeForm.error_messages["password_incorrect"])
+        return password
+
+
+class DeleteAccount(LoginRequiredMixin, FormView[PasswordAgain]):
+    form_class = PasswordAgain
+    template_name = "web/delete_account.html"
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"is_last_admin": is_last_admin(self._user)}
+
+    def form_valid(self, form: PasswordAgain) -> HttpResponse:
+        if not request_deletion(self._user):
+            return self.form_invalid(form)
+        logout(self.request)
+        return HttpResponseRedirect(f"{reverse('login')}?notice=deleted")
+
+    @property
+    def _user(self) -> User:
+        return User.objects.get(username=self.request.user.get_username())
