@@ -21,11 +21,11 @@ _OFFSET: Final = 0.001
 # ts_rank of a word that occurs once.
 _RANK_OF_ONE: Final = 0.0608
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
-_COMMON: Final = 2_000
+_COMMON: Final = 1_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
 _SMALL_SCOPE: Final = 8_000
 # Of the index, for larger scopes: candidates at a time (decision 0119), and all of them, enough for 60 of 8,000 among ten million.
-_CANDIDATES: Final = 800
+_CANDIDATES: Final = 1_000
 _MOST_SCANNED: Final = 100_000
 # Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
 _LEAST_SHARE: Final = 0.2
