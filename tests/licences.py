@@ -64,7 +64,8 @@ def browser_modules() -> list[Licensed]:
     return [
         Licensed(path.removeprefix("node_modules/"), module["version"], module.get("license", ""))
         for path, module in lock.items()
-        if path and not module.get("dev")
+        # Of a program for many platforms the lock names each; the package that chooses among them is listed.
+        if path and not module.get("dev") and "os" not in module
     ]
 
 

@@ -1,40 +1,51 @@
-"""The bytes that a first visit transfers."""
-
-import gzip
+"""What a first visit costs: requests, bytes, and how far the page moves while it appears."""
 
 import pytest
-from playwright.sync_api import Browser, Response, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
-SCRIPT_KB = 150
+REQUESTS = 20
+COMPRESSED_KB = 150
+SHIFTS = 0.05
 # Loaded with the first text that needs them.
-LATER = ("vendor/temml.js", "vendor/highlight.js")
+LATER = ("temml", "highlight", "noto-sans-math")
+DEVICES = {
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
+    "computer": {"viewport": {"width": 1280, "height": 900}},
+}
+# The sum of all shifts, which is never smaller than CLS.
+OBSERVER = """
+window.shifts = [];
+new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value }) => value)))
+  .observe({ type: "layout-shift", buffered: true });
+"""
 
 
-def test_a_first_visit_loads_little_script_and_all_of_it_from_here(browser: Browser, stack: Stack) -> None:
-    with Reader.at(browser, stack.base_url) as reader:
+def moved(page: Page) -> float:
+    # Two frames: what the last one has moved is reported.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return float(page.evaluate("shifts.reduce((sum, each) => sum + each, 0)"))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_first_visit_asks_for_little_all_of_it_from_here_and_the_page_stays_in_place(
+    browser: Browser, stack: Stack, device: str
+) -> None:
+    with Reader.at(browser, stack.base_url, **DEVICES[device]) as reader:
         seen: list[Response] = []
         reader.page.on("response", lambda response: seen.append(response))  # noqa: PLW0108  marks what it is given
+        reader.page.add_init_script(OBSERVER)
         reader.log_in_by_cookie("alice")
         expect(reader.page.locator("#connection")).to_be_hidden()
+        reader.page.wait_for_load_state("networkidle")
+        assert all(each.url.startswith(f"{stack.base_url}/") for each in seen)
+        assert not [each.url for each in seen if any(f"/{name}" in each.url for name in LATER)]
+        assert len(seen) <= REQUESTS, [each.url for each in seen]
         # As transferred: compressed.
-        scripts = {
-            each.url: each.request.sizes()["responseBodySize"]
-            for each in seen
-            if each.request.resource_type == "script"
-        }
-        sizes = {url.removeprefix(stack.base_url): size for url, size in scripts.items()}
-        later = {
-            name: len(gzip.compress(reader.page.request.get(f"{stack.base_url}/static/{name}").body()))
-            for name in LATER
-        }
-        print(f"{sum(sizes.values()):,} bytes of script in {len(sizes)} files; later {later}")
-        assert len(sizes) > 10
-        assert all(url.startswith(f"{stack.base_url}/") for url in scripts)
-        stems = tuple(name.removesuffix("js") for name in LATER)
-        assert not any(stem in url for url in scripts for stem in stems)
-        assert sum(sizes.values()) <= SCRIPT_KB * 1024, sorted(sizes.items(), key=lambda item: -item[1])[:20]
+        sizes = [each.request.sizes() for each in seen]
+        assert sum(each["responseBodySize"] for each in sizes) <= COMPRESSED_KB * 1024
+        assert moved(reader.page) < SHIFTS

@@ -9,7 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from web.page.modules import modules
+from chat.models import ModelConfig
+from web.page.modules import script_urls
 
 
 @require_safe
@@ -19,10 +20,12 @@ from web.page.modules import modules
 @login_required
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
-    """Render the page without data: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
+    """Render the page without chats: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
     context = {
         "is_named_later": settings.TITLES,
         "max_file_bytes": settings.MAX_FILE_BYTES,
-        "modules": modules(),
+        "scripts": script_urls(),
+        # Shown with the first frame, which it would move later.
+        "is_demo": ModelConfig.objects.filter(is_demo=True, is_default=True, enabled=True).exists(),
     }
     return render(request, "web/page.html", context)

@@ -5,6 +5,8 @@ from wsgiref.headers import Headers
 from django.contrib.staticfiles.storage import staticfiles_storage
 from servestatic.middleware import ServeStaticMiddleware
 
+from web.page.static_storage import hash_in
+
 
 class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
     """Compressed variants that lie beside a file are negotiated by Accept-Encoding. Nothing else is compressed.
@@ -19,4 +21,4 @@ class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
         if name in hashed_names:
             headers["Cache-Control"] = "public, max-age=31536000, immutable"
             # Weak: the encodings share it. The library's tells when the file was written, which differs between machines.
-            headers["ETag"] = f'W/"{name.split(".")[-2]}"'
+            headers["ETag"] = f'W/"{hash_in(name)}"'

@@ -20,19 +20,30 @@ from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import Storage
 
+from web.page.bundle import Bundle, bundled
 from web.page.static_references import references, with_references
 
-# Compressed already.
-_DENSE = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
+# Compressed already; source maps are read by the tools of developers alone.
+_DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
 # Above this size the highest quality takes seconds of the first start.
 _LARGE_BYTES = 150_000
 # A variant that saves less is not kept.
 _WORTHWHILE = 0.95
-_HASHED = re.compile(r"\.[0-9a-f]{12}\.")
+# Ours, and those of the bundle.
+_HASHED = re.compile(r"\.([0-9a-f]{12}|[0-9A-Z]{8})\.")
+
+
+def hash_in(name: str) -> str:
+    """Return the hash of the content that is in the name."""
+    found = _HASHED.search(name)
+    return found[1] if found else ""
 
 
 class HashedStaticFiles(StaticFilesStorage):
     """hashed_files: name → name with the hash. Empty until files are collected; then URLs have the plain names.
+
+    Scripts that are in the bundle (bundle.py) have plain names only; `hashed_files` has the bundle's for what templates name.
+    `scripts`: script named by a template → the files that it imports at once.
 
     The files of the collection before the last change are kept: pages that were loaded before still import from it.
     """
@@ -44,11 +55,20 @@ class HashedStaticFiles(StaticFilesStorage):
         try:
             manifest = json.loads(self._path(self.manifest_name).read_bytes())
         except FileNotFoundError:
-            manifest = {"paths": {}, "earlier": []}
-        self.hashed_files: dict[str, str] = manifest["paths"]
-        self._earlier: list[str] = manifest["earlier"]
-        # The names with a hash of all files that are kept.
-        self.hashed_names = {*self.hashed_files.values(), *self._earlier}
+            manifest = {}
+        self.hashed_files: dict[str, str] = manifest.get("paths", {})
+        self.scripts: dict[str, list[str]] = manifest.get("scripts", {})
+        self._bundle: list[str] = manifest.get("bundle", [])
+        self._earlier: list[str] = manifest.get("earlier", [])
+
+    @property
+    def hashed_names(self) -> set[str]:
+        """The names with a hash of all files that are kept."""
+        return {*self._current, *self._earlier}
+
+    @property
+    def _current(self) -> set[str]:
+        return {*self.hashed_files.values(), *self._bundle}
 
     def url(self, name: str | None) -> str:
         return super().url(self.hashed_files.get(name or "", name))
@@ -62,29 +82,37 @@ class HashedStaticFiles(StaticFilesStorage):
         """
         if dry_run:
             return
-        contents = _hashed(_read(paths))
+        sources = _read(paths)
+        bundle = bundled(sources)
+        scripts = {name for name in bundle.sources if name.endswith(".js")}
+        hashed = _hashed({name: content for name, content in sources.items() if name not in scripts})
+        files = dict(hashed.values()) | bundle.files
         missing = [
-            (self._path(hashed), content)
-            for hashed, content in contents.values()
-            if not self._path(hashed).exists()
+            (self._path(name), content) for name, content in files.items() if not self._path(name).exists()
         ]
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(_write_all, *zip(*missing, strict=True)) if missing else ())
-        self._record({name: hashed for name, (hashed, _content) in contents.items()})
+        self._record({name: new for name, (new, _content) in hashed.items()}, bundle)
         self._prune()
         yield from ((name, hashed, True) for name, hashed in self.hashed_files.items())
 
-    def _record(self, hashed_files: dict[str, str]) -> None:
-        if hashed_files != self.hashed_files:
-            self._earlier = sorted(self.hashed_files.values())
-        self.hashed_files = hashed_files
-        self.hashed_names = {*self.hashed_files.values(), *self._earlier}
-        manifest = {"paths": self.hashed_files, "earlier": self._earlier}
+    def _record(self, hashed_files: dict[str, str], bundle: Bundle) -> None:
+        before = self._current
+        self.hashed_files, self.scripts = hashed_files | bundle.entries, bundle.scripts
+        self._bundle = sorted(bundle.files)
+        if before != self._current:
+            self._earlier = sorted(before)
+        manifest = {
+            "paths": self.hashed_files,
+            "scripts": self.scripts,
+            "bundle": self._bundle,
+            "earlier": self._earlier,
+        }
         _write(self._path(self.manifest_name), json.dumps(manifest).encode())
 
     def _prune(self) -> None:
         """Delete what older collections have left, including what a crash left unfinished."""
-        kept = {*self.hashed_names, *self.hashed_files}
+        kept = self.hashed_names | self.hashed_files.keys()
         root = self._path("")
         for file in root.rglob("*.*"):
             name = file.relative_to(root).as_posix().removesuffix(".br").removesuffix(".gz")

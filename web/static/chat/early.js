@@ -1,9 +1,13 @@
 /**
  * Runs before the form exists, so that nothing typed into it is lost while the page's modules load:
- * Enter is remembered and does not submit the form. Not a module, because modules run later.
+ * Enter is remembered and does not submit the form. The sidebar is where it will be before the first frame is
+ * painted. Not a module, because modules run later.
  */
 
 (() => {
+  // As in frame/sidebar.js.
+  const isWide = matchMedia("(min-width: 52rem)").matches;
+  document.body.classList.toggle("with-sidebar", isWide && localStorage.getItem("turnwire.sidebar") !== "folded");
   const FORM = "composer";
   /** @param {Event} event */
   const remember = (event) => {
