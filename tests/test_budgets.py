@@ -75,8 +75,8 @@ def test_parameters_that_travel_together_are_one_thing() -> None:
 
 
 def saves_rows(source: str) -> bool:
-    """What is saved besides is a content in the storage, or a picture in a file."""
-    for other in ("default_storage.save(", "self.save(path, ContentFile(", "picture.save("):
+    """What is saved besides is a content in the storage, a picture in a file, or an account by Django's form."""
+    for other in ("default_storage.save(", "self.save(path, ContentFile(", "picture.save(", "super().save("):
         source = source.replace(other, "")
     return ".save(" in source
 

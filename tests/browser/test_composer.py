@@ -10,7 +10,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 # Its name has a hash of its content.
-PAGE_SCRIPT = re.compile(r"/chat/page\.[0-9a-f]+\.js$")
+PAGE_SCRIPT = re.compile(r"/bundle/page\.[0-9A-Z]{8}\.js$")
 LONG = "All the tides of the year. " * 400
 
 PASTE = """(field, text) => {

@@ -25,8 +25,7 @@ class NewAccount(UserCreationForm[User]):
 
     def make_user(self, **fields: Any) -> User:
         """Store the account. Hashes the password. Raises IntegrityError if the name was taken meanwhile."""
-        user = self.save(commit=False)
         for name, value in fields.items():
-            setattr(user, name, value)
-        user.save()
+            setattr(self.instance, name, value)
+        user: User = super().save()
         return user
