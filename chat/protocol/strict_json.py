@@ -6,9 +6,11 @@ Used for request bodies and websocket frames.
 import json
 import re
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from chat.protocol.errors import ApiError
+
+T = TypeVar("T")
 
 MAX_DEPTH: Final = 100
 # Values of one body or frame; each takes about 100 bytes of memory, however short its text is.
@@ -27,7 +29,7 @@ def decode(data: bytes | str, *, max_values: int = MAX_VALUES) -> dict[str, Any]
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         raise ApiError("invalid_encoding") from None
-    if len(text) > max_values and _count_values(text) > max_values:
+    if len(text) > max_values and count_values(text) > max_values:
         raise ApiError("body_too_large", "The body holds too many values.", limit=max_values)
     try:
         value = json.loads(
@@ -43,7 +45,7 @@ def decode(data: bytes | str, *, max_values: int = MAX_VALUES) -> dict[str, Any]
     return value
 
 
-def _count_values(text: str) -> int:
+def count_values(text: str) -> int:
     """At least the number of values in valid JSON, without decoding it; each empty object or array counts twice."""
     structure = _TEXT.sub("", text)
     return 1 + sum(structure.count(one) for one in ",[{")
@@ -51,6 +53,23 @@ def _count_values(text: str) -> int:
 
 def is_storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
+
+
+def storable(value: T, max_depth: int = MAX_DEPTH) -> T:
+    """The text, or decoded JSON, with a replacement character for what cannot be stored: for input that nobody can mend.
+
+    Raises ApiError if it is nested deeper.
+    """
+    if max_depth < 0:
+        raise ApiError("json_too_deep")
+    replaced: Any = value
+    if isinstance(value, str):
+        replaced = _UNSTORABLE.sub("\ufffd", value)
+    elif isinstance(value, dict):
+        replaced = {storable(name): storable(one, max_depth - 1) for name, one in value.items()}
+    elif isinstance(value, list | tuple):
+        replaced = [storable(one, max_depth - 1) for one in value]
+    return replaced  # type: ignore[no-any-return]
 
 
 def _no_constant(name: str) -> None:

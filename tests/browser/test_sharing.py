@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
+from tests.chat.sessions.foreign_exports import examples
 from tests.chat.sessions.portable import archives
 from tests.stack import Stack
 
@@ -172,3 +173,23 @@ def test_the_import_of_an_archive_shows_its_progress_and_is_cancelled(reader: Re
     expect(reader.page.get_by_role("alert")).to_be_hidden()
     assert reader.page.url == first
     reader.page.unroute("**/api/sessions/import/")
+
+
+def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are_named(
+    reader: Reader, tmp_path: Path
+) -> None:
+    broken = examples.chatgpt(conversation_id="c-2", title="Broken")
+    broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([examples.chatgpt(), broken], indent=1), encoding="utf-8")
+    bring_in(reader, export)
+    dialog = reader.page.get_by_role("dialog", name="Import a chat")
+    expect(dialog.get_by_role("status")).to_have_text("1 chat was imported.")
+    expect(dialog.get_by_role("listitem")).to_contain_text("Broken")
+    expect(dialog.get_by_role("listitem")).to_contain_text("1.mapping.ask.message.create_time")
+    assert violations_in_both_themes(reader.page) == []
+    dialog.get_by_role("button", name="Close").click()
+    reader.page.get_by_role("link", name="Tides").click()
+    expect(reader.questions.locator(".question-text")).to_have_text(
+        ["How high are the tides?", "And the lowest?"]
+    )

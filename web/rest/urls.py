@@ -9,6 +9,7 @@ from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextV
 from web.rest.feedback import FeedbackView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
+from web.rest.foreign_imports import ForeignImportView
 from web.rest.knowledge_bases import KnowledgeBaseSearchView, KnowledgeBasesView, KnowledgeBaseView
 from web.rest.limits import LimitsView
 from web.rest.members import MembersView, MemberView
@@ -58,6 +59,7 @@ urlpatterns = [
     path("knowledge-bases/<id:knowledge_base>/members/<id:member>/", MemberView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/import/", ImportView.as_view()),
+    path("sessions/import/foreign/", ForeignImportView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),
     path("sessions/<id:session>/seen/", SeenView.as_view()),
     path("sessions/<id:session>/export/", ExportView.as_view()),

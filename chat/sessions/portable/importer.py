@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -55,12 +55,22 @@ def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
     quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), new_bytes)
 
 
-def store_session(owner: "User", portable: f.Portable, contents: Mapping[str, File]) -> Session:
+class Origin(NamedTuple):
+    """Of a session that comes from another product: the id that it gets here, and its times there."""
+
+    id: UUID
+    created_at: datetime
+    updated_at: datetime
+
+
+def store_session(
+    owner: "User", portable: f.Portable, contents: Mapping[str, File], origin: Origin | None = None
+) -> Session:
     """contents: by entry, new files of the owner whose content is in the storage; they are stored with the session.
 
     Raises ApiError; then nothing was stored.
     """
-    rows = _Rows(owner, portable, contents)
+    rows = _Rows(owner, portable, contents, origin.id if origin else uuid4())
     for answers in rows.answers_by_question():
         quotas.check_answers(0, answers)
     check_room(owner, new_bytes=1)
@@ -73,18 +83,30 @@ def store_session(owner: "User", portable: f.Portable, contents: Mapping[str, Fi
             StoredBytes.objects.measure(rows.session.pk)
             quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), 0)
             StoredBytes.objects.refresh(owner.pk)
+        if origin:
+            _set_times(rows.session, origin)
         session_list.publish_created(rows.session)
         for file in contents.values():
             extraction.extract_on_commit(file)
     return rows.session
 
 
+def _set_times(session: Session, origin: Origin) -> None:
+    """Its place in the list is that of its last message."""
+    session.created_at, session.updated_at = origin.created_at, origin.updated_at
+    Session.objects.filter(pk=session.pk).update(created_at=origin.created_at, updated_at=origin.updated_at)
+
+
 class _Rows:
     """All rows of an imported session, not stored yet."""
 
-    def __init__(self, owner: "User", portable: f.Portable, contents: Mapping[str, File]) -> None:
+    def __init__(
+        self, owner: "User", portable: f.Portable, contents: Mapping[str, File], session: UUID
+    ) -> None:
         self.contents = contents
-        self.session = Session(owner=owner, title=portable.title, while_answering=portable.while_answering)
+        self.session = Session(
+            id=session, owner=owner, title=portable.title, while_answering=portable.while_answering
+        )
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]
         self.turns: dict[tuple[int | None, int], Turn] = {}

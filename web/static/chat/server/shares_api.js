@@ -34,5 +34,16 @@ const LONGEST_IMPORT_MS = 300_000;
 export const importArchive = (archive, progressed) =>
   upload("sessions/import/", archive, { contentType: "application/zip", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
 
+/**
+ * @typedef {object} ForeignImport
+ * @property {{session: string, title: string, is_new: boolean}[]} imported
+ * @property {{title: string, line: number, field: string, code: string, message: string}[]} refused
+ * @property {boolean} is_complete  false: send the file again
+ */
+
+/** @param {File} file  of ChatGPT, Open WebUI or LibreChat @param {(share: number) => void} progressed @returns {{done: Promise<ForeignImport>, abort: () => void}} as upload() */
+export const importForeign = (file, progressed) =>
+  upload("sessions/import/foreign/", file, { contentType: "application/octet-stream", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+
 /** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
 export const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);

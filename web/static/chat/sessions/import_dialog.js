@@ -1,19 +1,66 @@
-/** Imports a chat with its files: a dialog shows how much is sent, and cancels. */
+/** Imports a chat with its files, or the chats of another product: a dialog shows how much is sent, and cancels. */
 
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { t } from "../i18n.js";
-import { importArchive } from "../server/shares_api.js";
+import { t, tn } from "../i18n.js";
+import { importArchive, importForeign } from "../server/shares_api.js";
 
 /** @import {Session} from "../types.js" */
+/** @import {ForeignImport} from "../server/shares_api.js" */
 
 /** @param {File} file @returns {Promise<Session|null>} the new chat; null: cancelled */
-export async function importWithProgress(file) {
+export const importWithProgress = (file) => sendWithProgress(file, importArchive, t("Its files are being stored …"));
+
+/**
+ * Imports the chats of another product's export, in as many requests as it takes, and shows what came of it.
+ * @param {File} file
+ */
+export async function importFromElsewhere(file) {
+  let added = 0;
+  /** @type {ForeignImport|null} */
+  let answer = null;
+  do {
+    answer = await sendWithProgress(file, importForeign, t("Its chats are being stored …"));
+    const fresh = answer?.imported.filter((one) => one.is_new).length ?? 0;
+    added += fresh;
+    if (!fresh) break;
+  } while (answer && !answer.is_complete);
+  if (answer) showOutcome(added, answer);
+}
+
+/** @param {number} added @param {ForeignImport} answer  the last one */
+function showOutcome(added, { imported, refused }) {
+  const close = h("button", { type: "button", class: "primary", onclick: () => shown.close() }, t("Close"));
+  const there = imported.length - Math.min(added, imported.length);
+  const lines = refused.map(({ title, line, field, message }) =>
+    h("li", {}, h("strong", { dir: "auto" }, title || t("New chat")), " ", message, h("br"), h("small", {}, t("Line %(line)s, %(field)s", { line: String(line), field: field || "–" }))),
+  );
+  const shown = open(
+    dialog(
+      t("Import a chat"),
+      { class: "question" },
+      h("p", { role: "status" }, tn("%(count)s chat was imported.", "%(count)s chats were imported.", added)),
+      there ? h("p", {}, tn("%(count)s was there already.", "%(count)s were there already.", there)) : "",
+      lines.length ? h("p", {}, t("Not imported: %(count)s", { count: String(lines.length) })) : "",
+      lines.length ? h("ul", { class: "refused-imports", tabindex: "0", "aria-label": t("Not imported") }, ...lines) : "",
+      h("div", { class: "row" }, close),
+    ),
+  );
+}
+
+/**
+ * @template T
+ * @param {File} file
+ * @param {(file: File, progressed: (share: number) => void) => {done: Promise<T>, abort: () => void}} send
+ * @param {string} storing  shown when all is sent
+ * @returns {Promise<T|null>} the answer; null: cancelled
+ */
+async function sendWithProgress(file, send, storing) {
   const bar = h("progress", { max: 1, value: 0, "aria-label": t("Sent") });
   const status = h("p", { role: "status" }, t("Sending %(name)s …", { name: file.name }));
-  const { done, abort } = importArchive(file, (share) => {
+  const { done, abort } = send(file, (share) => {
     bar.value = share;
-    if (share === 1) status.textContent = t("Its files are being stored …");
+    if (share === 1) status.textContent = storing;
   });
   const cancel = h("button", { type: "button", onclick: () => shown.close() }, t("Cancel"));
   const shown = open(dialog(t("Import a chat"), { class: "question", closed: abort, isKept: true }, status, bar, h("div", { class: "row" }, cancel)));

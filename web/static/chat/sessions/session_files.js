@@ -25,10 +25,11 @@ export function importSession(failed) {
   field.click();
 }
 
-/** @param {File} file @returns {Promise<Session|null>} the new chat; null: cancelled */
+/** @param {File} file @returns {Promise<Session|null|void>} the new chat; nothing: cancelled, or many */
 async function importFrom(file) {
   try {
     if (await isArchive(file)) return await (await import("./import_dialog.js")).importWithProgress(file);
+    if (await isForeign(file)) return await (await import("./import_dialog.js")).importFromElsewhere(file);
     return await importFile(parseExport(await file.text()));
   } catch (error) {
     if (error.code === "body_too_large") throw new ApiError(413, "", t("This file is too large to be imported."));
@@ -39,6 +40,12 @@ async function importFrom(file) {
 
 /** By its first bytes: names and types differ between systems. @param {File} file */
 const isArchive = async (file) => (await file.slice(0, 2).text()) === "PK";
+
+/** JSON that does not begin like an export of Turnwire. It may be large: the server reads it. @param {File} file */
+async function isForeign(file) {
+  const start = (await file.slice(0, 200).text()).trimStart();
+  return /^[[{]/.test(start) && !/^\{\s*"format"\s*:/.test(start);
+}
 
 /** @param {string} text */
 function parseExport(text) {

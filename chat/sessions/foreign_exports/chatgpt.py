@@ -1,0 +1,180 @@
+"""Conversations of ChatGPT's export: the elements of conversations.json. Pure.
+
+A conversation is a tree of nodes in `mapping`. A call of a tool is a message of the assistant to another recipient than all, and
+the tool's message that follows is its result.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+
+from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.tree import Conversation, Node
+
+# Marks of sources that only ChatGPT's page can show.
+_MARKS: Final = re.compile("\ue200[^\ue200\ue201]{0,1000}\ue201")
+_HIDDEN_CONTENT: Final = ("user_editable_context", "model_editable_context")
+_HIDDEN_ROLES: Final = ("system", "developer")
+
+
+class _Author(Struct):
+    role: str
+    name: str | None = None
+
+
+class _Thought(Struct):
+    summary: str | None = None
+    content: str | None = None
+
+
+class _Content(Struct):
+    content_type: str = "text"
+    parts: list[Any] | None = None
+    text: str | None = None
+    result: str | None = None
+    content: str | None = None
+    thoughts: list[_Thought] | None = None
+
+
+class _Attachment(Struct):
+    name: str | None = None
+    mime_type: str | None = None
+
+
+class _Reference(Struct):
+    matched_text: str | None = None
+    alt: str | None = None
+
+
+class _Metadata(Struct):
+    model_slug: str | None = None
+    is_visually_hidden_from_conversation: bool | None = None
+    attachments: list[_Attachment] | None = None
+    content_references: list[_Reference] | None = None
+
+
+class _Message(Struct):
+    author: _Author
+    content: _Content | None = None
+    create_time: float | None = None
+    recipient: str | None = None
+    metadata: _Metadata | None = None
+
+
+class _Node(Struct):
+    message: _Message | None = None
+    parent: str | None = None
+
+
+class _Conversation(Struct):
+    mapping: dict[str, Raw]
+    title: str | None = None
+    create_time: float | None = None
+    update_time: float | None = None
+    current_node: str | None = None
+    conversation_id: str | None = None
+    id: str | None = None
+
+
+def read(raw: bytes) -> Conversation:
+    """Raises Unreadable."""
+    given = decode(raw, _Conversation)
+    created_at = moment(given.create_time, ("create_time",))
+    updated_at = moment(given.update_time, ("update_time",)) or created_at
+    if not created_at or not updated_at:
+        raise Unreadable("field_required", "The conversation has no time.", ("create_time",))
+    return Conversation(
+        source_id=given.conversation_id or given.id or "",
+        title=given.title or "",
+        nodes=[
+            _node(key, decode(one, _Node, ("mapping", key)), ("mapping", key))
+            for key, one in given.mapping.items()
+        ],
+        created_at=created_at,
+        updated_at=updated_at,
+        current=given.current_node,
+    )
+
+
+def _node(key: str, node: _Node, at: Path) -> Node:
+    message = node.message
+    if message is None or _is_hidden(message):
+        return Node(key, node.parent, "hidden", at)
+    content, metadata = message.content or _Content(), message.metadata or _Metadata()
+    sent_at = moment(message.create_time, (*at, "message", "create_time"))
+    text = _text(content, metadata)
+    if message.author.role == "user":
+        return Node(key, node.parent, "user", at, text=text, sent_at=sent_at, files=_files(content, metadata))
+    if message.author.role == "tool":
+        tool = message.author.name or "tool"
+        return Node(key, node.parent, "assistant", at, output=text, tool=tool, sent_at=sent_at)
+    reasoning = "\n\n".join(
+        "\n".join(part for part in (one.summary, one.content) if part) for one in content.thoughts or ()
+    )
+    calls = []
+    if message.recipient not in (None, "all"):
+        calls = [
+            {"tool_call_id": key[:200], "name": str(message.recipient)[:64], "arguments": _arguments(text)}
+        ]
+        text = ""
+    model = metadata.model_slug or ""
+    return Node(
+        key,
+        node.parent,
+        "assistant",
+        at,
+        text=text,
+        reasoning=reasoning,
+        sent_at=sent_at,
+        model=model,
+        calls=calls,
+    )
+
+
+def _is_hidden(message: _Message) -> bool:
+    hidden = message.metadata and message.metadata.is_visually_hidden_from_conversation
+    kind = message.content.content_type if message.content else "text"
+    return bool(hidden) or message.author.role in _HIDDEN_ROLES or kind in _HIDDEN_CONTENT
+
+
+def _text(content: _Content, metadata: _Metadata) -> str:
+    """What was shown. A source becomes the Markdown that the export has for it."""
+    if content.content_type in ("thoughts", "reasoning_recap"):
+        return ""
+    parts = [one if isinstance(one, str) else _described(one) for one in content.parts or ()]
+    parts += [one for one in (content.text, content.result, content.content) if one]
+    text = "\n\n".join(part for part in parts if part)
+    for reference in metadata.content_references or ():
+        if reference.matched_text and reference.matched_text.strip():
+            text = text.replace(reference.matched_text, reference.alt or "")
+    return _MARKS.sub("", text)
+
+
+def _described(part: Any) -> str:
+    """A part that is no text: the words in it (what was said aloud). Images are files of a question (_files)."""
+    text = part.get("text") if isinstance(part, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _files(content: _Content, metadata: _Metadata) -> list[dict[str, Any]]:
+    """Their names; the export has the contents beside the JSON, if at all."""
+    if metadata.attachments:
+        return [_file(one.name or "file", one.mime_type or "") for one in metadata.attachments]
+    images = [one for one in content.parts or () if isinstance(one, dict) and "asset_pointer" in one]
+    return [_file(str(one["asset_pointer"]).rpartition("/")[2] or "image", "image/") for one in images]
+
+
+def _file(name: str, content_type: str) -> dict[str, Any]:
+    return {"name": name[:255], "kind": "image" if content_type.startswith("image/") else "text"}
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """The arguments of a call: an object in JSON, or a program."""
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        read = None
+    return read if isinstance(read, dict) else {"input": text}

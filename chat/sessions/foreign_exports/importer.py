@@ -1,0 +1,185 @@
+"""Imports the conversations of another product's export, each as a session in a transaction of its own.
+
+A session's id is made from its owner and the conversation's id, so that a file that is imported again adds only what is not there yet.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+from uuid import NAMESPACE_URL, uuid5
+
+import msgspec
+from django.db import IntegrityError
+from django.utils import timezone
+from msgspec import Struct
+
+from chat.models import Session
+from chat.protocol.errors import ApiError
+from chat.protocol.strict_json import count_values, storable
+from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
+from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
+from chat.sessions.foreign_exports.reading import Unreadable, decode
+from chat.sessions.foreign_exports.tree import Conversation, build
+from chat.sessions.portable import format as f
+from chat.sessions.portable.importer import Origin, store_session
+from chat.sessions.portable.parser import parse
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# A request that took longer would be cut by proxies; what is left comes with the next one.
+BUDGET_S: Final = 30.0
+# Of conversations that could not be imported; the file is probably of another kind, or there is no room.
+MAX_REFUSALS: Final = 100
+# These are about the account, and would be the same for every conversation that follows.
+_ENDS: Final = ("too_many_sessions", "storage_full")
+
+
+_ABSENT: Final = msgspec.Raw()
+
+
+class _Members(Struct, rename="camel"):
+    """What tells the products apart. A value is not looked at."""
+
+    mapping: msgspec.Raw = _ABSENT
+    chat: msgspec.Raw = _ABSENT
+    conversation_id: msgspec.Raw = _ABSENT
+    messages: msgspec.Raw = _ABSENT
+
+
+class Imported(Struct, frozen=True):
+    """session: its id. is_new: False: an earlier import has brought it."""
+
+    session: str
+    title: str
+    is_new: bool
+
+
+class Refusal(Struct, frozen=True):
+    """A conversation that was not imported. line: in the file, from 1. field: the path of the member in the conversation."""
+
+    title: str
+    line: int
+    field: str
+    code: str
+    message: str
+
+
+class Outcome(Struct):
+    """is_complete: False: time or room ran out; the same file, sent again, continues where it ended."""
+
+    imported: list[Imported]
+    refused: list[Refusal]
+    is_complete: bool = True
+
+
+def import_conversations(owner: "User", content: Content, budget_s: float = BUDGET_S) -> Outcome:
+    """content: the JSON. Raises ApiError if it begins with nothing that a known product exports."""
+    outcome, until = Outcome([], []), time.monotonic() + budget_s
+    for element in _elements(content, outcome):
+        try:
+            imported = _import_one(owner, content, element)
+        except Unreadable as problem:
+            if not outcome.imported and not outcome.refused and not problem.path:
+                raise ApiError(problem.code, problem.message, line=element.line) from None
+            outcome.refused.append(_refusal(content, element, problem))
+            outcome.is_complete = problem.code not in _ENDS and len(outcome.refused) < MAX_REFUSALS
+        else:
+            outcome.imported.append(imported)
+            # What is there already took no time worth counting, so that every request brings the import forward.
+            outcome.is_complete = not imported.is_new or time.monotonic() < until
+        if not outcome.is_complete:
+            break
+    return outcome
+
+
+def _elements(content: Content, outcome: Outcome) -> Iterator[Element]:
+    """Those of a file that ends too early are imported; its end is one more refusal."""
+    elements = split(content)
+    while True:
+        try:
+            yield next(elements)
+        except StopIteration:
+            return
+        except ApiError as error:
+            if not outcome.imported:
+                raise
+            line = int(error.details["line"])
+            outcome.refused.append(Refusal("", line, "", error.code, error.message))
+            return
+
+
+def _import_one(owner: "User", content: Content, element: Element) -> Imported:
+    if element.end - element.start > f.MAX_BYTES:
+        raise Unreadable("body_too_large", "The conversation is too large.", ("",))
+    raw = content[element.start : element.end]
+    if len(raw) > f.MAX_VALUES and count_values(raw.decode("utf-8", "replace")) > f.MAX_VALUES:
+        raise Unreadable("body_too_large", "The conversation holds too many values.", ("",))
+    product, read = _product_of(raw)
+    conversation = read(raw)
+    if not conversation.source_id:
+        raise Unreadable("field_required", "The conversation has no id.", ("id",))
+    origin = Origin(
+        uuid5(NAMESPACE_URL, f"turnwire:{owner.pk}:{product}:{conversation.source_id}"),
+        conversation.created_at,
+        conversation.updated_at,
+    )
+    is_new = not Session.objects.filter(pk=origin.id).exists()
+    if is_new:
+        is_new = _store(owner, conversation, origin)
+    return Imported(str(origin.id), storable(conversation.title)[:200], is_new)
+
+
+def _store(owner: "User", conversation: Conversation, origin: Origin) -> bool:
+    """Whether it was stored: another request may have been faster."""
+    tree = build(conversation)
+    try:
+        portable = parse(storable(tree.session), timezone.now())
+        store_session(owner, portable, {}, origin)
+    except ApiError as error:
+        raise Unreadable(error.code, error.message, _path(error.field or "", tree.places)) from None
+    except IntegrityError:
+        if Session.objects.filter(pk=origin.id).exists():
+            return False
+        raise
+    return True
+
+
+def _product_of(raw: bytes) -> tuple[str, Callable[[bytes], Conversation]]:
+    members = decode(raw, _Members)
+    if members.mapping is not _ABSENT:
+        return "chatgpt", chatgpt.read
+    if members.chat is not _ABSENT:
+        return "open_webui", open_webui.read
+    if _ABSENT not in (members.messages, members.conversation_id):
+        return "librechat", librechat.read
+    raise Unreadable("invalid_value", "This is no conversation of ChatGPT, Open WebUI or LibreChat.")
+
+
+def _path(field: str, places: list[Path]) -> Path:
+    """Where in the other product's conversation the member of our format comes from: its message."""
+    first, _, rest = field.partition(".")
+    number, _, member = rest.partition(".")
+    if first != "messages" or not number.isdigit():
+        return (field,) if field else ("",)
+    return places[int(number)] or (member,)
+
+
+def _refusal(content: Content, element: Element, problem: Unreadable) -> Refusal:
+    raw = content[element.start : element.end] if element.end - element.start <= f.MAX_BYTES else b"{}"
+    line, title = element.line, ""
+    if problem.code not in ("invalid_json", "json_too_deep"):
+        line += line_of(raw.decode("utf-8", "replace"), problem.path)
+        title = _title(raw)
+    path = [str(step) for step in problem.path if step != ""]
+    field = ".".join(path if element.position is None else [str(element.position), *path])
+    return Refusal(title, line, storable(field)[:500], problem.code, problem.message)
+
+
+def _title(raw: bytes) -> str:
+    try:
+        given: Any = msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get("title", b'""')
+        title: Any = msgspec.json.decode(given)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    return storable(title)[:200] if isinstance(title, str) else ""

@@ -1,0 +1,158 @@
+"""Conversations of LibreChat's export, one in a file: messages in a list, or each with its replies in `children`. Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+
+from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.tree import Conversation, Node
+
+_LIKES: Final = {"thumbsUp": True, "thumbsDown": False}
+
+
+class _File(Struct):
+    filename: str | None = None
+    type: str | None = None
+
+
+class _Call(Struct):
+    name: str | None = None
+    args: str | dict[str, Any] | None = None
+    output: str | None = None
+    id: str | None = None
+
+
+class _Part(Struct):
+    type: str
+    text: str | dict[str, Any] | None = None
+    think: str | None = None
+    error: str | None = None
+    tool_call: _Call | None = None
+
+
+class _Feedback(Struct):
+    rating: str | None = None
+    text: str | None = None
+
+
+class _Message(Struct, rename="camel"):
+    message_id: str
+    parent_message_id: str | None = None
+    is_created_by_user: bool = False
+    text: str | None = None
+    content: list[_Part] | None = None
+    created_at: str | None = None
+    model: str | None = None
+    error: bool | None = None
+    files: list[_File] | None = None
+    feedback: _Feedback | None = None
+    children: list[Raw] | None = None
+
+
+class _Options(Struct):
+    model: str | None = None
+
+
+class _Conversation(Struct, rename="camel"):
+    messages: list[Raw]
+    conversation_id: str | None = None
+    title: str | None = None
+    export_at: str | None = None
+    options: _Options | None = None
+
+
+def read(raw: bytes) -> Conversation:
+    """Raises Unreadable."""
+    given = decode(raw, _Conversation)
+    model = (given.options and given.options.model) or ""
+    nodes = [_node(message, at, model) for message, at in _walk(given.messages)]
+    moments = [node.sent_at for node in nodes if node.sent_at]
+    exported_at = _exported_at(given.export_at)
+    created_at = min(moments, default=exported_at)
+    if created_at is None:
+        raise Unreadable("field_required", "The conversation has no time.", ("messages", 0, "createdAt"))
+    return Conversation(
+        source_id=given.conversation_id or "",
+        title=given.title or "",
+        nodes=nodes,
+        created_at=created_at,
+        updated_at=max(moments, default=created_at),
+        current=nodes[-1].key if nodes else None,
+    )
+
+
+def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
+    """All messages, each after the one whose reply it is, if they are nested."""
+    waiting: list[tuple[Raw, Path]] = []
+    waiting += [(one, ("messages", index)) for index, one in enumerate(messages)][::-1]
+    while waiting:
+        raw, at = waiting.pop()
+        message = decode(raw, _Message, at)
+        yield message, at
+        inside = [(one, (*at, "children", index)) for index, one in enumerate(message.children or ())]
+        waiting += inside[::-1]
+
+
+def _node(message: _Message, at: Path, model: str) -> Node:
+    key, parent = message.message_id, message.parent_message_id
+    sent_at = moment(message.created_at, (*at, "createdAt"))
+    parts = message.content or ()
+    text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
+    if message.is_created_by_user:
+        files = [
+            {"name": one.filename[:255], "kind": "image" if (one.type or "").startswith("image/") else "text"}
+            for one in message.files or ()
+            if one.filename
+        ]
+        return Node(key, parent, "user", at, text=text, sent_at=sent_at, files=files)
+    failures = [part.error for part in parts if part.error]
+    return Node(
+        key,
+        parent,
+        "assistant",
+        at,
+        text=text,
+        reasoning="\n\n".join(part.think for part in parts if part.think),
+        calls=[_call(part.tool_call, f"{key}-{index}") for index, part in enumerate(parts) if part.tool_call],
+        sent_at=sent_at,
+        model=message.model or model,
+        error=(failures or ["The answer failed."])[0] if message.error or failures else "",
+        feedback=_feedback(message.feedback),
+    )
+
+
+def _text(part: _Part) -> str:
+    value = part.text.get("value") if isinstance(part.text, dict) else part.text
+    return value if isinstance(value, str) else ""
+
+
+def _call(given: _Call, key: str) -> dict[str, Any]:
+    arguments: Any = given.args or {}
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            arguments = {"input": arguments}
+    return {
+        "tool_call_id": (given.id or key)[:200],
+        "name": (given.name or "tool")[:64],
+        "arguments": arguments if isinstance(arguments, dict) else {"input": arguments},
+        "response": given.output or "",
+    }
+
+
+def _feedback(given: _Feedback | None) -> dict[str, Any] | None:
+    if given is None or not (given.rating in _LIKES or given.text):
+        return None
+    return {"is_positive": _LIKES.get(given.rating or ""), "text": (given.text or "")[:10_000]}
+
+
+def _exported_at(text: str | None) -> Any:
+    """The export writes the time in the words of the browser's language; then it is left out."""
+    try:
+        return moment(text, ("exportAt",))
+    except Unreadable:
+        return None

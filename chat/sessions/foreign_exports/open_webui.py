@@ -1,0 +1,170 @@
+"""Chats of Open WebUI's export: a tree of messages in `chat.history`, with reasoning and calls as HTML in the text. Pure."""
+
+import json
+import re
+from html import unescape
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+
+from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.tree import Conversation, Node
+
+_DETAILS: Final = re.compile(
+    r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)</details>\n?', re.DOTALL
+)
+_SUMMARY: Final = re.compile(r"\s*<summary>[^<]*</summary>\s*")
+_ATTRIBUTE: Final = re.compile(r'(\w+)="([^"]*)"')
+_QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
+
+
+class _File(Struct):
+    name: str | None = None
+    type: str | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Annotation(Struct):
+    rating: int | None = None
+    comment: str | None = None
+
+
+class _Message(Struct, rename="camel"):
+    role: str
+    parent_id: str | None = None
+    content: str | list[Any] | None = None
+    timestamp: float | None = None
+    model: str | None = None
+    files: list[_File] | None = None
+    usage: _Usage | None = None
+    annotation: _Annotation | None = None
+    error: Any = None
+
+
+class _History(Struct, rename="camel"):
+    messages: dict[str, Raw]
+    current_id: str | None = None
+
+
+class _Chat(Struct):
+    history: _History
+    title: str | None = None
+
+
+class _Conversation(Struct):
+    chat: _Chat
+    id: str | None = None
+    title: str | None = None
+    created_at: float | None = None
+    updated_at: float | None = None
+
+
+def read(raw: bytes) -> Conversation:
+    """Raises Unreadable."""
+    given = decode(raw, _Conversation)
+    path: Path = ("chat", "history", "messages")
+    history = given.chat.history
+    nodes = [
+        _node(key, decode(one, _Message, (*path, key)), (*path, key)) for key, one in history.messages.items()
+    ]
+    moments = [node.sent_at for node in nodes if node.sent_at]
+    created_at = moment(given.created_at, ("created_at",)) or min(moments, default=None)
+    if created_at is None:
+        raise Unreadable("field_required", "The conversation has no time.", ("created_at",))
+    return Conversation(
+        source_id=given.id or "",
+        title=given.title or given.chat.title or "",
+        nodes=nodes,
+        created_at=created_at,
+        updated_at=moment(given.updated_at, ("updated_at",)) or max(moments, default=created_at),
+        current=history.current_id,
+    )
+
+
+def _node(key: str, message: _Message, at: Path) -> Node:
+    sent_at = moment(message.timestamp, (*at, "timestamp"))
+    text = _plain(message.content)
+    if message.role == "user":
+        files = [
+            {"name": one.name[:255], "kind": "image" if one.type == "image" else "text"}
+            for one in message.files or ()
+            if one.name
+        ]
+        return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=files)
+    if message.role != "assistant":
+        return Node(key, message.parent_id, "hidden", at)
+    text, reasoning, calls = _unfold(text, key)
+    usage = message.usage or _Usage()
+    return Node(
+        key,
+        message.parent_id,
+        "assistant",
+        at,
+        text=text,
+        reasoning=reasoning,
+        calls=calls,
+        sent_at=sent_at,
+        model=message.model or "",
+        error=_error(message.error),
+        feedback=_feedback(message.annotation),
+        usage={"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens},
+    )
+
+
+def _plain(content: str | list[Any] | None) -> str:
+    """Messages that came by the API may have parts in place of a text."""
+    if not isinstance(content, list):
+        return content or ""
+    texts = [one.get("text") for one in content if isinstance(one, dict)]
+    return "\n\n".join(text for text in texts if isinstance(text, str))
+
+
+def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
+    """The text without the blocks of HTML, the reasoning and the calls that were in them."""
+    reasoning: list[str] = []
+    calls: list[dict[str, Any]] = []
+    for kind, attributes, inside in _DETAILS.findall(text):
+        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
+        content = _QUOTE.sub("", unescape(_SUMMARY.sub("", inside, count=1))).strip()
+        if kind == "reasoning":
+            reasoning.append(content)
+        else:
+            calls.append(_call(given, content, f"{key}-{len(calls)}"))
+    return _DETAILS.sub("", text).strip(), "\n\n".join(reasoning), calls
+
+
+def _call(given: dict[str, str], content: str, key: str) -> dict[str, Any]:
+    name = given.get("name") or "code_interpreter"
+    arguments = _decoded(given.get("arguments", "")) if "arguments" in given else {"code": content}
+    response = _decoded(given.get("result") or given.get("output") or "")
+    return {
+        "tool_call_id": (given.get("id") or key)[:200],
+        "name": name[:64],
+        "arguments": arguments if isinstance(arguments, dict) else {"input": arguments},
+        "response": response if isinstance(response, str) else json.dumps(response, ensure_ascii=False),
+    }
+
+
+def _decoded(text: str) -> Any:
+    """What the text is as JSON, which may be a text with JSON in it; otherwise the text."""
+    try:
+        value = json.loads(text)
+        return json.loads(value) if isinstance(value, str) and value[:1] in "{[" else value
+    except (ValueError, RecursionError):
+        return text
+
+
+def _error(error: Any) -> str:
+    content = error.get("content") if isinstance(error, dict) else error
+    return "" if not content else content if isinstance(content, str) else "The answer failed."
+
+
+def _feedback(given: _Annotation | None) -> dict[str, Any] | None:
+    if given is None or not (given.rating or given.comment):
+        return None
+    return {"is_positive": given.rating > 0 if given.rating else None, "text": (given.comment or "")[:10_000]}

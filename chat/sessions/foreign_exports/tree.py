@@ -1,0 +1,234 @@
+"""Turns the messages of another product into the format of an exported session. Pure.
+
+There, an answer may be a chain of messages (calls of tools, their results, passages of text), a question may follow a question
+and an answer may come first. Here questions and answers alternate below one empty root.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple
+
+from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.reading import Unreadable
+from chat.sessions.portable import format as f
+
+# Stands where a product has an answer without a question: a greeting.
+NO_QUESTION: Final = "…"
+UNKNOWN_MODEL: Final = "unknown"
+_PASSAGES: Final = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One message of the other product. hidden: it is shown to nobody there, and its replies hang below its parent.
+
+    calls, files, citations and feedback: members of format.Message. output: the message is the result of the latest call.
+    """
+
+    key: str
+    parent: str | None
+    role: Literal["user", "assistant", "hidden"]
+    at: Path  # of the message in the conversation
+    text: str = ""
+    reasoning: str = ""
+    sent_at: datetime | None = None
+    model: str = ""
+    output: str | None = None
+    tool: str = ""  # whose result it is
+    error: str = ""
+    calls: Sequence[dict[str, Any]] = ()
+    files: Sequence[dict[str, Any]] = ()
+    citations: Sequence[dict[str, Any]] = ()
+    feedback: Mapping[str, Any] | None = None
+    usage: Mapping[str, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """current: the key of the message at whose branch its user looked last. source_id: what the product calls it."""
+
+    source_id: str
+    title: str
+    nodes: Sequence[Node]
+    created_at: datetime
+    updated_at: datetime
+    current: str | None = None
+
+
+class Tree(NamedTuple):
+    """session: as the JSON of format.Portable.  places: of each of its messages in the other product's conversation."""
+
+    session: dict[str, Any]
+    places: list[Path]
+
+
+class _Step(NamedTuple):
+    node: Node
+    parent: int  # the number of the message above the chain
+    chain: tuple[Node, ...]  # the messages of the answer that is not ended yet
+
+
+def build(conversation: Conversation) -> Tree:
+    """Raises Unreadable."""
+    return _Builder(conversation).build()
+
+
+class _Builder:
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._by_key: dict[str, Node] = {}
+        for node in conversation.nodes:
+            if self._by_key.setdefault(node.key, node) is not node:
+                raise Unreadable("invalid_value", "Another message has this id.", node.at)
+        self._children: dict[str | None, list[Node]] = {}
+        for node in conversation.nodes:
+            above = node.parent if node.parent in self._by_key else None
+            self._children.setdefault(above, []).append(node)
+        self._messages: list[dict[str, Any]] = []
+        self._places: list[Path] = []
+        self._answers: dict[str, int] = {}  # by the key of the last message of the chain
+        self._answer_counts: dict[int, int] = {}  # of each question
+        self._numbers: dict[str, int] = {}  # of the message in which a node is
+        self._add(role="root", parent=None, sent_at=conversation.created_at, at=())
+
+    def build(self) -> Tree:
+        waiting = [_Step(node, 0, ()) for node in reversed(self._children.get(None, []))]
+        while waiting:
+            step = self._take(waiting.pop())
+            below = self._children.get(step.node.key, [])
+            waiting += [_Step(node, step.parent, step.chain) for node in reversed(below)]
+            if not below and step.chain:
+                self._end_answer(step)
+        for node in self._conversation.nodes:
+            if node.key not in self._numbers:
+                raise Unreadable("invalid_value", "The message is not below the first one.", node.at)
+        self._select_branch()
+        title = self._conversation.title.strip()[:200]
+        session = {"format": f.NAME, "version": f.VERSION, "title": title, "messages": self._messages}
+        return Tree(session, self._places)
+
+    def _take(self, step: _Step) -> _Step:
+        """Add the node. Returns the step with what its children hang below."""
+        node, parent, chain = step
+        self._numbers[node.key] = parent
+        if node.role == "hidden":
+            return step
+        if node.role == "assistant":
+            if len(chain) >= f.MAX_CALLS:
+                raise Unreadable("body_too_large", "An answer has too many messages.", node.at)
+            return _Step(node, parent, (*chain, node))
+        if chain:
+            parent = self._end_answer(step)
+        elif self._messages[parent]["role"] == "user":
+            parent = self._add_answer(parent, [node], is_empty=True)
+        number = self._add(
+            role="user",
+            parent=parent,
+            text=node.text,
+            files=node.files,
+            sent_at=self._moment(node),
+            at=node.at,
+        )
+        self._numbers[node.key] = number
+        return _Step(node, number, ())
+
+    def _end_answer(self, step: _Step) -> int:
+        last = step.chain[-1].key
+        if last not in self._answers:
+            parent = step.parent
+            if self._messages[parent]["role"] != "user":
+                first = step.chain[0]
+                parent = self._add(
+                    role="user", parent=parent, text=NO_QUESTION, sent_at=self._moment(first), at=first.at
+                )
+            self._answers[last] = self._add_answer(parent, step.chain)
+            for node in step.chain:
+                self._numbers[node.key] = self._answers[last]
+        return self._answers[last]
+
+    def _add_answer(self, question: int, chain: Sequence[Node], *, is_empty: bool = False) -> int:
+        """is_empty: the question was not answered; the chain is what follows it."""
+        first, last = chain[0], chain[-1]
+        turn = self._answer_counts.get(question, 0)
+        self._answer_counts[question] = turn + 1
+        moments = self._moment(first).isoformat(), self._moment(last).isoformat()
+        run: dict[str, Any] = {
+            "model": UNKNOWN_MODEL,
+            "created_at": moments[0],
+            "ended_at": moments[1],
+            "turn": turn,
+        }
+        if is_empty:
+            run["status"] = "stopped"
+            return self._add(
+                role="assistant", parent=question, run=run, sent_at=self._moment(first), at=first.at
+            )
+        run["model"] = (next((node.model for node in chain if node.model), "") or UNKNOWN_MODEL)[:200]
+        if error := last.error:
+            run |= {"status": "failed", "error": {"code": "imported", "message": error}}
+        if last.usage:
+            run["usage"] = dict(last.usage)
+        text, calls = _join(chain)
+        return self._add(
+            role="assistant",
+            parent=question,
+            text=text,
+            reasoning=_PASSAGES.join(node.reasoning for node in chain if node.reasoning),
+            tool_calls=calls,
+            citations=[one for node in chain for one in node.citations],
+            feedback=last.feedback,
+            run=run,
+            sent_at=self._moment(last),
+            at=last.at,
+        )
+
+    def _add(self, *, parent: int | None, sent_at: datetime, at: Path, **members: Any) -> int:
+        number = len(self._messages)
+        given = {name: value for name, value in members.items() if value}
+        if parent is not None:
+            given["parent"] = parent
+            self._messages[parent]["latest_child"] = number
+        self._messages.append({"id": number, "sent_at": sent_at.isoformat(), **given})
+        self._places.append(at)
+        return number
+
+    def _select_branch(self) -> None:
+        """Make the branch current that was."""
+        number = self._numbers.get(self._conversation.current or "")
+        while number:
+            parent = self._messages[number]["parent"]
+            self._messages[parent]["latest_child"] = number
+            number = parent
+
+    def _moment(self, node: Node) -> datetime:
+        return node.sent_at or self._conversation.updated_at
+
+
+def _join(chain: Iterable[Node]) -> tuple[str, list[dict[str, Any]]]:
+    """The text of an answer, and its calls, each with the text before it (format.Call)."""
+    text = since = ""
+    calls: list[dict[str, Any]] = []
+    for node in chain:
+        if node.output is not None:
+            _add_output(calls, node)
+        elif node.text:
+            passage = (_PASSAGES if since else "") + node.text
+            text, since = text + passage, since + passage
+        for index, call in enumerate(node.calls):
+            turn_number = (
+                calls[-1]["turn_number"] + 1
+                if calls and not index
+                else len(calls) and calls[-1]["turn_number"]
+            )
+            calls.append(call | {"turn_number": turn_number, "tab_index": index, "text_before": since})
+            since = ""
+    return text, calls
+
+
+def _add_output(calls: list[dict[str, Any]], node: Node) -> None:
+    """Give the result to the call that waits for one; without such a call it is one of its own."""
+    if not calls or "response" in calls[-1]:
+        number = calls[-1]["turn_number"] + 1 if calls else 0
+        calls.append({"tool_call_id": node.key[:200], "name": node.tool[:64], "turn_number": number})
+    calls[-1]["response"] = node.output

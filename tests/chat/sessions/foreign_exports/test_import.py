@@ -1,0 +1,226 @@
+"""Exports of ChatGPT, Open WebUI and LibreChat become sessions; what cannot be read is named with its line and field."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from rest_framework.test import APIClient
+
+from chat.models import MessageFile, Run, Session, ToolCall
+from chat.sessions.foreign_exports import importer
+from tests.chat.sessions.foreign_exports import examples
+
+pytestmark = pytest.mark.django_db
+
+
+def bring_in(client: APIClient, file: Any) -> Any:
+    content = file if isinstance(file, bytes) else json.dumps(file, indent=1).encode()
+    return client.post("/api/sessions/import/foreign/", content, content_type="application/octet-stream")
+
+
+def stored(answer: Any) -> Session:
+    assert (answer.status_code, answer.json()["refused"]) == (200, []), answer.content
+    return Session.objects.get(pk=answer.json()["imported"][0]["session"])
+
+
+def branches(session: Session) -> list[list[str]]:
+    """The texts from the root to each leaf."""
+    rows = {row.pk: row for row in session.messages.all()}
+    leaves = rows.keys() - {row.parent_id for row in rows.values()}
+    paths = []
+    for leaf in leaves:
+        path, here = [], rows[leaf]
+        while here.parent_id:
+            path.append(here.text)
+            here = rows[here.parent_id]
+        paths.append(path[::-1])
+    return sorted(paths)
+
+
+def test_a_conversation_of_chatgpt_keeps_its_branches_calls_and_reasoning(client: APIClient) -> None:
+    session = stored(bring_in(client, [examples.chatgpt()]))
+    assert branches(session) == [
+        ["How high are the tides?", "Let me compute.Two metres.", "And the lowest?"],
+        ["How high are the tides?", "Three metres."],
+    ]
+    call = ToolCall.objects.get(run__turn__session=session)
+    assert (call.name, call.arguments, call.response, call.text_before) == (
+        "python", {"input": "1+1"}, "2", "Let me compute.",
+    )  # fmt: skip
+    answer = session.messages.get(text__endswith="Two metres.")
+    assert answer.reasoning == "Look it up."
+    assert {run.model for run in Run.objects.filter(turn__session=session)} == {"gpt-4o", "o3"}
+    assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["tides.pdf"]
+    assert session.leaf is not None
+    assert session.leaf.text == "And the lowest?"
+    assert (session.title, session.updated_at.timestamp()) == ("Tides", examples.T + 60.5)
+
+
+def test_a_chat_of_open_webui_keeps_reasoning_calls_ratings_and_failures(client: APIClient) -> None:
+    session = stored(bring_in(client, [examples.open_webui()]))
+    assert branches(session) == [["How high?", ""], ["How high?", "Two metres."]]
+    answer = session.messages.get(text="Two metres.")
+    assert answer.reasoning == "Look & see."
+    call = ToolCall.objects.get(run__turn__session=session)
+    assert (call.name, call.arguments, call.response) == ("sea", {"at": 1}, "high")
+    runs = Run.objects.filter(turn__session=session)
+    assert {(run.model, run.status, run.error_message) for run in runs} == {
+        ("llama3:8b", "completed", ""), ("gemma", "failed", "out of memory"),
+    }  # fmt: skip
+    assert runs.get(model="llama3:8b").completion_tokens == 7
+    assert answer.feedback.is_positive is True
+    assert session.leaf == answer
+
+
+def test_a_conversation_of_librechat_keeps_parts_and_replies(client: APIClient) -> None:
+    session = stored(bring_in(client, examples.librechat()))
+    assert branches(session) == [["How high?", "Two metres."]]
+    call = ToolCall.objects.get(run__turn__session=session)
+    assert (call.name, call.arguments, call.response) == ("sea", {"at": 1}, "high")
+    answer = session.messages.get(text="Two metres.")
+    assert (answer.reasoning, answer.feedback.is_positive) == ("Look it up.", False)
+    assert session.created_at.isoformat() == "2023-11-14T22:13:20+00:00"
+
+
+def test_a_file_that_is_sent_again_adds_only_what_is_missing(client: APIClient, alice: User) -> None:
+    bring_in(client, [examples.chatgpt()])
+    again = bring_in(client, [examples.chatgpt(), examples.chatgpt(conversation_id="c-2")]).json()
+    assert [one["is_new"] for one in again["imported"]] == [False, True]
+    assert Session.objects.filter(owner=alice).count() == 2
+
+
+def test_a_request_without_time_left_is_continued_by_the_next(
+    client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer.import_conversations, "__defaults__", (0.0,))
+    file = [examples.chatgpt(conversation_id=f"c-{number}") for number in range(3)]
+    answers = [bring_in(client, file).json() for _ in range(4)]
+    assert [one["is_complete"] for one in answers] == [False, False, False, True]
+    assert Session.objects.filter(owner=alice).count() == 3
+
+
+def test_questions_without_answers_and_answers_without_questions_are_kept(client: APIClient) -> None:
+    messages = [
+        {"messageId": "1", "text": "Hello, I am a bot.", "createdAt": "2023-11-14T22:13:20Z"},
+        {"messageId": "2", "parentMessageId": "1", "text": "Hi", "isCreatedByUser": True},
+        {"messageId": "3", "parentMessageId": "2", "text": "Are you there?", "isCreatedByUser": True},
+    ]
+    session = stored(bring_in(client, examples.librechat(messages=messages)))
+    assert branches(session) == [["…", "Hello, I am a bot.", "Hi", "", "Are you there?"]]
+
+
+def test_what_cannot_be_read_is_named_with_line_and_field_and_the_rest_is_imported(client: APIClient) -> None:
+    broken = examples.chatgpt(conversation_id="c-2", title="Broken")
+    broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
+    file = json.dumps([examples.chatgpt(), broken, examples.open_webui()], indent=1)
+    answer = bring_in(client, file.encode()).json()
+    assert len(answer["imported"]) == 2
+    (refused,) = answer["refused"]
+    assert (refused["title"], refused["field"], refused["code"]) == (
+        "Broken", "1.mapping.ask.message.create_time", "invalid_type",
+    )  # fmt: skip
+    assert "yesterday" in file.splitlines()[refused["line"] - 1]
+
+
+def test_a_rule_of_sessions_that_is_broken_names_the_message(client: APIClient) -> None:
+    late = examples.chatgpt()
+    late["mapping"]["again"]["message"]["create_time"] = 99_999_999_999
+    answer = bring_in(client, [late]).json()
+    assert answer["refused"][0]["field"] == "0.mapping.again"
+    assert answer["imported"] == []
+
+
+def _changed(**members: Any) -> dict[str, Any]:
+    return examples.librechat(**members)
+
+
+def _message(key: str, above: str, **members: Any) -> Mapping[str, Any]:
+    return {
+        "messageId": key,
+        "parentMessageId": above,
+        "text": "x",
+        "createdAt": "2023-11-14T22:13:20Z",
+    } | members
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        (_changed(messages=[_message("1", "2"), _message("2", "1")]), "invalid_value"),
+        (_changed(messages=[_message("1", ""), _message("1", "")]), "invalid_value"),
+        (_changed(messages=[_message("1", "", createdAt="soon")]), "invalid_value"),
+        (_changed(messages=[{"text": "x"}]), "field_required"),
+        (_changed(messages=[7]), "invalid_type"),
+        (_changed(messages=[]), "field_required"),
+        (_changed(messages=[_message(str(n), str(n - 1)) for n in range(1_100)]), "body_too_large"),
+        (_changed(messages=[_message("1", "", text="x" * 2_000_001)]), "invalid_value"),
+        (examples.chatgpt(mapping={"a": 1}), "invalid_type"),
+        (examples.chatgpt(create_time=1e300), "invalid_value"),
+        (examples.chatgpt(conversation_id=None), "field_required"),
+        (examples.open_webui(chat={"history": 7}), "invalid_type"),
+    ],
+)
+def test_a_conversation_that_makes_no_sense_is_refused_by_a_name(
+    client: APIClient, file: Any, code: str
+) -> None:
+    answer = bring_in(client, [examples.chatgpt(conversation_id="fine"), file]).json()
+    assert [one["code"] for one in answer["refused"]] == [code]
+    assert len(answer["imported"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "file_empty"),
+        (b"PK\x03\x04", "invalid_json"),
+        (b"[", "invalid_json"),
+        (b'"text"', "invalid_json"),
+        (b"{]", "invalid_json"),
+        (b"[{}]", "invalid_value"),
+        (b"{} {}", "invalid_value"),
+        (b'{"format": "turnwire.session"}', "invalid_value"),
+        (b"[" * 100_000, "invalid_json"),
+        (b'{"mapping": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "json_too_deep"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(client: APIClient, alice: User, content: bytes, code: str) -> None:
+    answer = bring_in(client, content)
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+    assert not Session.objects.filter(owner=alice).exists()
+
+
+def test_a_file_that_was_cut_gives_what_is_whole(client: APIClient) -> None:
+    whole = json.dumps([examples.chatgpt(), examples.open_webui()]).encode()
+    answer = bring_in(client, whole[:-50]).json()
+    assert len(answer["imported"]) == 1
+    assert [one["code"] for one in answer["refused"]] == ["invalid_json"]
+
+
+def test_characters_that_cannot_be_stored_are_replaced(client: APIClient) -> None:
+    messages = [_message("1", "", isCreatedByUser=True, text="a\0b")]
+    assert branches(stored(bring_in(client, examples.librechat(messages=messages)))) == [["a\ufffdb"]]
+
+
+def test_deep_arguments_of_a_call_are_refused(client: APIClient) -> None:
+    deep = "[" * 200 + "]" * 200
+    part = {"type": "tool_call", "tool_call": {"name": "a", "args": f'{{"x": {deep}}}'}}
+    file = examples.librechat(messages=[_message("1", "", content=[part])])
+    answer = bring_in(client, [examples.chatgpt(), file]).json()
+    assert [one["code"] for one in answer["refused"]] == ["json_too_deep"]
+
+
+def test_the_quota_of_sessions_ends_an_import(client: APIClient, settings: Any) -> None:
+    settings.MAX_SESSIONS_PER_USER = 1
+    answer = bring_in(client, [examples.chatgpt(conversation_id=f"c-{n}") for n in range(3)]).json()
+    assert (len(answer["imported"]), len(answer["refused"])) == (1, 1)
+    assert (answer["refused"][0]["code"], answer["is_complete"]) == ("too_many_sessions", False)
+
+
+def test_two_users_import_the_same_file_each_for_themselves(client: APIClient, alice: User) -> None:
+    bring_in(client, [examples.chatgpt()])
+    bob = APIClient()
+    bob.force_authenticate(User.objects.create_user("bob"))
+    assert bring_in(bob, [examples.chatgpt()]).json()["imported"][0]["is_new"] is True
+    assert Session.objects.filter(owner=alice).count() == 1

@@ -1,0 +1,80 @@
+"""The view that imports the conversations of another product's export."""
+
+import mmap
+from typing import IO, cast
+
+from drf_spectacular.types import OpenApiTypes
+from msgspec import structs
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.protocol.errors import ApiError
+from chat.sessions.foreign_exports.importer import import_conversations
+from web.rest.api_view import StrictAPIView, current_user
+from web.rest.import_slots import import_slot
+from web.rest.openapi import documented
+from web.rest.response_schemas import ResponseSchema
+from web.rest.session_archives import SessionArchiveParser
+
+
+class ForeignExportParser(SessionArchiveParser):
+    """The JSON as a temporary file, which may be as large as an archive: it is never decoded as a whole."""
+
+    media_type = "application/octet-stream"
+
+
+class ImportedConversation(ResponseSchema):
+    session = serializers.UUIDField()
+    title = serializers.CharField()
+    is_new = serializers.BooleanField(help_text="False: an earlier import has brought it.")
+
+
+class RefusedConversation(ResponseSchema):
+    title = serializers.CharField()
+    line = serializers.IntegerField(help_text="In the file, from 1.")
+    field = serializers.CharField(help_text="The path of the member in the file.")
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ForeignImportAnswer(ResponseSchema):
+    imported = ImportedConversation(many=True)
+    refused = RefusedConversation(many=True)
+    is_complete = serializers.BooleanField(
+        help_text="False: time or room ran out; the same file, sent again, continues where it ended."
+    )
+
+
+class ForeignImportView(StrictAPIView):
+    parser_classes = [ForeignExportParser]
+
+    @documented(
+        "sessions_import_foreign",
+        body={"application/octet-stream": OpenApiTypes.BINARY},
+        answer=ForeignImportAnswer,
+    )
+    def post(self, request: Request) -> Response:
+        """Import the conversations of an export of ChatGPT, Open WebUI or LibreChat: its JSON file as it is.
+
+        Each becomes a session with all its branches; those that cannot be read are named in `refused`, and the others are
+        imported. A file that is sent again adds only what is missing.
+        """
+        user = current_user(request)
+        with import_slot(user.pk):
+            # Without a body, no parser is asked.
+            if isinstance(request.data, dict):
+                raise ApiError("file_empty")
+            body = cast("IO[bytes]", request.data)
+            with body:
+                # Conversations are taken from the mapped file one by one.
+                body.flush()
+                with mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    outcome = import_conversations(user, content)
+        return Response(
+            {
+                "imported": [structs.asdict(one) for one in outcome.imported],
+                "refused": [structs.asdict(one) for one in outcome.refused],
+                "is_complete": outcome.is_complete,
+            }
+        )
