@@ -30,12 +30,11 @@ export async function importFromElsewhere(file) {
 
 /** @param {number} added @param {ForeignImport} answer  the last one */
 function showOutcome(added, { imported, refused }) {
-  const close = h("button", { type: "button", class: "primary", onclick: () => shown.close() }, t("Close"));
   const there = imported.length - Math.min(added, imported.length);
   const lines = refused.map(({ title, line, field, message }) =>
-    h("li", {}, h("strong", { dir: "auto" }, title || t("New chat")), " ", message, h("br"), h("small", {}, t("Line %(line)s, %(field)s", { line: String(line), field: field || "–" }))),
+    h("li", {}, h("strong", { dir: "auto" }, title || t("Untitled chat")), " ", message, h("br"), h("small", {}, t("Line %(line)s, %(field)s", { line: String(line), field: field || "–" }))),
   );
-  const shown = open(
+  open(
     dialog(
       t("Import a chat"),
       { class: "question" },
@@ -43,7 +42,6 @@ function showOutcome(added, { imported, refused }) {
       there ? h("p", {}, tn("%(count)s was there already.", "%(count)s were there already.", there)) : "",
       lines.length ? h("p", {}, t("Not imported: %(count)s", { count: String(lines.length) })) : "",
       lines.length ? h("ul", { class: "refused-imports", tabindex: "0", "aria-label": t("Not imported") }, ...lines) : "",
-      h("div", { class: "row" }, close),
     ),
   );
 }
