@@ -12,6 +12,7 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
+from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, Belongings
 from web.rest.operators import MayReadContract
 from web.rest.system_prompt import SystemPromptPermission
@@ -91,6 +92,10 @@ class Operation(NamedTuple):
         return next(iter(self._bodies), "") == "multipart/form-data"
 
     @property
+    def is_binary(self) -> bool:
+        return next(iter(self._bodies), "") == "application/octet-stream"
+
+    @property
     def _bodies(self) -> dict[str, Any]:
         """By content type, that of the body which the matrix gives first."""
         content: dict[str, Any] = self.described.get("requestBody", {}).get("content", {})
@@ -114,6 +119,8 @@ class Operation(NamedTuple):
     def body(self, owned: Belongings) -> dict[str, Any] | None:
         if self.id == "sessions_import":
             return export_of(owned)
+        if self.id == "sessions_import_foreign":
+            return chatgpt()
         schema = self.body_schema
         if schema is None:
             return None

@@ -14,7 +14,7 @@ from tests.matrix.subjects import Identity
 from web.rest import request_bodies
 from web.rest.request_bodies import ANONYMOUS_BYTES, RequestBodies
 
-JSON, MULTIPART = "application/json", "multipart/form-data"
+JSON, MULTIPART, BINARY = "application/json", "multipart/form-data", "application/octet-stream"
 MEBIBYTE = 1024 * 1024
 CHUNK = b" " * 64 * 1024
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def each_operation(*, with_body: bool) -> list[Any]:
     chosen = [
         one
         for one in operations()
-        if not one.is_safe and (not with_body or (one.body_schema is not None and not one.is_form))
+        if not one.is_safe and (not with_body or (one.body_schema is not None and not (one.is_form or one.is_binary)))
     ]
     return [pytest.param(one, id=f"{one.method} {one.path}") for one in chosen]
 
@@ -36,8 +36,8 @@ def limit_of(operation: Operation) -> int:
 
 
 def parser_of(operation: Operation) -> Any:
-    """Of forms, or else of JSON: other types have tests of their own."""
-    accepted = MULTIPART if operation.is_form else JSON
+    """Of forms, of bytes, or else of JSON: other types have tests of their own."""
+    accepted = MULTIPART if operation.is_form else BINARY if operation.is_binary else JSON
     return next(one for one in operation.view.parser_classes if one.media_type == accepted)
 
 

@@ -91,6 +91,8 @@ def send(client: Client, operation: Operation, address: str, body: Any) -> tuple
     given: dict[str, Any] = {}
     if operation.is_form:
         given = {"data": as_form(body or {}), "content_type": MULTIPART_CONTENT}
+    elif operation.is_binary:
+        given = {"data": json.dumps(body), "content_type": "application/octet-stream"}
     elif not operation.is_safe:
         given = {"data": body or {}, "content_type": "application/json"}
     response = getattr(client, operation.method)(address, **given)

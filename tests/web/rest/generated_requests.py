@@ -133,7 +133,7 @@ class World:
         valid = valid_places(case)
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
-        if ParameterLocation.BODY in valid and "models" in case.body:
+        if ParameterLocation.BODY in valid and isinstance(case.body, dict) and "models" in case.body:
             case.body = {**case.body, "models": [*MODELS[: len(case.body["models"])]]}
 
     def fill(self, case: Any) -> None:
@@ -151,7 +151,7 @@ class World:
         self.fill_body(case)
 
     def fill_body(self, case: Any) -> None:
-        if ParameterLocation.BODY in valid_places(case):
+        if ParameterLocation.BODY in valid_places(case) and isinstance(case.body, dict):
             case.body = self._body(operation_of(case), case.body)
 
     def _query(self, query: dict[str, Any]) -> dict[str, Any]:
