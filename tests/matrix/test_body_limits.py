@@ -25,7 +25,8 @@ def each_operation(*, with_body: bool) -> list[Any]:
     chosen = [
         one
         for one in operations()
-        if not one.is_safe and (not with_body or (one.body_schema is not None and not (one.is_form or one.is_binary)))
+        if not one.is_safe
+        and (not with_body or (one.body_schema is not None and not (one.is_form or one.is_binary)))
     ]
     return [pytest.param(one, id=f"{one.method} {one.path}") for one in chosen]
 

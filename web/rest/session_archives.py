@@ -26,6 +26,13 @@ from web.rest.multipart_form import IN_MEMORY_BYTES, UploadedContent
 _READ_BYTES: Final = 256 * 1024
 
 
+class _TemporaryBody(tempfile.SpooledTemporaryFile[bytes]):
+    """Closed at the latest when nothing refers to it: the check of the CSRF token parses bodies that no view gets to see."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class SessionArchiveParser(BaseParser):
     """Returns the body in a temporary file without a name, which the view closes."""
 
@@ -38,7 +45,7 @@ class SessionArchiveParser(BaseParser):
         media_type: str | None = None,  # noqa: ARG002
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> Any:
-        body: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
+        body: IO[bytes] = _TemporaryBody(max_size=IN_MEMORY_BYTES)
         while data := stream.read(_READ_BYTES):
             body.write(data)
             if body.tell() > self.max_bytes:
