@@ -26,6 +26,7 @@ from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import Finish
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
+from tests.chat.sessions.foreign_exports.examples import chatgpt
 
 MODELS: Final = ("quick", "deep", "wide", "low")
 CSRF: Final = "c" * 32
@@ -151,7 +152,9 @@ class World:
         self.fill_body(case)
 
     def fill_body(self, case: Any) -> None:
-        if ParameterLocation.BODY in valid_places(case) and isinstance(case.body, dict):
+        if operation_of(case) == "sessions_import_foreign":
+            case.body = json.dumps(chatgpt()).encode()
+        elif ParameterLocation.BODY in valid_places(case) and isinstance(case.body, dict):
             case.body = self._body(operation_of(case), case.body)
 
     def _query(self, query: dict[str, Any]) -> dict[str, Any]:
