@@ -312,6 +312,8 @@ def test_the_list_of_projects_is_used_by_keyboard(reader: Reader) -> None:
         page.keyboard.press(key)
     expect(row(page, "Two").get_by_role("link")).to_be_focused()
     page.keyboard.press("F2")
+    # The dialog is loaded when it is first needed.
+    expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
     page.keyboard.type("A better name")
     page.keyboard.press("Enter")
     expect(row(page, "A better name")).to_have_count(1)
