@@ -6,6 +6,7 @@ the tool's message that follows is its result.
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Raw, Struct
@@ -45,7 +46,11 @@ class _Attachment(Struct):
 
 
 class _Reference(Struct):
+    """Stands at text[start_idx:end_idx]."""
+
     matched_text: str | None = None
+    start_idx: int | None = None
+    end_idx: int | None = None
     alt: str | None = None
 
 
@@ -147,10 +152,19 @@ def _text(content: _Content, metadata: _Metadata) -> str:
     parts = [one if isinstance(one, str) else _described(one) for one in content.parts or ()]
     parts += [one for one in (content.text, content.result, content.content) if one]
     text = "\n\n".join(part for part in parts if part)
-    for reference in metadata.content_references or ():
-        if reference.matched_text and reference.matched_text.strip():
-            text = text.replace(reference.matched_text, reference.alt or "")
-    return _MARKS.sub("", text)
+    return _MARKS.sub("", _with_sources(text, metadata.content_references or ()))
+
+
+def _with_sources(text: str, references: Sequence[_Reference]) -> str:
+    parts: list[str] = []
+    at = 0
+    for one in sorted(references, key=lambda reference: reference.start_idx or 0):
+        matched, start, end = one.matched_text or "", one.start_idx or 0, one.end_idx or 0
+        # The positions are those of a text that another version of the export may have changed.
+        if matched.strip() and start >= at and end - start == len(matched) and text[start:end] == matched:
+            parts += text[at:start], one.alt or ""
+            at = end
+    return "".join((*parts, text[at:]))
 
 
 def _described(part: Any) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # A request that took longer would be cut by proxies; what is left comes with the next one.
 BUDGET_S: Final = 30.0
+# What is there already, or is refused, does not bring the import forward: it may take so many times as long.
+_FUTILE: Final = 4
 # Of conversations that could not be imported; the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
 # These are about the account, and would be the same for every conversation that follows.
@@ -75,7 +77,7 @@ class Outcome(Struct):
 
 def import_conversations(owner: "User", content: Content, budget_s: float = BUDGET_S) -> Outcome:
     """content: the JSON. Raises ApiError if it begins with nothing that a known product exports."""
-    outcome, until = Outcome([], []), time.monotonic() + budget_s
+    outcome, began_at = Outcome([], []), time.monotonic()
     for element in _elements(content, outcome):
         try:
             imported = _import_one(owner, content, element)
@@ -84,10 +86,12 @@ def import_conversations(owner: "User", content: Content, budget_s: float = BUDG
                 raise ApiError(problem.code, problem.message, line=element.line) from None
             outcome.refused.append(_refusal(content, element, problem))
             outcome.is_complete = problem.code not in _ENDS and len(outcome.refused) < MAX_REFUSALS
+            factor = _FUTILE
         else:
             outcome.imported.append(imported)
-            # What is there already took no time worth counting, so that every request brings the import forward.
-            outcome.is_complete = not imported.is_new or time.monotonic() < until
+            factor = 1 if imported.is_new else _FUTILE
+        if time.monotonic() - began_at > factor * budget_s:
+            outcome.is_complete = False
         if not outcome.is_complete:
             break
     return outcome

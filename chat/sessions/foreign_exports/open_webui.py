@@ -11,11 +11,10 @@ from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
-_DETAILS: Final = re.compile(
-    r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)</details>\n?', re.DOTALL
-)
-_SUMMARY: Final = re.compile(r"\s*<summary>[^<]*</summary>\s*")
-_ATTRIBUTE: Final = re.compile(r'(\w+)="([^"]*)"')
+_DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')
+_DETAILS_END: Final = "</details>"
+# No character is read twice: neither before a word that has no value, nor in a value without an end.
+_ATTRIBUTE: Final = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
 _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 
 
@@ -126,16 +125,32 @@ def _plain(content: str | list[Any] | None) -> str:
 
 def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
     """The text without the blocks of HTML, the reasoning and the calls that were in them."""
+    kept: list[str] = []
     reasoning: list[str] = []
     calls: list[dict[str, Any]] = []
-    for kind, attributes, inside in _DETAILS.findall(text):
-        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
-        content = _QUOTE.sub("", unescape(_SUMMARY.sub("", inside, count=1))).strip()
-        if kind == "reasoning":
+    at = 0
+    while found := _DETAILS.search(text, at):
+        tag_end = text.find(">", found.end())
+        end = text.find(_DETAILS_END, tag_end)
+        if -1 in (tag_end, end):
+            break
+        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(text[found.end() : tag_end])}
+        content = _content(text[tag_end + 1 : end])
+        if found[1] == "reasoning":
             reasoning.append(content)
         else:
             calls.append(_call(given, content, f"{key}-{len(calls)}"))
-    return _DETAILS.sub("", text).strip(), "\n\n".join(reasoning), calls
+        kept.append(text[at : found.start()].strip("\n"))
+        at = end + len(_DETAILS_END)
+    kept.append(text[at:].strip("\n"))
+    return "\n".join(part for part in kept if part), "\n\n".join(reasoning), calls
+
+
+def _content(inside: str) -> str:
+    """What a block holds below its summary, which the product quotes."""
+    stripped = inside.strip()
+    below = stripped.partition("</summary>")[2] if stripped.startswith("<summary>") else stripped
+    return _QUOTE.sub("", unescape(below.strip())).strip()
 
 
 def _call(given: dict[str, str], content: str, key: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.reading import Unreadable
 from chat.sessions.portable import format as f
@@ -17,6 +19,8 @@ from chat.sessions.portable import format as f
 NO_QUESTION: Final = "…"
 UNKNOWN_MODEL: Final = "unknown"
 _PASSAGES: Final = "\n\n"
+# What answers of one conversation may hold together, in bytes of JSON: many may share messages, each of which they repeat.
+MAX_ANSWERS_BYTES: Final = 2 * f.MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class _Builder:
         self._places: list[Path] = []
         self._answers: dict[str, int] = {}  # by the key of the last message of the chain
         self._answer_counts: dict[int, int] = {}  # of each question
+        self._sizes: dict[str, int] = {}
+        self._answers_bytes = 0
         self._numbers: dict[str, int] = {}  # of the message in which a node is
         self._add(role="root", parent=None, sent_at=conversation.created_at, at=())
 
@@ -164,6 +170,7 @@ class _Builder:
             return self._add(
                 role="assistant", parent=question, run=run, sent_at=self._moment(first), at=first.at
             )
+        self._count(chain)
         run["model"] = (next((node.model for node in chain if node.model), "") or UNKNOWN_MODEL)[:200]
         if error := last.error:
             run |= {"status": "failed", "error": {"code": "imported", "message": error}}
@@ -182,6 +189,15 @@ class _Builder:
             sent_at=self._moment(last),
             at=last.at,
         )
+
+    def _count(self, chain: Sequence[Node]) -> None:
+        for node in chain:
+            if node.key not in self._sizes:
+                given = (node.text, node.reasoning, node.output, node.calls, node.citations)
+                self._sizes[node.key] = len(msgspec.json.encode(given))
+            self._answers_bytes += self._sizes[node.key]
+        if self._answers_bytes > MAX_ANSWERS_BYTES:
+            raise Unreadable("body_too_large", "The answers of the conversation are too large.", chain[-1].at)
 
     def _add(self, *, parent: int | None, sent_at: datetime, at: Path, **members: Any) -> int:
         number = len(self._messages)
@@ -207,23 +223,21 @@ class _Builder:
 
 def _join(chain: Iterable[Node]) -> tuple[str, list[dict[str, Any]]]:
     """The text of an answer, and its calls, each with the text before it (format.Call)."""
-    text = since = ""
+    text: list[str] = []
+    since: list[str] = []
     calls: list[dict[str, Any]] = []
     for node in chain:
         if node.output is not None:
             _add_output(calls, node)
         elif node.text:
             passage = (_PASSAGES if since else "") + node.text
-            text, since = text + passage, since + passage
+            text.append(passage)
+            since.append(passage)
+        number = calls[-1]["turn_number"] + 1 if calls else 0
         for index, call in enumerate(node.calls):
-            turn_number = (
-                calls[-1]["turn_number"] + 1
-                if calls and not index
-                else len(calls) and calls[-1]["turn_number"]
-            )
-            calls.append(call | {"turn_number": turn_number, "tab_index": index, "text_before": since})
-            since = ""
-    return text, calls
+            calls.append(call | {"turn_number": number, "tab_index": index, "text_before": "".join(since)})
+            since.clear()
+    return "".join(text), calls
 
 
 def _add_output(calls: list[dict[str, Any]], node: Node) -> None:

@@ -94,7 +94,8 @@ def test_a_file_that_is_sent_again_adds_only_what_is_missing(client: APIClient, 
 def test_a_request_without_time_left_is_continued_by_the_next(
     client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer.import_conversations, "__defaults__", (0.0,))
+    monkeypatch.setattr(importer.import_conversations, "__defaults__", (1e-9,))
+    monkeypatch.setattr(importer, "_FUTILE", 1e15)
     file = [examples.chatgpt(conversation_id=f"c-{number}") for number in range(3)]
     answers = [bring_in(client, file).json() for _ in range(4)]
     assert [one["is_complete"] for one in answers] == [False, False, False, True]
@@ -209,6 +210,53 @@ def test_deep_arguments_of_a_call_are_refused(client: APIClient) -> None:
     file = examples.librechat(messages=[_message("1", "", content=[part])])
     answer = bring_in(client, [examples.chatgpt(), file]).json()
     assert [one["code"] for one in answer["refused"]] == ["json_too_deep"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<details type="reasoning">' * 50_000,
+        '<details type="reasoning"' * 50_000,
+        '<details type="tool_calls" ' + "a" * 1_000_000 + "></details>",
+        '<details type="tool_calls" ' + 'a="' * 300_001 + "></details>",
+        '<details type="reasoning">' + " " * 1_000_000 + "x</details>",
+        "\ue200" * 1_000_000,
+    ],
+    ids=["open", "cut", "word", "quotes", "blank", "marks"],
+)
+def test_odd_texts_are_read_in_one_pass(client: APIClient, text: str) -> None:
+    """Millions of characters twice over would take hours."""
+    chat = examples.open_webui()
+    chat["chat"]["history"]["messages"]["a1"]["content"] = text
+    conversation = examples.chatgpt()
+    conversation["mapping"]["again"]["message"]["content"]["parts"] = [text]
+    assert bring_in(client, [chat, conversation]).json()["refused"] == []
+
+
+def test_sources_of_chatgpt_become_links_where_they_stand(client: APIClient) -> None:
+    conversation = examples.chatgpt()
+    message = conversation["mapping"]["again"]["message"]
+    message["content"]["parts"] = ["High \ue200cite\ue201 and low \ue200cite\ue201."]
+    message["metadata"]["content_references"] = [
+        {
+            "matched_text": "\ue200cite\ue201",
+            "start_idx": 5,
+            "end_idx": 11,
+            "alt": "([Sea](https://sea.example/))",
+        }
+    ] * 1_000
+    texts = [path[-1] for path in branches(stored(bring_in(client, [conversation])))]
+    assert "High ([Sea](https://sea.example/)) and low ." in texts
+
+
+def test_answers_that_share_a_long_message_do_not_multiply_without_end(
+    client: APIClient, alice: User
+) -> None:
+    messages = [_message("q", "", isCreatedByUser=True), _message("long", "q", text="x" * 1_000_000)]
+    messages += [_message(f"end{n}", "long") for n in range(100)]
+    answer = bring_in(client, [examples.chatgpt(), examples.librechat(messages=messages)]).json()
+    assert [one["code"] for one in answer["refused"]] == ["body_too_large"]
+    assert Session.objects.filter(owner=alice).count() == 1
 
 
 def test_the_quota_of_sessions_ends_an_import(client: APIClient, settings: Any) -> None:
