@@ -120,6 +120,8 @@ def copy_of_the_code(target: Path) -> Path:
             ".venv", ".git", ".data", "node_modules", "__pycache__", ".*_cache", "results"
         )
         shutil.copytree(ROOT, target, ignore=ignored)
+        # The page is bundled by a program in it.
+        (target / "node_modules").symlink_to(ROOT / "node_modules")
     return target
 
 

@@ -126,13 +126,15 @@ class Instance:
 
 
 class ForeignMachine:
-    """A folder open to all users, with a virtual environment that all can run, and the users made for a test."""
+    """A folder open to all users, with what all can run (Python packages, front-end modules), and the users made for a test."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="turnwire-start-"))
         self.folder.chmod(0o755)
         self.own_user = User(os.geteuid(), os.getegid(), self.folder)
         self.venv = self.make_venv(self.folder / "venv")
+        self.modules = self.folder / "node_modules"
+        copy_for_all(ROOT / "node_modules", self.modules)
         # A copied interpreter may look for its shared library by its old path, which other users cannot reach.
         library = self.folder / "python" / "lib"
         self.environment = {"LD_LIBRARY_PATH": str(library)} if library.exists() else {}
@@ -150,8 +152,9 @@ class ForeignMachine:
         return target
 
     def make_code(self, target: Path, venv: Path) -> Path:
-        """A copy of the code that uses `venv`."""
+        """A copy of the code that uses `venv`, and the installed front-end modules."""
         copy_code(target)
+        (target / "node_modules").symlink_to(self.modules)
         (target / ".venv").symlink_to(venv)
         return target
 
