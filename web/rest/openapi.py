@@ -69,6 +69,9 @@ class ErrorAnswer(serializers.Serializer[Any]):
     error = serializers.CharField(
         required=False, help_text="Of `file_failed`: why the file could not be read."
     )
+    line = serializers.IntegerField(
+        required=False, help_text="Of `invalid_json` in an export of another product: the line, from 1."
+    )
     request_id = serializers.CharField()
 
 
