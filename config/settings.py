@@ -14,6 +14,7 @@ from csp.constants import NONCE, NONE, SELF
 from config import database_url
 from config import environment as env
 from config.account_settings import *  # noqa: F403
+from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
 from config.knowledge_settings import *  # noqa: F403
@@ -69,7 +70,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "web.accounts.middleware.Sessions",
     "web.page.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -208,17 +209,6 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
 REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
 MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
-# Pages of shared links (chat/sessions/sharing.py), of at most a megabyte each. In each process, and not in Redis, which
-# must have room for the logs of runs.
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    "shared_pages": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "LOCATION": "shared_pages",
-        "TIMEOUT": 300,
-        "OPTIONS": {"MAX_ENTRIES": 64},
-    },
-}
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"

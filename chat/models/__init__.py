@@ -12,6 +12,7 @@ from chat.models.feedback import Feedback
 from chat.models.group_limits import GroupLimits
 from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
+from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
@@ -44,6 +45,7 @@ __all__ = [
     "GroupLimits",
     "Invitation",
     "Leadership",
+    "Login",
     "LoginLimit",
     "MessageFile",
     "ModelConfig",

@@ -20,7 +20,7 @@ from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
-from chat.sweeper.retention import RequestPurger, VersionPurger
+from chat.sweeper.retention import LoginPurger, RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
 from chat.sweeper.upkeep import SessionUpkeep
 
@@ -40,6 +40,7 @@ class Sweeper:
         self._lock = Lock(new_sweeper())
         self._purger = RequestPurger()
         self._version_purger = VersionPurger()
+        self._login_purger = LoginPurger()
         self._upkeep = SessionUpkeep()
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
@@ -93,6 +94,8 @@ class Sweeper:
             logger.info("purged: %s requests to models", purged)
         if versions := self._version_purger.purge(now):
             logger.info("purged: %s versions of prompts", versions)
+        if logins := self._login_purger.purge(now):
+            logger.info("purged: %s expired sessions of browsers", logins)
 
     def _tend(self, now: float) -> None:
         self._upkeep.tend(now)

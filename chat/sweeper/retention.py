@@ -1,5 +1,5 @@
-"""Deletes kept requests to models older than KEEP_REQUESTS_HOURS, the texts of those for titles and summaries, and prompts
-that no run refers to."""
+"""Deletes kept requests to models older than KEEP_REQUESTS_HOURS, the texts of those for titles and summaries, prompts that
+no run refers to, and sessions of browsers that have expired."""
 
 from datetime import timedelta
 from typing import Final
@@ -7,11 +7,14 @@ from typing import Final
 from django.conf import settings
 
 from chat.models import PromptVersion, SentRequest, SideRequest
+from chat.models.login import purge_expired
 
 EVERY_S: Final = 60.0
 # Deletes the requests of this many runs at a time, so that no sweep takes long; later sweeps delete the rest.
 RUNS_AT_ONCE: Final = 500
 VERSIONS_EVERY_S: Final = 600.0
+LOGINS_EVERY_S: Final = 600.0
+LOGINS_AT_ONCE: Final = 500
 
 
 class RequestPurger:
@@ -44,3 +47,19 @@ class VersionPurger:
             return 0
         self._next_at = now_s + VERSIONS_EVERY_S
         return PromptVersion.objects.purge()
+
+
+class LoginPurger:
+    """Purges expired sessions of browsers every ten minutes; while there are more, at every call."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def purge(self, now_s: float) -> int:
+        """Return the number of deleted sessions. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        purged = purge_expired(LOGINS_AT_ONCE)
+        if purged < LOGINS_AT_ONCE:
+            self._next_at = now_s + LOGINS_EVERY_S
+        return purged

@@ -47,6 +47,37 @@ def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
         elsewhere.wait_until_ready()
 
 
+def test_a_user_sees_the_own_browsers_and_logs_them_out(
+    browser: Browser, stack: Stack, newcomer: str
+) -> None:
+    with (
+        Reader.at(browser, stack.base_url, **PHONE) as reader,
+        Reader.at(browser, stack.base_url) as elsewhere,
+    ):
+        for one in (elsewhere, reader):
+            one.log_in(newcomer, newcomer)
+            one.wait_until_ready()
+        page = reader.page
+        page.goto(f"{stack.base_url}/profile/")
+        page.get_by_role("link", name="Where you are logged in").click()
+        expect(page.get_by_role("listitem")).to_have_count(2)
+        expect(page.get_by_role("listitem").first).to_contain_text("This browser")
+        assert violations_in_both_themes(page) == []
+        page.get_by_role("button", name="Log out", exact=True).press("Enter")
+        expect(page.get_by_role("status")).to_have_text("Logged out there.")
+        expect(page.get_by_role("listitem")).to_have_count(1)
+        # Its socket was closed: nobody touched that page.
+        expect(elsewhere.page).to_have_url(re.compile("/login/"))
+        elsewhere.fill_in(newcomer, newcomer)
+        elsewhere.wait_until_ready()
+        page.reload()
+        expect(page.get_by_role("listitem")).to_have_count(2)
+        page.get_by_role("button", name="Log out everywhere else").press("Enter")
+        expect(page.get_by_role("listitem")).to_have_count(1)
+        expect(elsewhere.page).to_have_url(re.compile("/login/"))
+        assert reader.errors == []
+
+
 def test_a_token_is_limited_when_it_is_made(reader: Reader) -> None:
     page = reader.page
     page.locator("#account").click()

@@ -18,11 +18,11 @@ from django.urls import reverse
 from django.views.generic import FormView
 from knox.models import AuthToken
 
-from chat.events import access
 from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_runs_of_deactivated_users
 from web.accounts.demo_account import DEMO
 from web.accounts.login_attempt import login_attempt
+from web.accounts.logins import end_logins
 
 
 def is_last_admin(user: User) -> bool:
@@ -43,7 +43,7 @@ def request_deletion(user: User) -> bool:
         User.objects.filter(pk=user.pk).update(is_active=False)
         AccountDeletion.objects.get_or_create(user=user)
         AuthToken.objects.filter(user=user).delete()
-        access.announce_change(user.pk)
+        end_logins(user)
         transaction.on_commit(stop_runs_of_deactivated_users)
     return True
 

@@ -1,13 +1,26 @@
-"""Sets request.user as Django does, and to nobody where the account may not be used (any more)."""
+"""Django's middleware of sessions, which notes the use of logins too, and of request.user: nobody where the account may not be
+used (any more)."""
 
 from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_user
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
 from web.accounts.demo_account import may_log_in
+from web.accounts.logins import note_use
+
+
+class Sessions(SessionMiddleware):
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        # Else noting it would load a session that nobody has asked for.
+        is_used = request.session.accessed and response.status_code < 500
+        stored = super().process_response(request, response)
+        if is_used:
+            note_use(request)
+        return stored
 
 
 class Authentication(AuthenticationMiddleware):

@@ -10,6 +10,7 @@ from web.accounts.account_deletion import DeleteAccount
 from web.accounts.address_confirmation import confirm_address
 from web.accounts.first_admin import FirstAdmin
 from web.accounts.login_forms import LimitedLogin, limited
+from web.accounts.logins import Logins
 from web.accounts.logout import Logout
 from web.accounts.password_change import ChangePassword
 from web.accounts.password_links import SetPassword
@@ -44,6 +45,7 @@ urlpatterns = [
     ),
     path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
     path("profile/", limited(Profile.as_view()), name="profile"),
+    path("profile/logins/", Logins.as_view(), name="logins"),
     path("profile/deletion/", limited(DeleteAccount.as_view()), name="delete_account"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),

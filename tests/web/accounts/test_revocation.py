@@ -13,7 +13,7 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import ModelConfig, Run, Session
+from chat.models import Login, ModelConfig, Run, Session
 from chat.protocol.states import Status
 from tests import factories, sockets
 
@@ -87,6 +87,15 @@ def log_out_of_the_admin(person: Person) -> None:
     assert person.browser.post("/admin/logout/").status_code == 302
 
 
+def end_from_another_browser(person: Person, *, chosen: str = "") -> None:
+    """chosen: `others`, or the one login."""
+    assert person.browser.get("/profile/").status_code == 200
+    one = Login.objects.get(session=person.browser.session.session_key).pk
+    elsewhere = Browser()
+    elsewhere.force_login(person.user)
+    assert elsewhere.post("/profile/logins/", {"login": chosen or one}).status_code == 302
+
+
 ENDS: dict[str, tuple[str, Callable[[Browser, Person], Any]]] = {
     "token deleted": ("token", lambda _root, person: delete_token(person)),
     "token deleted by staff": (
@@ -101,6 +110,11 @@ ENDS: dict[str, tuple[str, Callable[[Browser, Person], Any]]] = {
     "password changed by staff": ("cookie", new_password_in_the_admin),
     "logged out": ("cookie", lambda _root, person: person.browser.post("/logout/")),
     "logged out of the admin": ("cookie", lambda _root, person: log_out_of_the_admin(person)),
+    "ended from another browser": ("cookie", lambda _root, person: end_from_another_browser(person)),
+    "logged out everywhere else": (
+        "cookie",
+        lambda _root, person: end_from_another_browser(person, chosen="others"),
+    ),
     "deactivated, by token": ("token", edit_in_the_admin),
     "deactivated, by cookie": ("cookie", edit_in_the_admin),
 }
