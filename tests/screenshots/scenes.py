@@ -174,9 +174,13 @@ SCENES = {
 
 
 def _to_the_top(page: Page) -> None:
-    """The page keeps the reader's place while formulas and code get their looks; after that it stays where it is put."""
-    page.wait_for_timeout(300)
-    page.locator("#scroller").evaluate("element => { element.scrollTop = 0; }")
+    """The page keeps the reader's place until formulas and code have their looks; then it stays where it is put."""
+    scroller = page.locator("#scroller")
+    for _ in range(100):
+        scroller.evaluate("element => { element.scrollTop = 0; }")
+        page.wait_for_timeout(300)
+        if scroller.evaluate("element => element.scrollTop") == 0:
+            break
     expect(page.locator("article.user").first).to_be_in_viewport(ratio=1)
 
 
