@@ -18,6 +18,7 @@ from web.accounts.password_mail import RequestPasswordLink
 from web.accounts.profile import Profile
 from web.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from web.page.catalog import catalog
+from web.page.data_export import export_account
 from web.page.index import page
 from web.page.shared import shared
 
@@ -46,6 +47,7 @@ urlpatterns = [
     path("password/link/<uidb64>/<token>/", limited(SetPassword.as_view()), name="password_link"),
     path("profile/", limited(Profile.as_view()), name="profile"),
     path("profile/logins/", Logins.as_view(), name="logins"),
+    path("profile/export/", export_account, name="export_account"),
     path("profile/deletion/", limited(DeleteAccount.as_view()), name="delete_account"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),

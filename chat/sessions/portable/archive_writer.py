@@ -29,18 +29,18 @@ FOLDER: Final = "files/"
 def as_zip(session: Session) -> Iterator[bytes]:
     """The archive in pieces. A content that is gone or cannot be read to its end is marked as missing in the manifest."""
     attached = _attached(session)
-    pipe = _Pipe()
+    pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         described: dict[UUID, f.File] = {}
         for one in attached:
             if one.file_id not in described:
                 entry = f"{FOLDER}{len(described) + 1}"
-                described[one.file_id] = yield from _write_content(archive, pipe, entry, one.file)
+                described[one.file_id] = yield from write_content(archive, pipe, entry, one.file)
         by_message: dict[UUID, list[f.File]] = {}
         for one in attached:
             files = by_message.setdefault(one.message_id, [])
             files.append(msgspec.structs.replace(described[one.file_id], number=one.number))
-        with archive.open(_compressed(MANIFEST), "w") as member:
+        with archive.open(compressed(MANIFEST), "w") as member:
             for piece in document(session, f.ARCHIVE_VERSION, lambda _: by_message):
                 member.write(piece)
                 yield pipe.take()
@@ -55,8 +55,8 @@ def _attached(session: Session) -> list[MessageFile]:
     return sorted(known, key=lambda one: (numbers[one.message_id], one.position))
 
 
-def _write_content(
-    archive: zipfile.ZipFile, pipe: "_Pipe", entry: str, file: File
+def write_content(
+    archive: zipfile.ZipFile, pipe: "Pipe", entry: str, file: File
 ) -> Generator[bytes, None, f.File]:
     """Yield the archive's next pieces; return the description of the file, with its entry if there is one."""
     described = f.File(
@@ -101,7 +101,7 @@ class _Content:
             return b""
 
 
-class _Pipe(io.RawIOBase):
+class Pipe(io.RawIOBase):
     """Takes what ZipFile writes, until it is taken. It cannot seek: ZipFile writes sizes behind the contents."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class _Pipe(io.RawIOBase):
         return taken
 
 
-def _compressed(name: str) -> zipfile.ZipInfo:
+def compressed(name: str) -> zipfile.ZipInfo:
     """Contents are stored as they are: most are compressed formats."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED

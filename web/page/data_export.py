@@ -1,0 +1,175 @@
+"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, agents, own knowledge bases.
+
+Chats are the archives in which each is exported alone, so that they can be imported. Of other people there is nothing: bases are
+those of which the user is an owner, without their members. Memory holds one chunk, and what is listed.
+"""
+
+import re
+import zipfile
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from knox.models import AuthToken
+from msgspec import json, structs
+
+from chat.models import Agent, Login, MessageFile, ModelConfig, Session
+from chat.presenters.agents import present_agent
+from chat.presenters.documents import present_documents
+from chat.presenters.files import present_file
+from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
+from chat.presenters.projects import present_projects
+from chat.presenters.sessions import annotate_sessions, present_session
+from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
+from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
+from web.rest.limits import SOURCES, present_limit_use
+from web.rest.streaming import adapt_chunks
+
+# Of an entry; users name files as they like, and paths of Windows are short.
+_NAME_CHARACTERS: Final = 80
+# Rows that are read at once.
+_ROWS: Final = 100
+
+
+@require_safe
+@never_cache
+@login_required
+def export_account(request: HttpRequest) -> StreamingHttpResponse:
+    user = User.objects.get(username=request.user.get_username())
+    name = f"{user.get_username()}-{datetime.now(UTC):%Y-%m-%d}.zip"
+    headers = {"Content-Disposition": content_disposition_header(True, name)}
+    content = adapt_chunks(request, account_archive(user))
+    return StreamingHttpResponse(content, content_type="application/zip", headers=headers)
+
+
+def account_archive(user: User) -> Iterator[bytes]:
+    """The archive in pieces. What is deleted meanwhile is left out."""
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w") as archive:
+        listed = {
+            "account.json": _account(user),
+            "agents.json": [present_agent(agent) for agent in Agent.objects.filter(owner=user)],
+            "projects.json": present_projects(list(Project.objects.filter(owner=user))),
+        }
+        for name, content in listed.items():
+            yield from _write_json(archive, pipe, name, content)
+        yield from _write_chats(archive, pipe, user)
+        yield from _write_files(archive, pipe, user)
+        yield from _write_bases(archive, pipe, user)
+    yield pipe.take()
+
+
+def _account(user: User) -> JSONObject:
+    tokens = AuthToken.objects.filter(user=user).order_by("created")
+    return {
+        "username": user.get_username(),
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "joined_at": isoformat_utc(user.date_joined),
+        "last_login_at": isoformat_or_none(user.last_login),
+        "groups": list(user.groups.order_by("name").values_list("name", flat=True)),
+        "limits": [present_limit_use(use) for source in SOURCES for use in source(user)],
+        "logins": [
+            {"user_agent": one.user_agent, "created_at": isoformat_utc(one.created_at)}
+            for one in Login.objects.filter(user=user).lasting()
+        ],
+        "api_tokens": [
+            {"created_at": isoformat_utc(one.created), "expires_at": isoformat_or_none(one.expiry)}
+            for one in tokens
+        ],
+    }
+
+
+def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
+    listed: list[JSONObject] = []
+    for pks in _batches(Session.objects.filter(owner=user).order_by("created_at", "pk")):
+        for session in annotate_sessions(Session.objects.filter(pk__in=pks)).order_by("created_at", "pk"):
+            entry = _entry("chats", len(listed) + 1, f"{session.title}.zip")
+            listed.append({**present_session(session), "entry": entry})
+            # Sizes are known at the end, and may need 64 bits.
+            with archive.open(zipfile.ZipInfo(entry), "w", force_zip64=True) as member:
+                for piece in as_zip(session):
+                    member.write(piece)
+                    yield pipe.take()
+    yield from _write_json(archive, pipe, "chats.json", listed)
+
+
+def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
+    """Those of messages are in the archives of their chats, and in no other place."""
+    attached = MessageFile.objects.filter(file__owner=user).values("file")
+    models = list(ModelConfig.objects.offered())
+    listed: list[JSONObject] = []
+    for pks in _batches(File.objects.visible_to(user).exclude(pk__in=attached).order_by("created_at", "pk")):
+        for file in File.objects.filter(pk__in=pks).defer("text").order_by("created_at", "pk"):
+            entry = _entry("files", len(listed) + 1, file.name)
+            stored = yield from _write_stored(archive, pipe, entry, file)
+            listed.append({**present_file(file, models), **stored})
+    yield from _write_json(archive, pipe, "files.json", listed)
+
+
+def _write_bases(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
+    listed: list[JSONObject] = []
+    owned = KnowledgeBaseMember.objects.filter(user=user, role=MemberRole.OWNER).values("knowledge_base")
+    for base in KnowledgeBase.objects.filter(pk__in=owned).order_by("created_at", "pk"):
+        folder = _entry("knowledge-bases", len(listed) + 1, base.name)
+        documents: list[JSONObject] = []
+        for pks in _batches(Document.objects.filter(knowledge_base=base).order_by("created_at", "pk")):
+            found = Document.objects.filter(pk__in=pks).select_related("served").defer("text")
+            rows = list(found.order_by("created_at", "pk"))
+            for row, shape in zip(rows, present_documents(rows), strict=True):
+                entry = _entry(folder, len(documents) + 1, row.name)
+                stored = yield from _write_stored(archive, pipe, entry, row)
+                documents.append({**shape, **stored})
+        listed.append(_base(base, documents))
+    yield from _write_json(archive, pipe, "knowledge-bases.json", listed)
+
+
+def _base(base: KnowledgeBase, documents: list[JSONObject]) -> JSONObject:
+    return {
+        "id": str(base.pk),
+        "name": base.name,
+        "summary": base.summary,
+        "topics": base.topics,
+        "routing_hint": base.routing_hint,
+        "routing_keywords": base.routing_keywords,
+        "created_at": isoformat_utc(base.created_at),
+        "documents": documents,
+    }
+
+
+def _write_stored(
+    archive: zipfile.ZipFile, pipe: Pipe, entry: str, file: File
+) -> Generator[bytes, None, JSONObject]:
+    """Yield the archive's next pieces; return `entry` and `sha256` of the content, or that it `is_missing`."""
+    described = structs.asdict((yield from write_content(archive, pipe, entry, file)))
+    return {name: described[name] for name in ("entry", "sha256", "is_missing")}
+
+
+def _write_json(archive: zipfile.ZipFile, pipe: Pipe, name: str, content: Any) -> Iterator[bytes]:
+    with archive.open(compressed(name), "w") as member:
+        member.write(json.format(json.encode(content), indent=1) + b"\n")
+    yield pipe.take()
+
+
+def _batches(rows: Any) -> Iterator[list[UUID]]:
+    """Their keys, read once: what is written takes long, and rows come and go meanwhile."""
+    pks = list(rows.values_list("pk", flat=True))
+    for start in range(0, len(pks), _ROWS):
+        yield pks[start : start + _ROWS]
+
+
+def _entry(folder: str, number: int, name: str) -> str:
+    """A path below the folder whatever the name is. The number makes it unique."""
+    words = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', " ", name).strip(" .")
+    stem, dot, ending = words.rpartition(".")
+    if dot and len(ending) < 10:
+        words = f"{stem[: _NAME_CHARACTERS - len(ending) - 1]}.{ending}"
+    return f"{folder}/{number} {words[:_NAME_CHARACTERS]}".strip(" .")
