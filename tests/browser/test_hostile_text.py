@@ -86,7 +86,7 @@ def test_nothing_of_the_corpus_runs_or_loads_wherever_it_is_cut(reader: Reader) 
     assert reader.page.evaluate(RENDER, {"corpus": CORPUS, "allowed": allowed}) == []
     assert reader.page.evaluate("window.caught") is None
     reader.page.remove_listener("request", note)
-    ours = ("/static/chat/", "/static/vendor/", "/api/", "/ws/")
+    ours = ("/static/chat/", "/static/vendor/", "/static/bundle/", "/api/", "/ws/")
     assert [url for url in asked if not url.removeprefix(reader.base_url).startswith(ours)] == []
     assert not any("/admin" in url or url.endswith("/api/sessions/#") for url in asked)
 
