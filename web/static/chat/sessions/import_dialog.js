@@ -41,7 +41,7 @@ function showOutcome(added, { imported, refused }) {
       h("p", { role: "status" }, tn("%(count)s chat was imported.", "%(count)s chats were imported.", added)),
       there ? h("p", {}, tn("%(count)s was there already.", "%(count)s were there already.", there)) : "",
       lines.length ? h("p", {}, t("Not imported: %(count)s", { count: String(lines.length) })) : "",
-      lines.length ? h("ul", { class: "refused-imports", tabindex: "0", "aria-label": t("Not imported") }, ...lines) : "",
+      lines.length ? h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": t("Not imported") }, ...lines) : "",
     ),
   );
 }
