@@ -161,7 +161,7 @@ def finish(held: Compression, new: NewSummary, usage: CompressionUsage) -> ChatM
     Returns None, with nothing written, if this attempt no longer holds the row.
     """
     with transaction.atomic():
-        Session.objects.lock(held.session_id)
+        Session.with_trash.lock_any(held.session_id)
         if not held.end(CompressionStatus.DONE, tokens_after=new.tokens_after, **asdict(usage)):
             return None
         summary = summaries.store_summary(held.parent, new.cutoff_id, new.text, new.token_count)

@@ -36,8 +36,13 @@ def publish_created(session: Session) -> None:
     _publish_on_commit(session)
 
 
+def publish_row(session: Session) -> None:
+    """Publish a row that lists do not have, or have otherwise, after the commit. is_answering must be set."""
+    _publish_on_commit(session)
+
+
 def publish_deleted(session: Session) -> None:
-    """Publish a session that is deleted and committed."""
+    """Publish a session that is deleted, into the trash or for good, and committed."""
     publish(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
 
 

@@ -46,7 +46,7 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
     # Queries
 
     def visible_to(self, user: User) -> Self:
-        return self.filter(session__owner=user)
+        return self.filter(session__owner=user, session__deleted_at=None)
 
     def place(self, pk: UUID | str) -> ChatMessage:
         """The message with its place in the tree alone; its text is loaded when it is used."""

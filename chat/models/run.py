@@ -119,6 +119,10 @@ class RunQuerySet(LeasedQuerySet["Run"]):
     # Queries
 
     def visible_to(self, user: User) -> Self:
+        return self.owned_by(user).filter(turn__session__deleted_at=None)
+
+    def owned_by(self, user: User) -> Self:
+        """Those in the trash included: what they have used, or hold, counts."""
         return self.filter(turn__session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:
@@ -136,10 +140,11 @@ class RunQuerySet(LeasedQuerySet["Run"]):
     def live(self) -> Self:
         return self.filter(status__in=LIVE)
 
-    def of_deactivated_users(self) -> Self:
-        """Live runs that nobody has stopped yet, newest first, so that the end of one does not start the next."""
-        orphaned = self.live().exclude(status=Status.STOPPING).filter(turn__session__owner__is_active=False)
-        return orphaned.order_by("-turn__created_at")
+    def for_nobody(self) -> Self:
+        """Live runs of deactivated users and in the trash that nobody has stopped yet, newest first, so that the end of one
+        does not start the next."""
+        unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
+        return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
     def unblocked(self) -> Self:
         """Runs whose turn does not wait for another one to end."""

@@ -16,6 +16,7 @@ from chat.models.role import Role
 from chat.models.sql import session_search, sessions
 from chat.models.sql.rows import SessionRow
 from chat.models.sql.statements import Query, instance, together
+from chat.models.trash import TrashQuerySet
 from knowledge.models import Project
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class WhileAnswering(models.TextChoices):
 UNNAMED = models.Q(title="") | models.Q(has_provisional_title=True)
 
 
-class SessionQuerySet(models.QuerySet["Session"]):
+class SessionQuerySet(TrashQuerySet["Session"]):
     def visible_to(self, user: User) -> Self:
         """The user's own sessions; those of other users are not visible."""
         return self.filter(owner=user)
@@ -65,8 +66,15 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return session
 
     def lock(self, pk: UUID | str) -> Session:
-        """The session, locked (FOR NO KEY UPDATE) so that changes to one tree happen one after the other."""
+        """The session, locked (FOR NO KEY UPDATE) so that changes to one tree happen one after the other.
+
+        Raises DoesNotExist, for one in the trash as well: nothing is started there.
+        """
         return self.locked(sessions.LOCK.all(session=pk))
+
+    def lock_any(self, pk: UUID | str) -> Session:
+        """lock(), also for a session in the trash: what was begun before may end there."""
+        return self.locked(sessions.LOCK_ANY.all(session=pk))
 
     def locked(self, rows: list[SessionRow]) -> Session:
         """The session of the rows of sql.sessions.LOCK. Raises DoesNotExist."""
@@ -81,6 +89,13 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def set_provisional_title(self, pk: UUID | str, title: str) -> bool:
         """Give it a title that set_title() may replace. False: it has some title, or was deleted."""
         return bool(self.filter(pk=pk, title="").update(title=title, has_provisional_title=True))
+
+
+class SessionManager(models.Manager.from_queryset(SessionQuerySet)):  # type: ignore[misc]
+    """Without the sessions in the trash: what this manager does not find is deleted for everybody but its owner's trash."""
+
+    def get_queryset(self) -> SessionQuerySet:
+        return SessionQuerySet(self.model, using=self._db).filter(deleted_at=None)
 
 
 class Session(models.Model):
@@ -126,13 +141,17 @@ class Session(models.Model):
     # How its owner keeps it: above the others in the list, and in the archive instead of the list.
     is_pinned = models.BooleanField(default=False, db_default=False)
     is_archived = models.BooleanField(default=False, db_default=False)
+    # Of a session in the trash: when its owner deleted it, and when the sweeper deletes it for good.
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    purge_at = models.DateTimeField(null=True, blank=True, editable=False)
     # The names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
     # it the name `models` refers to this field, not to the module.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
     is_answering: bool  # a turn has not ended; set only where the query selects it
 
-    objects = SessionQuerySet.as_manager()
+    objects = SessionManager()
+    with_trash = SessionQuerySet.as_manager()
 
     class Meta:
         ordering = ("-updated_at", "-id")
@@ -140,12 +159,25 @@ class Session(models.Model):
             models.Index(fields=["owner", "-updated_at", "-id"], name="session_by_owner"),
             models.Index(fields=["updated_at"], name="session_by_age"),
             models.Index(fields=["id"], condition=models.Q(is_measured=False), name="session_unmeasured"),
+            models.Index(
+                fields=["owner", "-deleted_at", "-id"],
+                condition=models.Q(deleted_at__isnull=False),
+                name="session_trash",
+            ),
+            models.Index(
+                fields=["purge_at"], condition=models.Q(purge_at__isnull=False), name="session_to_purge"
+            ),
         ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(while_answering__in=WhileAnswering.values),
                 name="session_while_answering_known",
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(deleted_at__isnull=True, purge_at__isnull=True)
+                | models.Q(deleted_at__isnull=False, purge_at__isnull=False),
+                name="session_in_trash_is_purged",
+            ),
         ]
 
     def __str__(self) -> str:

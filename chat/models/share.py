@@ -74,15 +74,16 @@ class ShareQuerySet(models.QuerySet["Share"]):
     # Queries
 
     def visible_to(self, user: Any) -> Self:
-        return self.filter(session__owner=user)
+        return self.filter(session__owner=user, session__deleted_at=None)
 
     def open(self) -> Self:
         """Without the revoked ones."""
         return self.filter(revoked_at=None)
 
     def behind(self, token: str) -> Share | None:
-        """The share with this token; None if there is none, it is revoked, or its owner is deactivated."""
-        shown = self.open().filter(session__owner__is_active=True)
+        """The share with this token; None if there is none, it is revoked, its session is in the trash, or its owner is
+        deactivated."""
+        shown = self.open().filter(session__owner__is_active=True, session__deleted_at=None)
         return shown.select_related("session").filter(digest=digest_of(token)).first()
 
 

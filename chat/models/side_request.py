@@ -37,7 +37,8 @@ class SideRequestQuerySet(models.QuerySet["SideRequest"]):
 
     # Queries
 
-    def visible_to(self, user: User) -> Self:
+    def owned_by(self, user: User) -> Self:
+        """Those of sessions in the trash included."""
         return self.filter(session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:

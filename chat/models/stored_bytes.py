@@ -27,7 +27,7 @@ class StoredBytesQuerySet(models.QuerySet["StoredBytes"]):
 
     def unmeasured(self, most: int) -> list[UUID]:
         """Sessions that have had an event since they were measured."""
-        return list(Session.objects.filter(is_measured=False).values_list("pk", flat=True)[:most])
+        return list(Session.with_trash.filter(is_measured=False).values_list("pk", flat=True)[:most])
 
     def sum_of(self, user_id: int) -> int:
         """Bytes of all sessions and files of the user now, as far as they are measured."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -14,6 +14,9 @@ from chat.infrastructure.log_context import MAX_REQUEST_ID_CHARACTERS
 from chat.models.message import ChatMessage
 from chat.models.session import Session, SessionEvent
 from chat.models.sql import turns
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 
 class SentBeside(NamedTuple):
@@ -37,6 +40,9 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return session.record("overall_stop", payload, turns.END.query(turn=pk))
 
     # Queries
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(session__owner=user, session__deleted_at=None)
 
     def sent_beside(self, question: ChatMessage) -> SentBeside:
         first = self.filter(user_message=question).order_by("created_at", "id")

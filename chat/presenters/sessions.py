@@ -29,6 +29,13 @@ def present_session(session: Session) -> JSONObject:
     }
 
 
+def present_trashed_session(session: Session) -> JSONObject:
+    """session: from annotate_sessions, in the trash."""
+    assert session.deleted_at and session.purge_at
+    times = {"deleted_at": isoformat_utc(session.deleted_at), "purge_at": isoformat_utc(session.purge_at)}
+    return {**present_session(session), **times}
+
+
 def present_listed_session(session: Session) -> JSONObject:
     """The members that a row of the list shows, and that `session_changed` carries. is_answering must be set."""
     return {

@@ -26,5 +26,5 @@ def check(own_runs: int, queued_runs: int, new_runs: int) -> None:
 
 def limit_uses(user: User) -> Iterator[LimitUse]:
     """The limit on the user's own runs in progress."""
-    live = Run.objects.visible_to(user).live().count()
+    live = Run.objects.owned_by(user).live().count()
     yield LimitUse("runs_in_progress", live, settings.MAX_RUNS_PER_USER, "runs")

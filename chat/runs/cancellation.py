@@ -58,9 +58,10 @@ def stop_turn(turn: Turn) -> StopOutcome:
     return StopOutcome(turn_status([one.status for one in stopped]), all(one.had_ended for one in stopped))
 
 
-def stop_runs_of_deactivated_users() -> int:
-    """Stop what is still being answered for them; return how many runs. The sweeper calls it every second."""
-    runs = list(Run.objects.of_deactivated_users().values_list("pk", flat=True))
+def stop_runs_for_nobody() -> int:
+    """Stop what is still being answered for deactivated users and in the trash; return how many runs. The sweeper calls it
+    every second."""
+    runs = list(Run.objects.for_nobody().values_list("pk", flat=True))
     for run_id in runs:
         stop_run(run_id)
     return len(runs)

@@ -82,8 +82,8 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
         yield LimitUse("sockets", open_sockets, settings.MAX_SOCKETS_PER_USER or None, "sockets")
 
 
-# Expired tokens count until they are deleted.
-SESSIONS: Final = RowQuota("too_many_sessions", "MAX_SESSIONS_PER_USER", Session.objects.visible_to)
+# Expired tokens count until they are deleted, and sessions in the trash until they are deleted for good.
+SESSIONS: Final = RowQuota("too_many_sessions", "MAX_SESSIONS_PER_USER", Session.with_trash.visible_to)
 AGENTS: Final = RowQuota("too_many_agents", "MAX_AGENTS_PER_USER", Agent.objects.visible_to)
 PROJECTS: Final = RowQuota("too_many_projects", "MAX_PROJECTS_PER_USER", Project.objects.visible_to)
 TOKENS: Final = RowQuota(

@@ -1,11 +1,14 @@
-"""Deletes a session: stops its runs, deletes its rows, then deletes its keys in Redis."""
+"""Deletes sessions: into the trash, from which their owner can restore them, and for good."""
 
 import logging
 import time
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from redis.exceptions import RedisError
 
 from chat.events import session_list
@@ -27,29 +30,65 @@ POLL_S: Final = 0.02
 
 
 def delete_session(session: Session) -> None:
-    """Raises ApiError if it is deleted already."""
+    """Move it to the trash, or delete it for good if none is kept. Raises ApiError if it is deleted already.
+
+    From the commit on nothing is started in it; what is being answered is stopped, by the sweeper if this process is not
+    able to.
+    """
+    keep = timedelta(days=settings.KEEP_DELETED_DAYS)
+    if not keep:
+        delete_for_good(session)
+        return
+    if not Session.with_trash.move_to_trash(session.pk, keep):
+        raise ApiError("session_not_found")
+    session_list.publish_deleted(session)
     _stop_runs(session.pk)
+
+
+def delete_for_good(session: Session) -> None:
+    """Delete all rows of a session, in the trash or not, then its keys in Redis. Raises ApiError if it is gone."""
+    _stop_runs(session.pk)
+    _wait_for_runs(session.pk)
+    if not _delete_rows(Session.with_trash.filter(pk=session.pk)):
+        raise ApiError("session_not_found")
+
+
+def purge(session_id: UUID) -> bool:
+    """Delete a session whose time in the trash is over. False: it is gone, or was restored meanwhile."""
+    return _delete_rows(Session.with_trash.to_purge().filter(pk=session_id))
+
+
+def _delete_rows(wanted: QuerySet[Session]) -> bool:
+    """wanted: one session, or none any more."""
     with transaction.atomic():
         # Locked before its runs are read: a concurrent send is deleted too, or finds no session.
-        locked = Session.objects.select_for_update().filter(pk=session.pk).first()
+        locked = wanted.select_for_update().first()
         if locked is None:
-            raise ApiError("session_not_found")
+            return False
+        session_id = locked.pk
         runs = list(Run.objects.filter(turn__session=locked))
-        files = list(File.objects.of_session_alone(locked.pk).values_list("pk", flat=True))
+        files = list(File.objects.of_session_alone(session_id).values_list("pk", flat=True))
         locked.delete()
+        locked.pk = session_id
         File.objects.filter(pk__in=files).delete()
-    _delete_keys(session.pk, runs)
-    session_list.publish_deleted(session)
-    StoredBytes.objects.refresh(session.owner_id)
+    _delete_keys(session_id, runs)
+    session_list.publish_deleted(locked)
+    StoredBytes.objects.refresh(locked.owner_id)
     if files:
         blobs.purge_on_commit()
+    return True
 
 
 def _stop_runs(session_id: UUID) -> None:
-    """Stop all runs, and wait up to STOP_TIMEOUT_S for their workers to publish the end."""
-    live = Run.objects.live().filter(turn__session=session_id)
+    """Newest first, so that the end of one does not start the next."""
+    live = Run.objects.live().filter(turn__session=session_id).order_by("-turn__created_at")
     for run_id in live.values_list("pk", flat=True):
         stop_run(run_id)
+
+
+def _wait_for_runs(session_id: UUID) -> None:
+    """Wait up to STOP_TIMEOUT_S for the workers of its runs to publish the end."""
+    live = Run.objects.live().filter(turn__session=session_id)
     limit = time.monotonic() + STOP_TIMEOUT_S
     while live.exists() and time.monotonic() < limit:
         time.sleep(POLL_S)

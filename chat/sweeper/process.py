@@ -22,6 +22,7 @@ from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.retention import LoginPurger, RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
+from chat.sweeper.trash import TrashPurger
 from chat.sweeper.upkeep import SessionUpkeep
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class Sweeper:
         self._purger = RequestPurger()
         self._version_purger = VersionPurger()
         self._login_purger = LoginPurger()
+        self._trash_purger = TrashPurger()
         self._upkeep = SessionUpkeep()
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
@@ -96,6 +98,8 @@ class Sweeper:
             logger.info("purged: %s versions of prompts", versions)
         if logins := self._login_purger.purge(now):
             logger.info("purged: %s expired sessions of browsers", logins)
+        if sessions := self._trash_purger.purge(now):
+            logger.info("purged: %s sessions of the trash", sessions)
 
     def _tend(self, now: float) -> None:
         self._upkeep.tend(now)

@@ -48,7 +48,7 @@ def _tend_one(session: UUID, owners: list[int]) -> None:
 def purge_events(session: UUID) -> int:
     """Delete all but the newest events; return how many. A client that lacks more than those receives `resync`."""
     kept = settings.KEEP_EVENTS_PER_SESSION
-    latest = Session.objects.filter(pk=session).values_list("latest_event", flat=True).first()
+    latest = Session.with_trash.filter(pk=session).values_list("latest_event", flat=True).first()
     if not kept or latest is None or latest <= kept:
         return 0
     return SessionEvent.objects.filter(session=session, n__lte=latest - kept).delete()[0]

@@ -133,7 +133,7 @@ _STORE = Statement(
     f"""
     WITH held AS (
         SELECT owner_id FROM chat_session
-        WHERE id = %(session)s AND latest_event = %(latest_event)s FOR NO KEY UPDATE
+        WHERE id = %(session)s AND latest_event = %(latest_event)s AND deleted_at IS NULL FOR NO KEY UPDATE
     ), counted AS ({count_runs("held")}), session AS (
         UPDATE chat_session
         SET leaf_id = COALESCE(%(leaf)s::uuid, leaf_id), updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1, is_measured = FALSE,

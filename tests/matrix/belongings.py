@@ -73,6 +73,7 @@ def create_belongings(name: str) -> Belongings:
     _add_answered_session(owned, client)
     _add_live_session(owned, client)
     _add_cut_session(owned, client)
+    _add_trashed_session(owned, client)
     return owned
 
 
@@ -151,7 +152,7 @@ def written_rows() -> dict[str, int]:
 def ids_of_rows() -> set[str]:
     """The ids of all rows whose key is a UUID."""
     tables = [model for model in apps.get_models() if model._meta.pk.get_internal_type() == "UUIDField"]
-    return {str(pk) for model in tables for pk in model._default_manager.values_list("pk", flat=True)}
+    return {str(pk) for model in tables for pk in model._base_manager.values_list("pk", flat=True)}
 
 
 def _session(client: APIClient, owned: Belongings, title: str) -> str:
@@ -197,3 +198,10 @@ def _add_cut_session(owned: Belongings, client: APIClient) -> None:
 
 def past() -> Any:
     return timezone.now() - timedelta(seconds=1)
+
+
+def _add_trashed_session(owned: Belongings, client: APIClient) -> None:
+    session = _session(client, owned, "trashed")
+    factories.complete_turn(client, session, f"{MARK} trashed question")
+    assert client.delete(f"/api/sessions/{session}/").status_code == 204
+    owned.ids["trashed_session"] = session

@@ -38,6 +38,8 @@ NAMED_BY = {
     "runs_continue": {"run": "cut_run"},
     "runs_cancel": {"run": "live_run"},
     "turns_cancel": {"turn": "live_turn"},
+    "trash_delete": {"session": "trashed_session"},
+    "trash_restore": {"session": "trashed_session"},
 }
 # Members of bodies and of queries that name rows -> which of the user's.
 REFERENCES = {
@@ -134,7 +136,7 @@ class Operation(NamedTuple):
 
 def export_of(owned: Belongings) -> dict[str, Any]:
     """Without the owner's words: what is imported is told to whoever imports it."""
-    exported = b"".join(as_json(Session.objects.get(pk=owned.ids["session"]))).decode()
+    exported = b"".join(as_json(Session.with_trash.get(pk=owned.ids["session"]))).decode()
     body: dict[str, Any] = json.loads(exported.replace(MARK, "imported"))
     return body
 

@@ -1,6 +1,7 @@
 """Who asks: what each client sends to say who it is, and what happens right before its request."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -9,9 +10,10 @@ from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session as Login
 from django.test import Client
 from django.test.client import ClientHandler
+from django.utils import timezone
 from knox.models import AuthToken
 
-from chat.models import Scope, TokenScope
+from chat.models import Scope, Session, TokenScope
 from tests import factories
 from tests.matrix.belongings import Belongings, past
 
@@ -110,6 +112,12 @@ def deactivate(owned: Belongings) -> None:
     get_user_model().objects.filter(pk=owned.user.pk).update(is_active=False)
 
 
+def trash_sessions(owned: Belongings) -> None:
+    """All of them, as their owner does it one by one."""
+    own = Session.objects.filter(owner=owned.user)
+    own.update(deleted_at=timezone.now(), purge_at=timezone.now() + timedelta(days=1))
+
+
 def expire_tokens(owned: Belongings) -> None:
     AuthToken.objects.filter(user=owned.user).update(expiry=past())
 
@@ -166,4 +174,5 @@ SUBJECTS = [
     Subject("token for reading", READER, by_token_for_reading, has_token=True),
     Subject("owner, token", OWNER, by_token, has_token=True),
     Subject("owner, cookie", OWNER, by_cookie),
+    Subject("owner, trashed sessions", OWNER, by_cookie, trash_sessions),
 ]  # fmt: skip

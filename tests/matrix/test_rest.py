@@ -36,6 +36,7 @@ from tests.matrix.subjects import (
     Subject,
     deactivate,
     logged_in,
+    trash_sessions,
 )
 
 SERVED = "served"
@@ -64,8 +65,8 @@ def expected(operation: Operation, subject: Subject) -> str:
         if exception and (has_token is None or subject.standing not in (NOBODY, READER)):
             return exception[0]
     if operation.access == PUBLIC:
-        # Links are closed while their owner is deactivated.
-        return "share_not_found" if operation.nouns and subject.ends is deactivate else SERVED
+        # Links are closed while their owner is deactivated or their session in the trash.
+        return "share_not_found" if operation.nouns and subject.ends in (deactivate, trash_sessions) else SERVED
     if subject.standing == NOBODY:
         return "not_authenticated"
     if not operation.is_safe and subject.standing in (READER, FORGED):
@@ -83,7 +84,15 @@ def allowed(operation: Operation, subject: Subject) -> str:
         return SERVED if may else "permission_denied"
     assert operation.access == OWN
     is_owner = subject.standing in OWNERS
+    if is_owner and subject.ends is trash_sessions and is_in_a_session(operation):
+        return f"{operation.nouns[0]}_not_found"
     return SERVED if is_owner or not operation.nouns else f"{operation.nouns[0]}_not_found"
+
+
+def is_in_a_session(operation: Operation) -> bool:
+    """Whether what it names goes with a session into the trash."""
+    named = operation.nouns[:1]
+    return named in {("session",), ("message",), ("run",), ("turn",), ("share",)} and not operation.id.startswith("trash_")
 
 
 def send(client: Client, operation: Operation, address: str, body: Any) -> tuple[str, str]:

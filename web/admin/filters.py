@@ -53,6 +53,18 @@ class ToolFilter(_ChoiceFilter):
         return sorted(TOOL_NAMES)
 
 
+class TrashFilter(admin.SimpleListFilter):
+    title, parameter_name = _("trash"), "trash"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("in the trash")), ("no", _("not in the trash"))]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        if self.value() not in ("yes", "no"):
+            return None
+        return queryset.filter(deleted_at__isnull=self.value() == "no")
+
+
 class TakenOverFilter(admin.SimpleListFilter):
     title, parameter_name = _("taken over"), "taken_over"
 

@@ -25,6 +25,7 @@ from chat.sessions.portable.markdown import as_markdown
 from knowledge.models import Project
 from web.admin.action_log import apply_and_log
 from web.admin.compressions import compressions_per_turns
+from web.admin.filters import TrashFilter
 from web.admin.object_actions import ObjectActionsAdmin
 from web.admin.read_only import or_dash
 from web.admin.search import SearchAdmin
@@ -40,7 +41,7 @@ TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"
 class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
     list_display = ("shown_title", "owner", "message_list", "created_at", "updated_at")
     list_select_related = ("owner",)
-    list_filter = ("created_at", "updated_at")
+    list_filter = (TrashFilter, "created_at", "updated_at")
     ordering = ("-updated_at",)
     owner_field = "owner"
     text_fields = ("title",)
@@ -57,6 +58,9 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
     actions = ("stop", "compress", "export_json", "export_markdown")
     object_actions = actions
     inlines = (RunSideRequestInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:  # noqa: ARG002
+        return Session.with_trash.order_by(*self.ordering)
 
     def page_context(self, request: HttpRequest, row: Session) -> dict[str, Any]:
         tree = load_tree(row, _parse_uuid(request.GET.get("at")))

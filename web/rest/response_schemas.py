@@ -71,6 +71,17 @@ class SessionAnswer(ResponseSchema):
     updated_at = serializers.DateTimeField()
 
 
+class TrashedSessionAnswer(SessionAnswer):
+    deleted_at = serializers.DateTimeField()
+    purge_at = serializers.DateTimeField(help_text="When it is deleted for good.")
+
+
+class TrashPage(ResponseSchema):
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = TrashedSessionAnswer(many=True)
+
+
 class SessionPage(ResponseSchema):
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)

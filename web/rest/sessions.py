@@ -116,10 +116,16 @@ class SessionView(StrictAPIView):
         edit_session(found, _resolve_fields(request, self.body(SessionChangesBody), found.knowledge_bases))
         return Response(present_current(found))
 
-    @documented("sessions_delete", statuses=(204,))
+    @documented(
+        "sessions_delete",
+        statuses=(204,),
+        parameters=[query("permanent", FLAG, "`1`: for good, not into the trash.")],
+    )
     def delete(self, request: Request, session: str) -> Response:
-        """Delete a session with its messages."""
-        deletion.delete_session(get_own_session(request, session))
+        """Delete a session with its messages: into the trash, where only `trash/` finds it, or for good."""
+        found = get_own_session(request, session)
+        delete = deletion.delete_for_good if query_flag(request, "permanent") else deletion.delete_session
+        delete(found)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -133,7 +133,7 @@ class TurnCancellationView(StrictAPIView):
     @documented("turns_cancel", answer=StatusAnswer, statuses=(202, 200))
     def post(self, request: Request, turn: str) -> Response:
         """Stop all runs of a turn. 200 if they have already ended."""
-        rows = Turn.objects.filter(session__owner=current_user(request))
+        rows = Turn.objects.visible_to(current_user(request))
         return stop_response(cancellation.stop_turn(get_own_row(rows, turn, "turn")))
 
 

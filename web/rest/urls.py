@@ -24,6 +24,7 @@ from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.shares import SharedPageView, SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.token_login import TokenView
+from web.rest.trash import RestorationView, TrashedSessionView, TrashView
 from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 from web.rest.withdrawal import WithdrawalView
@@ -68,6 +69,9 @@ urlpatterns = [
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),
     path("sessions/<id:session>/shares/", SharesView.as_view()),
+    path("trash/", TrashView.as_view()),
+    path("trash/<id:session>/", TrashedSessionView.as_view()),
+    path("trash/<id:session>/restoration/", RestorationView.as_view()),
     path("shares/<id:share>/", ShareView.as_view()),
     path("shared/<str:link>/", SharedPageView.as_view()),
     path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),

@@ -50,8 +50,8 @@ class UsageView(StrictAPIView):
         if since > until:
             raise ApiError("invalid_value", "`from` is later than `to`.", field="from")
         user = current_user(request)
-        answers = Run.objects.visible_to(user).used(since, until)
-        others = SideRequest.objects.visible_to(user).used(since, until)
+        answers = Run.objects.owned_by(user).used(since, until)
+        others = SideRequest.objects.owned_by(user).used(since, until)
         used = [_present_usage(row) for row in (*answers, *others)]
         return Response(sorted(used, key=lambda row: (row["day"], row["model"], row["purpose"])))
 

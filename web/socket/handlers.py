@@ -61,7 +61,7 @@ def _stop_run(user: User, run: UUID) -> dict[str, Any]:
 
 
 def _stop_turn(user: User, turn: UUID) -> dict[str, Any]:
-    own_turn = Turn.objects.filter(session__owner=user, pk=turn).first()
+    own_turn = Turn.objects.visible_to(user).filter(pk=turn).first()
     if own_turn is None:
         raise ApiError("turn_not_found")
     return {"type": "stopping", "turn": str(turn), "status": cancellation.stop_turn(own_turn).status}

@@ -33,6 +33,8 @@ class SessionRow(NamedTuple):
     has_own_models: bool
     is_pinned: bool
     is_archived: bool
+    deleted_at: datetime | None
+    purge_at: datetime | None
     models: list[str]
 
 

@@ -33,11 +33,22 @@ class RecordedEvent(NamedTuple):
 
 # Parameters: session, user. Plan: primary key.
 READ_OWN: Final = Statement(
-    f"SELECT {SESSION} FROM chat_session AS session WHERE id = %(session)s AND owner_id = %(user)s",  # noqa: S608
+    f"""
+    SELECT {SESSION} FROM chat_session AS session
+    WHERE id = %(session)s AND owner_id = %(user)s AND deleted_at IS NULL
+    """,  # noqa: S608
     SessionRow,
 )
 # Parameters: session. Plan: primary key.
 LOCK: Final = Statement(
+    f"""
+    SELECT {SESSION} FROM chat_session AS session
+    WHERE id = %(session)s AND deleted_at IS NULL FOR NO KEY UPDATE
+    """,  # noqa: S608
+    SessionRow,
+)
+# The same, of one that may be in the trash.
+LOCK_ANY: Final = Statement(
     f"SELECT {SESSION} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE",  # noqa: S608
     SessionRow,
 )

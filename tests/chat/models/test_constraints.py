@@ -259,6 +259,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
     "invitation_uses_within_max": lambda _: invitation(uses=2),
     "invitation_by_e_mail_is_for_one": lambda _: invitation(email="a@example.org", max_uses=2),
+    "session_in_trash_is_purged": lambda w: change(w.session, deleted_at=timezone.now()),
     "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
     "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
 }

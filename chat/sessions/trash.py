@@ -1,0 +1,24 @@
+"""The trash of a user: sessions that they have deleted and can restore until they are deleted for good."""
+
+from django.contrib.auth.models import User
+
+from chat.events import session_list
+from chat.models import Session
+from chat.presenters.sessions import annotate_sessions
+from chat.protocol.errors import ApiError
+
+
+def restore_session(session: Session) -> Session:
+    """Take a session out of the trash, as it was. Raises ApiError if it is not there any more."""
+    if not Session.with_trash.filter(pk=session.pk).restore():
+        raise ApiError("session_not_found")
+    restored = annotate_sessions(Session.objects.filter(pk=session.pk)).first()
+    if restored is None:
+        raise ApiError("session_not_found")
+    session_list.publish_row(restored)
+    return restored
+
+
+def empty_trash(owner: User) -> None:
+    """Nothing in it can be restored any more; the sweeper deletes it for good."""
+    Session.with_trash.visible_to(owner).empty_trash()

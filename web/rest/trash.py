@@ -1,0 +1,62 @@
+"""Views of the trash: list, restore and delete for good what the user has deleted."""
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import Session
+from chat.presenters.sessions import annotate_sessions, present_session, present_trashed_session
+from chat.sessions import deletion
+from chat.sessions.trash import empty_trash, restore_session
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.openapi import TEXT, documented, query, whole_number
+from web.rest.pagination import NewestFirstPagination
+from web.rest.response_schemas import SessionAnswer, TrashPage
+
+
+class TrashPagination(NewestFirstPagination):
+    """Cursor pagination by the time of deletion, the latest first."""
+
+    ordering = ("-deleted_at", "-id")
+
+
+class TrashView(StrictAPIView):
+    @documented(
+        "trash_list",
+        answer=TrashPage,
+        parameters=[
+            query("limit", whole_number(1, TrashPagination.max_page_size), "Page size."),
+            query("cursor", TEXT, "The cursor in `next`."),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """List the sessions that can be restored, the latest deleted first."""
+        trashed = annotate_sessions(Session.with_trash.visible_to(current_user(request)).in_trash())
+        page = TrashPagination()
+        rows = page.paginate_queryset(trashed, request, view=self) or []
+        return page.get_paginated_response([present_trashed_session(session) for session in rows])
+
+    @documented("trash_empty", statuses=(204,))
+    def delete(self, request: Request) -> Response:
+        """Delete all of it for good: nothing of it can be restored from now on."""
+        empty_trash(current_user(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TrashedSessionView(StrictAPIView):
+    @documented("trash_delete", statuses=(204,))
+    def delete(self, request: Request, session: str) -> Response:
+        """Delete a session in the trash for good."""
+        deletion.delete_for_good(_get_trashed_session(request, session))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RestorationView(StrictAPIView):
+    @documented("trash_restore", answer=SessionAnswer)
+    def post(self, request: Request, session: str) -> Response:
+        """Take a session out of the trash, as it was when it was deleted."""
+        return Response(present_session(restore_session(_get_trashed_session(request, session))))
+
+
+def _get_trashed_session(request: Request, pk: str) -> Session:
+    return get_own_row(Session.with_trash.visible_to(current_user(request)).in_trash(), pk, "session")
