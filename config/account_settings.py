@@ -1,4 +1,5 @@
-"""The settings of e-mail, of links that set a password, of registration and of staff, a part of settings.py. EMAIL_HOST: empty if none is sent."""
+"""The settings of e-mail, of links that set a password, of registration, of staff and of what users delete, a part of settings.py.
+EMAIL_HOST: empty if none is sent."""
 
 from config import environment as env
 
@@ -11,6 +12,7 @@ __all__ = [
     "EMAIL_TIMEOUT",
     "EMAIL_USE_SSL",
     "EMAIL_USE_TLS",
+    "KEEP_DELETED_DAYS",
     "PASSWORD_RESET_TIMEOUT",
     "REGISTRATION",
     "STAFF_GROUPS",
@@ -35,3 +37,5 @@ PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=6
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
 # Names of groups whose members are staff (web/accounts/staff_groups.py).
 STAFF_GROUPS = env.names("STAFF_GROUPS")
+# Days for which deleted chats stay in the trash (chat/sessions/deletion.py); 0: there is none.
+KEEP_DELETED_DAYS = env.whole_number("KEEP_DELETED_DAYS", 30, high=3_650)

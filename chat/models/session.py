@@ -91,7 +91,10 @@ class SessionQuerySet(TrashQuerySet["Session"]):
         return bool(self.filter(pk=pk, title="").update(title=title, has_provisional_title=True))
 
 
-class SessionManager(models.Manager.from_queryset(SessionQuerySet)):  # type: ignore[misc]
+_Manager = models.Manager.from_queryset(SessionQuerySet)
+
+
+class SessionManager(_Manager["Session"]):
     """Without the sessions in the trash: what this manager does not find is deleted for everybody but its owner's trash."""
 
     def get_queryset(self) -> SessionQuerySet:

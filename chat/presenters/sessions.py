@@ -31,9 +31,8 @@ def present_session(session: Session) -> JSONObject:
 
 def present_trashed_session(session: Session) -> JSONObject:
     """session: from annotate_sessions, in the trash."""
-    assert session.deleted_at and session.purge_at
-    times = {"deleted_at": isoformat_utc(session.deleted_at), "purge_at": isoformat_utc(session.purge_at)}
-    return {**present_session(session), **times}
+    times = {"deleted_at": session.deleted_at, "purge_at": session.purge_at}
+    return present_session(session) | {name: isoformat_utc(time) for name, time in times.items() if time}
 
 
 def present_listed_session(session: Session) -> JSONObject:

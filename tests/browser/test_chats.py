@@ -104,7 +104,6 @@ def test_the_list_is_used_by_keyboard(carol: Reader) -> None:
     expect(page.locator("#title")).to_have_text("A better name")
     row(page, "A better name").get_by_role("link").focus()
     page.keyboard.press("Delete")
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(row(page, "A better name")).to_have_count(0)
     expect(page.locator("#title")).to_have_text("New chat")
 
@@ -153,6 +152,5 @@ def test_every_browser_of_a_user_sees_chats_renamed_and_deleted(reader: Reader, 
     mine.hover()
     mine.get_by_role("button", name="Actions").click()
     reader.page.get_by_role("menuitem", name="Delete").click()
-    reader.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(there).to_have_count(0)
     expect(phone.page.locator("#title")).to_have_text("New chat")

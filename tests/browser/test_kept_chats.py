@@ -115,3 +115,37 @@ def test_the_archive_is_accessible_and_used_by_keyboard(phone: Reader, reader: R
     page.keyboard.press("Enter")
     expect(archive).to_have_count(0)
     expect(page.locator("#title")).to_have_text("About rivers")
+
+
+def test_a_deleted_chat_is_restored_by_undo_or_from_the_trash_or_deleted_for_good(
+    reader: Reader, phone: Reader
+) -> None:
+    begin(reader, "About salt", "About reeds")
+    page = reader.page
+    choose(page, "About reeds", "Delete")
+    for one in (reader, phone):
+        expect(row(one.page, "About reeds")).to_have_count(0)
+    expect(page.locator("#title")).to_have_text("New chat")
+    expect(page.locator(".undo").get_by_role("status")).to_have_text("“About reeds” was deleted.")
+    page.get_by_role("button", name="Undo").focus()
+    page.keyboard.press("Enter")
+    for one in (reader, phone):
+        expect(row(one.page, "About reeds")).to_have_count(1)
+    expect(page.locator("#title")).to_have_text("About reeds")
+    expect(page.locator(".undo")).to_have_count(0)
+
+    for title in ("About salt", "About reeds"):
+        choose(page, title, "Delete")
+        expect(row(page, title)).to_have_count(0)
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Trash").click()
+    trash = page.get_by_role("dialog", name="Trash")
+    expect(trash.locator(".trash li .title")).to_have_text(["About reeds", "About salt"])
+    assert violations_in_both_themes(page) == []
+    trash.get_by_role("button", name="Restore “About salt”").click()
+    expect(row(phone.page, "About salt")).to_have_count(1)
+    trash.get_by_role("button", name="Delete “About reeds” for good").click()
+    page.get_by_role("dialog", name="Delete this chat?").get_by_role("button", name="Delete").click()
+    expect(trash.locator(".trash li")).to_have_count(0)
+    expect(trash.get_by_text("The trash is empty.")).to_be_visible()
+    expect(row(page, "About salt")).to_have_count(1)

@@ -87,7 +87,7 @@ def test_a_quota_is_shown_before_and_when_it_is_full(browser: Browser, stack: St
         run(stack, newcomer, STORED.format(percent=85))
         reader.page.reload()
         expect(line).to_have_text(
-            "Your chats and files take up 85% of the room for them. Delete chats that you do not need."
+            "Your chats and files take up 85% of the room for them. Delete some chats for good."
         )
         run(stack, newcomer, STORED.format(percent=100))
         reader.page.reload()
@@ -103,6 +103,6 @@ def test_a_chat_too_many_is_refused_in_words_and_the_text_stays(
         reader.wait_until_ready()
         reader.send("One chat more")
         expect(reader.page.get_by_role("alert")).to_have_text(
-            "You have 10,000 chats, and there is no room for more. Delete one first."
+            "You have 10,000 chats, and there is no room for more. Delete one for good first."
         )
         expect(reader.field).to_have_value("One chat more")

@@ -66,7 +66,9 @@ def expected(operation: Operation, subject: Subject) -> str:
             return exception[0]
     if operation.access == PUBLIC:
         # Links are closed while their owner is deactivated or their session in the trash.
-        return "share_not_found" if operation.nouns and subject.ends in (deactivate, trash_sessions) else SERVED
+        return (
+            "share_not_found" if operation.nouns and subject.ends in (deactivate, trash_sessions) else SERVED
+        )
     if subject.standing == NOBODY:
         return "not_authenticated"
     if not operation.is_safe and subject.standing in (READER, FORGED):
@@ -92,7 +94,13 @@ def allowed(operation: Operation, subject: Subject) -> str:
 def is_in_a_session(operation: Operation) -> bool:
     """Whether what it names goes with a session into the trash."""
     named = operation.nouns[:1]
-    return named in {("session",), ("message",), ("run",), ("turn",), ("share",)} and not operation.id.startswith("trash_")
+    return named in {
+        ("session",),
+        ("message",),
+        ("run",),
+        ("turn",),
+        ("share",),
+    } and not operation.id.startswith("trash_")
 
 
 def send(client: Client, operation: Operation, address: str, body: Any) -> tuple[str, str]:

@@ -53,7 +53,7 @@ class TestMeasuring:
         File.objects.create(owner=session.owner, name="a", size_bytes=5000, text="abc")
         SessionUpkeep().tend(0.0)
         assert total(session) > 5003
-        client.delete(f"/api/sessions/{session.pk}/")
+        client.delete(f"/api/sessions/{session.pk}/?permanent=1")
         assert StoredBytes.objects.sum_of(session.owner_id) == 5003
 
     def test_only_what_had_an_event_since_is_measured_again(

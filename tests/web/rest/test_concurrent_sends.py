@@ -108,7 +108,7 @@ def test_a_repeat_in_a_session_deleted_in_between_is_not_found(
 
     def read_and_delete(*arguments: Any) -> TipSnapshot | None:
         snapshot = read(*arguments)
-        client.delete(f"/api/sessions/{session}/")
+        client.delete(f"/api/sessions/{session}/?permanent=1")
         return snapshot
 
     monkeypatch.setattr(TipSnapshot, "read", read_and_delete)

@@ -57,7 +57,7 @@ class TestSessions:
         settings.MAX_SESSIONS_PER_USER = 2
         assert post(client, "/api/sessions/").status_code == 201
         assert refusal(post(client, "/api/sessions/")) == (409, "too_many_sessions", 2)
-        client.delete(f"/api/sessions/{session}/")
+        client.delete(f"/api/sessions/{session}/?permanent=1")
         assert post(client, "/api/sessions/").status_code == 201
 
     def test_an_import_is_one_more_and_stores_nothing_if_it_is_refused(

@@ -78,7 +78,7 @@ class TestDeleting:
         run = factories.send_turn(client, session).json()["runs"][0]["id"]
         client.post(f"/api/runs/{run}/cancellation/")
         prefix_cache.store_digests({prefix_cache.PrefixKey(session, "quick"): ["0123456789abcdef"]})
-        assert client.delete(f"/api/sessions/{session}/").status_code == 204
+        assert client.delete(f"/api/sessions/{session}/?permanent=1").status_code == 204
         assert client.get(f"/api/sessions/{session}/").status_code == 404
         assert not list(sync_redis().scan_iter(f"turnwire:{{{session}}}:*"))
         assert not Run.objects.exists()
@@ -86,6 +86,6 @@ class TestDeleting:
     def test_a_worker_that_still_writes_is_refused(self, client: APIClient, session: str) -> None:
         run = factories.send_turn(client, session).json()["runs"][0]["id"]
         Run.objects.claim(run, owner=1)
-        assert client.delete(f"/api/sessions/{session}/").status_code == 204
+        assert client.delete(f"/api/sessions/{session}/?permanent=1").status_code == 204
         assert not Run.objects.filter(pk=run).exists()
         assert not read_now(run_log(session, run)).lines

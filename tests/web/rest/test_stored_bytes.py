@@ -60,7 +60,7 @@ def test_what_is_deleted_is_free_at_once(
     settings.MAX_STORED_BYTES_PER_USER = stored
     other = post(client, "/api/sessions/").json()["id"]
     assert factories.send_turn(client, other, "Hello").status_code == 409
-    client.delete(f"/api/sessions/{session}/")
+    client.delete(f"/api/sessions/{session}/?permanent=1")
     assert StoredBytes.objects.get(user=alice).total == 0
     assert factories.send_turn(client, other, "Hello").status_code == 202
 

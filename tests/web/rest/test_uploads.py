@@ -393,10 +393,10 @@ class TestDeletion:
         factories.complete_turn(client, session, files=ids[:3])
         factories.complete_turn(client, session, files=ids[:1])
         factories.complete_turn(client, other, files=ids[1:2])
-        assert client.delete(f"/api/sessions/{session}/").status_code == 204
+        assert client.delete(f"/api/sessions/{session}/?permanent=1").status_code == 204
         assert set(File.objects.values_list("pk", flat=True)) == {*map(_uuid, ids[1:])}
         assert stored(media) == sorted(f"files/{pk}" for pk in ids[1:])
-        client.delete(f"/api/sessions/{other}/")
+        client.delete(f"/api/sessions/{other}/?permanent=1")
         assert stored(media) == sorted(f"files/{pk}" for pk in ids[2:])
         assert not MessageFile.objects.exists()
 

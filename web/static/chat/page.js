@@ -173,7 +173,7 @@ class Page {
     // The fragment names the session, so the skip link cannot work by its own.
     part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
-    attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), failed: this.failures.failed });
+    attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), trash: () => this.sessions.openTrash(), failed: this.failures.failed });
     attachMenu(part("session-menu"), () => this.#menu());
   }
 

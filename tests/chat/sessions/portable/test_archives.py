@@ -480,6 +480,6 @@ def test_deleting_the_imported_session_deletes_its_files(
     File.objects.filter(messages__message__session=kept).update(project=project)
     with django_capture_on_commit_callbacks(execute=True):
         for one in (pk, kept):
-            assert client.delete(f"/api/sessions/{one}/").status_code == 204
+            assert client.delete(f"/api/sessions/{one}/?permanent=1").status_code == 204
     [file] = File.objects.all()
     assert stored(media) == {f"files/{file.pk}"}

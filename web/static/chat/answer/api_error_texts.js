@@ -76,7 +76,7 @@ export const API_ERRORS = {
   token_not_found: () => t("This token does not exist (any more). Reload the page."),
   too_many_shares: () => t("This chat has too many links. Revoke one first."),
 
-  too_many_sessions: (max) => t("You have %(max)s chats, and there is no room for more. Delete one first.", count(max)),
+  too_many_sessions: (max) => t("You have %(max)s chats, and there is no room for more. Delete one for good first.", count(max)),
   too_many_projects: (max) => t("You have %(max)s projects, and there is no room for more. Delete one first.", count(max)),
   too_many_files: (max) => t("You have %(max)s files, and there is no room for more. Delete one first.", count(max)),
   too_many_knowledge_bases: (max) => t("You have %(max)s knowledge bases, and there is no room for more. Delete one first.", count(max)),
@@ -84,7 +84,7 @@ export const API_ERRORS = {
   too_many_chunks: (max) => t("The texts that are searched fill the %(max)s passages there are for them. Delete some documents first.", count(max)),
   too_many_agents: (max) => t("You have %(max)s agents, and there is no room for more. Delete one first.", count(max)),
   too_many_tokens: (max) => t("You have %(max)s API tokens, and there is no room for more. Delete one first.", count(max)),
-  storage_full: (max) => t("Your chats and files fill the %(size)s there are for them. Delete some chats first.", { size: byteText(max) }),
+  storage_full: (max) => t("Your chats and files fill the %(size)s there are for them. Delete some chats for good first.", { size: byteText(max) }),
   too_many_sockets: (max) => t("You have %(max)s windows and programs connected. Close one: this page then connects within a minute.", count(max)),
   too_many_answers: (max) => t("A question has at most %(max)s answers. Ask it again as a new message.", count(max)),
 

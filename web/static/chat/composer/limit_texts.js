@@ -13,8 +13,8 @@ const TEXTS = {
   runs_per_day: (words) => t("You have used %(percent)s of the answers of today. At %(time)s you have all of them again.", words),
   tokens_per_day: (words) => t("You have used %(percent)s of the tokens of today. At %(time)s you have all of them again.", words),
   cost_per_day: (words) => t("You have used %(percent)s of what today's answers may cost. At %(time)s it starts at 0 again.", words),
-  sessions: (words) => t("You have %(percent)s of the chats that there is room for. Delete some that you do not need.", words),
-  stored_bytes: (words) => t("Your chats and files take up %(percent)s of the room for them. Delete chats that you do not need.", words),
+  sessions: (words) => t("You have %(percent)s of the chats that there is room for. Delete some for good.", words),
+  stored_bytes: (words) => t("Your chats and files take up %(percent)s of the room for them. Delete some chats for good.", words),
 };
 /** Error codes of quotas that are reached. @type {Record<string, string>} */
 const REACHED = { sessions: "too_many_sessions", stored_bytes: "storage_full" };

@@ -9,14 +9,16 @@ import { logOut } from "./login_redirect.js";
  * @param {object} page
  * @param {HTMLFormElement} page.logout
  * @param {() => Promise<void>} page.archive
+ * @param {() => Promise<void>} page.trash
  * @param {(error: any) => void} page.failed
  */
-export function attachAccountMenu(button, { logout, archive, failed }) {
+export function attachAccountMenu(button, { logout, archive, trash, failed }) {
   const isStaff = "staff" in button.dataset;
   attachMenu(button, () => [
     { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
     { label: t("Archived chats"), icon: "archive", action: () => archive().catch(failed) },
+    { label: t("Trash"), icon: "trash", action: () => trash().catch(failed) },
     { label: t("Profile"), icon: "user", action: () => location.assign("/profile/") },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
     { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },

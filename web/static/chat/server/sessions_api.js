@@ -29,6 +29,12 @@ export async function readPinned(project) {
   return all;
 }
 
+/** @param {number} limit @returns {Promise<{results: (Session & {deleted_at: string, purge_at: string})[], next: string|null}>} the latest deleted */
+export const readTrash = (limit) => call("GET", `trash/?limit=${limit}`);
+
+/** @param {string} id of a deleted one @returns {Promise<Session>} */
+export const restoreSession = (id) => call("POST", `trash/${id}/restoration/`);
+
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 

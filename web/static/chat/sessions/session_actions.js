@@ -1,10 +1,13 @@
 /** The actions on a session, for the bar's menu and the session list. */
 
 import * as api from "../server/api.js";
-import { ask, askTitle } from "../elements/dialogs.js";
+import { askTitle } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { readAddress } from "../frame/address.js";
+import { restoreSession } from "../server/sessions_api.js";
 import { titleOf } from "./session_list.js";
+import { UndoNotice } from "../elements/undo_notice.js";
 
 /** @import {Session} from "../types.js" */
 /** @import {MenuItem} from "../elements/menu.js" */
@@ -52,11 +55,19 @@ export class SessionActions {
     await this.page.attempt(async () => (await import("../sharing/share_dialog.js")).shareSession(session));
   }
 
-  /** @param {Session} session */
+  /** Into the trash, without a question: it can be undone. @param {Session} session */
   async remove(session) {
-    const what = h("p", {}, t("“%(title)s” and all its branches are deleted for good.", { title: titleOf(session) }));
-    if (!(await ask(t("Delete this chat?"), { yes: t("Delete") }, what))) return;
-    if (await this.page.attempt(() => api.deleteSession(session.id))) this.page.removed(session.id);
+    const wasOpen = readAddress(location.hash).session === session.id;
+    if (!(await this.page.attempt(() => api.deleteSession(session.id)))) return;
+    this.page.removed(session.id);
+    new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
+  }
+
+  /** @param {Session} session @param {boolean} wasOpen */
+  async #restore(session, wasOpen) {
+    if (!(await this.page.attempt(() => restoreSession(session.id)))) return;
+    this.page.changed();
+    if (wasOpen) location.hash = session.id;
   }
 }
 

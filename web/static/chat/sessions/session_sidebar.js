@@ -31,6 +31,8 @@ export class SessionSidebar {
     this.list = new SessionList(parts.nav, this.store, this.rowActions);
     /** The last one that was opened. @type {import("./archive_dialog.js").ArchiveDialog|null} */
     this.archive = null;
+    /** @type {import("./trash_dialog.js").TrashDialog|null} */
+    this.trash = null;
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
     this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
@@ -58,6 +60,7 @@ export class SessionSidebar {
     if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases });
     this.store.receive(frame);
     this.archive?.receive(frame);
+    this.trash?.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
   }
 
@@ -79,5 +82,11 @@ export class SessionSidebar {
   async openArchive() {
     const { ArchiveDialog } = await import("./archive_dialog.js");
     this.archive = new ArchiveDialog(this.rowActions, { open: this.page.state()?.session ?? null, failed: this.page.failed });
+  }
+
+  /** Opens the dialog of deleted chats. */
+  async openTrash() {
+    const { TrashDialog } = await import("./trash_dialog.js");
+    this.trash = new TrashDialog(this.page.failed, () => this.store.refresh());
   }
 }

@@ -1,0 +1,29 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('chat', '0045_pinned_and_archived'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='session',
+            name='deleted_at',
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+        migrations.AddField(
+            model_name='session',
+            name='purge_at',
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+        migrations.AddConstraint(
+            model_name='session',
+            constraint=models.CheckConstraint(
+                condition=models.Q(deleted_at__isnull=True, purge_at__isnull=True)
+                | models.Q(deleted_at__isnull=False, purge_at__isnull=False),
+                name='session_in_trash_is_purged',
+            ),
+        ),
+    ]
