@@ -225,7 +225,7 @@ async def test_an_export_of_fifty_files_holds_a_chunk_of_them(cluster: Cluster) 
             assert answer.status_code == 200
             async for chunk in answer.aiter_bytes():
                 length += len(chunk)
-        await client.call("DELETE", f"sessions/{session}/", status=204)
+        await client.call("DELETE", f"sessions/{session}/?permanent=1", status=204)
     print(f"export of files: {length / MIB:.0f} MiB, peak {before} -> {peak_mib(pid)} MiB")
     assert length > 50 * FILE_BYTES
     assert peak_mib(pid) - before < FILES_GROWTH_MIB
@@ -252,6 +252,6 @@ async def test_an_import_of_files_holds_its_manifest_and_a_chunk(
             "/api/sessions/import/", content=pieces(), headers=headers, timeout=300
         )
         assert answer.status_code == 201, answer.text
-        await client.call("DELETE", f"sessions/{answer.json()['id']}/", status=204)
+        await client.call("DELETE", f"sessions/{answer.json()['id']}/?permanent=1", status=204)
     print(f"import of files: {path.stat().st_size / MIB:.0f} MiB, peak {before} -> {peak_mib(pid)} MiB")
     assert peak_mib(pid) - before < GROWTH_MIB + FILES_GROWTH_MIB

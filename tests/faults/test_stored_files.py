@@ -46,7 +46,7 @@ async def dora(cluster: Cluster) -> AsyncIterator[Client]:
     async with Client.login(cluster.stack.base_url, "dora", "dora") as dora:
         yield dora
         for session in (await dora.call("GET", "sessions/"))["results"]:
-            await dora.call("DELETE", f"sessions/{session['id']}/", status=204)
+            await dora.call("DELETE", f"sessions/{session['id']}/?permanent=1", status=204)
     print(cluster.logs())
 
 
@@ -127,10 +127,10 @@ async def test_what_is_deleted_leaves_nothing_in_the_storage(cluster: Cluster, c
     # What was extracted is the same as well: the whole archive is.
     assert again == archive
 
-    await chat.client.call("DELETE", f"sessions/{first}/", status=204)
+    await chat.client.call("DELETE", f"sessions/{first}/?permanent=1", status=204)
     await expect_agreement(cluster, 5)
     assert hashes(await take_out(chat.client, copy)) == hashes(archive)
-    await chat.client.call("DELETE", f"sessions/{copy}/", status=204)
+    await chat.client.call("DELETE", f"sessions/{copy}/?permanent=1", status=204)
     await expect_agreement(cluster, 1)
     [kept] = (await chat.client.call("GET", "files/"))["results"]
     await chat.client.call("DELETE", f"projects/{project}/", status=204)
