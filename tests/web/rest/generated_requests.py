@@ -74,6 +74,8 @@ class World:
         self.special = self._answers_in_progress() | {
             "regenerations_create": started["user_message"],
             "files_thumbnail": str(factories.create_picture(self._alice, "moon.png").pk),
+            "trash_delete": self._trashed_session(),
+            "trash_restore": self._trashed_session(),
         }
         self.file = b"".join(self._client.get(f"/api/sessions/{session}/export/").streaming_content)
         self.cursor = parse_qs(urlsplit(self._client.get("/api/sessions/?limit=1").json()["next"]).query)[
@@ -91,6 +93,11 @@ class World:
         self.ids |= {
             "knowledge_base": str(base.pk), "member": str(member.pk), "document": str(document.pk),
         }  # fmt: skip
+
+    def _trashed_session(self) -> str:
+        session = Session.objects.start(self._alice).pk
+        self._client.delete(f"/api/sessions/{session}/")
+        return str(session)
 
     def _answers_in_progress(self) -> dict[str, str]:
         """A run that waits for a worker, a question that waits for its answer, and a run that was cut."""
