@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 from chat.knowledge_bases.deletion import delete_base, purge_base
 from chat.models import AccountDeletion, Session
 from chat.protocol.errors import ApiError
-from chat.sessions.deletion import delete_session
+from chat.sessions.deletion import delete_for_good
 from chat.sweeper.repairs import attempt_repair
 from knowledge import blobs
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember
@@ -46,8 +46,8 @@ def _attempt(user: User) -> bool:
 
 def _delete_some(user: User) -> int:
     """Delete a session, a base, a batch of files, or at last the account itself; return 0 after that."""
-    if session := Session.objects.filter(owner=user).order_by("pk").first():
-        delete_session(session)
+    if session := Session.with_trash.filter(owner=user).order_by("pk").first():
+        delete_for_good(session)
     elif base := KnowledgeBase.objects.exclude(_has_members()).filter(owner=user).first():
         purge_base(base)
     elif base := KnowledgeBase.objects.exclude(_has_other_owners(user)).filter(owner=user).first():

@@ -19,7 +19,7 @@ from django.views.generic import FormView
 from knox.models import AuthToken
 
 from chat.models import AccountDeletion
-from chat.runs.cancellation import stop_runs_of_deactivated_users
+from chat.runs.cancellation import stop_runs_for_nobody
 from web.accounts.demo_account import DEMO
 from web.accounts.login_attempt import login_attempt
 from web.accounts.logins import end_logins
@@ -44,7 +44,7 @@ def request_deletion(user: User) -> bool:
         AccountDeletion.objects.get_or_create(user=user)
         AuthToken.objects.filter(user=user).delete()
         end_logins(user)
-        transaction.on_commit(stop_runs_of_deactivated_users)
+        transaction.on_commit(stop_runs_for_nobody)
     return True
 
 
