@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0050_account_deletions'),
+        ('chat', '0055_logins'),
     ]
 
     operations = [
