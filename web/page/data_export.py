@@ -26,7 +26,7 @@ from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
 from chat.presenters.projects import present_projects
-from chat.presenters.sessions import annotate_sessions, present_session
+from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
 from web.rest.limits import SOURCES, present_limit_use
@@ -89,11 +89,12 @@ def _account(user: User) -> JSONObject:
 
 
 def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
+    """Those in the trash too, with `deleted_at` and `purge_at`."""
     listed: list[JSONObject] = []
-    for pks in _batches(Session.objects.filter(owner=user).order_by("created_at", "pk")):
-        for session in annotate_sessions(Session.objects.filter(pk__in=pks)).order_by("created_at", "pk"):
+    for pks in _batches(Session.with_trash.filter(owner=user).order_by("created_at", "pk")):
+        for session in annotate_sessions(Session.with_trash.filter(pk__in=pks)).order_by("created_at", "pk"):
             entry = _entry("chats", len(listed) + 1, f"{session.title}.zip")
-            listed.append({**present_session(session), "entry": entry})
+            listed.append({**present_trashed_session(session), "entry": entry})
             # Sizes are known at the end, and may need 64 bits.
             with archive.open(zipfile.ZipInfo(entry), "w", force_zip64=True) as member:
                 for piece in as_zip(session):

@@ -5,6 +5,7 @@ A session's id is made from its owner and the conversation's id, so that a file 
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -16,6 +17,7 @@ from msgspec import Struct
 from chat.models import Session
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
+from chat.sessions.deletion import delete_for_good
 from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
 from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
 from chat.sessions.foreign_exports.reading import Unreadable, decode
@@ -23,6 +25,7 @@ from chat.sessions.foreign_exports.tree import Conversation, build
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
 from chat.sessions.portable.parser import parse
+from chat.sessions.trash import restore_session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -128,10 +131,23 @@ def _import_one(owner: "User", content: Content, element: Element) -> Imported:
         conversation.created_at,
         conversation.updated_at,
     )
-    is_new = not Session.objects.filter(pk=origin.id).exists()
-    if is_new:
-        is_new = _store(owner, conversation, origin)
+    is_new = not _is_there(origin) and _store(owner, conversation, origin)
     return Imported(str(origin.id), storable(conversation.title)[:200], is_new)
+
+
+def _is_there(origin: Origin) -> bool:
+    """Whether its session is stored. One in the trash is restored: who sends the file again wants it back."""
+    session = Session.with_trash.filter(pk=origin.id).first()
+    if session is None or session.deleted_at is None:
+        return session is not None
+    try:
+        restore_session(session)
+    except ApiError:
+        # It was deleted for good, and the sweeper has not come to it yet.
+        with suppress(ApiError):
+            delete_for_good(session)
+        return False
+    return True
 
 
 def _store(owner: "User", conversation: Conversation, origin: Origin) -> bool:
@@ -143,7 +159,7 @@ def _store(owner: "User", conversation: Conversation, origin: Origin) -> bool:
     except ApiError as error:
         raise Unreadable(error.code, error.message, _path(error.field or "", tree.places)) from None
     except IntegrityError:
-        if Session.objects.filter(pk=origin.id).exists():
+        if Session.with_trash.filter(pk=origin.id).exists():
             return False
         raise
     return True

@@ -167,3 +167,13 @@ def test_it_needs_a_login_and_is_linked_from_the_profile_and_before_the_deletion
     browser.force_login(alice)
     assert all(PLACE in browser.get(page).text for page in ("/profile/", "/profile/deletion/"))
     assert browser.post(PLACE).status_code == 405
+
+
+def test_chats_in_the_trash_are_exported_and_say_so(alice: User) -> None:
+    session = Session.objects.get(owner=alice)
+    assert factories.api_client(alice).delete(f"/api/sessions/{session.pk}/").status_code == 204
+    entries = download(alice)
+    [chat] = listed(entries, "chats")
+    assert chat["id"] == str(session.pk)
+    assert chat["deleted_at"] < chat["purge_at"]
+    assert any(content == f"{OWN} attached content".encode() for _, content in contents(entries))

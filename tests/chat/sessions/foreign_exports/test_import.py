@@ -91,6 +91,28 @@ def test_a_file_that_is_sent_again_adds_only_what_is_missing(client: APIClient, 
     assert Session.objects.filter(owner=alice).count() == 2
 
 
+def test_a_chat_in_the_trash_comes_back_when_its_file_is_sent_again(client: APIClient) -> None:
+    session = stored(bring_in(client, [examples.chatgpt()]))
+    assert client.delete(f"/api/sessions/{session.pk}/").status_code == 204
+    assert not Session.objects.filter(pk=session.pk).exists()
+    again = bring_in(client, [examples.chatgpt()])
+    assert stored(again) == session
+    assert [one["is_new"] for one in again.json()["imported"]] == [False]
+
+
+def test_a_chat_that_was_deleted_for_good_is_imported_anew_before_the_sweeper_has_come(
+    client: APIClient,
+) -> None:
+    session = stored(bring_in(client, [examples.chatgpt()]))
+    session.messages.filter(text="Three metres.").update(text="Changed.")
+    assert client.delete(f"/api/sessions/{session.pk}/").status_code == 204
+    assert client.delete("/api/trash/").status_code == 204
+    assert Session.with_trash.filter(pk=session.pk).exists()
+    again = bring_in(client, [examples.chatgpt()])
+    assert [one["is_new"] for one in again.json()["imported"]] == [True]
+    assert ["How high are the tides?", "Three metres."] in branches(stored(again))
+
+
 def test_a_request_without_time_left_is_continued_by_the_next(
     client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
