@@ -114,6 +114,7 @@ def test_what_is_harmless_is_shown(reader: Reader, stack: Stack) -> None:
     expect(body.locator("td").first).to_have_attribute("align", "right")
     expect(body).to_contain_text("<b>raw</b>")
     expect(body.locator("input[type=checkbox]")).to_be_disabled()
+    expect(body.locator("input[type=checkbox]")).to_have_accessible_name("Done")
     links = [(a.inner_text(), a.get_attribute("href")) for a in body.locator("a[href]").all()]
     assert links == [
         ("pixel", f"{FAR}/pixel.png"),
@@ -127,6 +128,8 @@ def test_what_is_harmless_is_shown(reader: Reader, stack: Stack) -> None:
 
 
 def test_what_a_user_types_is_shown_as_typed(reader: Reader) -> None:
+    reader.field.fill("שלום (Haifa)!")
+    expect(reader.field).to_have_css("direction", "rtl")
     reader.send("<b>not bold</b> ![x](https://stranger.example/x.png)")
     expect(reader.questions.locator(".question-text")).to_have_text(
         "<b>not bold</b> ![x](https://stranger.example/x.png)"

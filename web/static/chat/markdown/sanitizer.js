@@ -31,8 +31,7 @@ html.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
   if (node.nodeName === "DIV" && node.className === "table") scrollable(node);
-  if (node.nodeName === "INPUT") node.setAttribute("disabled", "");
-  if (node.nodeName === "INPUT" && node.getAttribute("type") !== "checkbox") node.remove();
+  if (node.nodeName === "INPUT") taskState(node);
 });
 
 /** Makes the frame of a wide table scrollable by keyboard. @param {Element} frame */
@@ -40,6 +39,13 @@ function scrollable(frame) {
   frame.setAttribute("tabindex", "0");
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", t("Table"));
+}
+
+/** Names the checkbox of a task by its state, and removes every other field. @param {Element} field */
+function taskState(field) {
+  field.setAttribute("disabled", "");
+  field.setAttribute("aria-label", field.hasAttribute("checked") ? t("Done") : t("Not done"));
+  if (field.getAttribute("type") !== "checkbox") field.remove();
 }
 
 /** @param {string} source @returns {DocumentFragment} */
