@@ -81,8 +81,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return run
 
     def stop(self, run_id: UUID | str) -> UUID | None:
-        """Move a run that a worker holds to `stopping`; returns its session. None: no worker holds it, or it is
-        stopping already."""
+        """Move a run that a worker holds to `stopping`; returns its session. None: nobody holds it, or it is stopping already."""
         stopped = runs.STOP.first(run=run_id)
         return stopped.session_id if stopped else None
 
@@ -91,8 +90,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
 
         parameters: all of sql.runs.END but the ones above.
         """
-        ended = runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters)
-        return ended is not None
+        return runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters) is not None
 
     def spend(self, run_id: UUID | str, spent: RunSpending) -> None:
         """Store what the run has used by now. The caller has locked its row for its attempt."""
@@ -141,8 +139,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.filter(status__in=LIVE)
 
     def for_nobody(self) -> Self:
-        """Live runs of deactivated users and in the trash that nobody has stopped yet, newest first, so that the end of one
-        does not start the next."""
+        """Live runs of deactivated users and in the trash that nobody stops yet, newest first: the end of one starts no other."""
         unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
