@@ -12,6 +12,7 @@ CORPUS = {
     "media": f'<video src="{FAR}/v" poster="{FAR}/po" autoplay></video><audio src="{FAR}/a"></audio><picture><source srcset="{FAR}/ss"><img srcset="{FAR}/is"></picture>',
     "pictures": f"![pixel]({FAR}/pixel.png) ![inline](data:image/svg+xml,<svg/onload=window.caught=9>) ![empty]() ![own](/api/sessions/)",
     "pictures by reference": f"![by reference][far] ![far] ![far][] [![both][far]]({FAR}/link)\n\n[far]: {FAR}/far.png 'title'",
+    "pictures of other places": "![a](//stranger.example/x.png) ![b](/\\\\stranger.example/x.png) ![c](/api/files/../sessions/) ![d](blob:x) ![e](/api/files/x/content/)",
     "links that run": "[a](javascript:window.caught=10) [b](JaVaScRiPt:window.caught=11) [c](&#106;avascript:window.caught=12) [d](java&Tab;script:window.caught=13) "
     "[e](vbscript:x) [f](data:text/html;base64,PHNjcmlwdD4=) [g](<javascript:window.caught=14>) [h](\x01javascript:window.caught=15) <javascript:window.caught=16>",
     "links by reference that run": "[run] [run][] [x][run]\n\n[run]: javascript:window.caught=17\n[r2]: vbscript:x",

@@ -81,7 +81,7 @@ def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "Once upon"}, {"hang": True}, times=1)
     keyboard.press("Enter")
     reader.expect_partial_answer("Once upon")
-    expect(reader.questions.locator(".question-text")).to_have_text("one\ntwo")
+    expect(reader.questions.locator(".question-text")).to_have_text("one\ntwo", use_inner_text=True)
     keyboard.press("Escape")
     reader.expect_answer("Once upon")
     keyboard.press("ArrowUp")

@@ -18,7 +18,9 @@ def test_an_answer_is_watched_while_it_is_written(reader: Reader, stack: Stack) 
     expect(reader.stop).to_be_visible()
     stack.upstream.release("go on")
     reader.expect_answer("Two bulges.")
-    expect(reader.questions.locator(".question-text")).to_have_text("Why two tides?\nBriefly.")
+    expect(reader.questions.locator(".question-text")).to_have_text(
+        "Why two tides?\nBriefly.", use_inner_text=True
+    )
     expect(reader.page.locator("#announcer")).to_contain_text("Two bulges.")
     expect(reader.stop).to_be_hidden()
 

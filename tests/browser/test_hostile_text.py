@@ -1,8 +1,11 @@
 """A model's text is untrusted: nothing in it is executed or fetched."""
 
+import base64
+
 import pytest
 from playwright.sync_api import Request, expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.hostile import CORPUS, EVERYTHING, FAR
 from tests.browser.reader import Reader
 from tests.stack import Stack
@@ -30,7 +33,7 @@ ELEMENTS = """
     mtr munder munderover
 """
 ATTRIBUTES = """
-    accent align aria-hidden aria-label checked class d depth disabled display displaystyle fence form height href
+    accent align aria-hidden aria-label aria-pressed checked class d depth disabled display displaystyle fence form height href
     linethickness lspace mathbackground mathcolor maxsize minsize movablelimits notation rel role rspace scriptlevel separator
     start stretchy style symmetric tabindex target title type viewBox voffset width
 """
@@ -127,14 +130,62 @@ def test_what_is_harmless_is_shown(reader: Reader, stack: Stack) -> None:
         expect(link).to_have_attribute("target", "_blank")
 
 
-def test_what_a_user_types_is_shown_as_typed(reader: Reader) -> None:
-    reader.field.fill("שלום (Haifa)!")
-    expect(reader.field).to_have_css("direction", "rtl")
-    reader.send("<b>not bold</b> ![x](https://stranger.example/x.png)")
-    expect(reader.questions.locator(".question-text")).to_have_text(
-        "<b>not bold</b> ![x](https://stranger.example/x.png)"
+TYPED = f"""First **line**
+    second, _deeper_
+<b>not bold</b> ![x]({FAR}/x.png)
+
+שלום (Haifa)!
+
+```python
+print("a line that is wider than a phone, and is scrolled in its own frame, not in the page", 1)
+```"""
+
+
+def test_a_question_is_rendered_as_safely_as_an_answer_and_edited_and_copied_as_typed(caller: Reader) -> None:
+    caller.field.fill("שלום (Haifa)!")
+    expect(caller.field).to_have_css("direction", "rtl")
+    caller.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    caller.send(TYPED)
+    caller.expect_echo("First line")
+    question = caller.questions.locator(".question-text")
+    first = question.locator("p").first
+    expect(first).to_have_text("First line\n    second, deeper\n<b>not bold</b> x", use_inner_text=True)
+    expect(question.locator("strong")).to_have_text("line")
+    expect(question.locator("img, b")).to_have_count(0)
+    expect(question.locator(".code .string")).to_contain_text("a line")
+    assert caller.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert violations_in_both_themes(caller.page) == []
+    caller.questions.get_by_role("button", name="Copy", exact=True).click()
+    expect(caller.questions.get_by_role("button", name="Copied")).to_be_visible()
+    assert caller.page.evaluate("navigator.clipboard.readText()") == TYPED
+    caller.questions.get_by_role("button", name="Edit").click()
+    expect(caller.questions.locator("textarea")).to_have_value(TYPED)
+    # Material that was pasted is not rendered.
+    caller.questions.get_by_role("button", name="Cancel").click()
+    caller.send("**Much** of it. " + "word " * 5_000)
+    expect(caller.questions.nth(1).locator(".question-text.plain")).to_contain_text("**Much** of it.")
+
+
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+)
+
+
+def test_a_picture_of_an_answer_is_loaded_if_it_is_a_file_of_the_reader(reader: Reader, stack: Stack) -> None:
+    (token,) = [each["value"] for each in reader.context.cookies() if each["name"] == "csrftoken"]
+    sent = reader.page.request.post(
+        f"{reader.base_url}/api/files/",
+        headers={"X-CSRFToken": token, "Referer": f"{reader.base_url}/"},
+        multipart={"file": {"name": "dot.png", "mimeType": "image/png", "buffer": PICTURE}},
     )
-    reader.expect_echo("<b>not bold</b> x")
+    assert sent.status == 201, sent.text()
+    path = f"/api/files/{sent.json()['id']}/content/"
+    stack.upstream.reply({"text": f"![A dot]({path}) ![Far]({FAR}/x.png) ![Host](//stranger.example{path})"})
+    reader.send("Draw a dot")
+    body = reader.answers.locator(".body")
+    expect(body.locator("img")).to_have_count(1)
+    expect(body.get_by_role("img", name="A dot")).to_have_js_property("naturalWidth", 1)
+    expect(body.locator("a")).to_have_text(["Far", "Host"])
 
 
 def test_the_page_allows_no_inline_script_or_style(reader: Reader) -> None:
@@ -142,4 +193,6 @@ def test_the_page_allows_no_inline_script_or_style(reader: Reader) -> None:
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
+    # Also after a redirect.
+    assert "img-src 'self' data:;" in f"{policy};"
     assert " style=" not in answer.text()

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
@@ -72,9 +73,33 @@ def test_code_formulas_and_tables_are_drawn(caller: Reader, stack: Stack) -> Non
     expect(body.get_by_role("button", name="Copied")).to_be_visible()
     copied = caller.page.evaluate("navigator.clipboard.readText()")
     assert copied == 'def tide(hour: int) -> str:\n    return "high"  # twice a day'
+    with caller.page.expect_download() as saved:
+        body.get_by_role("button", name="Download code").click()
+    assert saved.value.suggested_filename == "answer.py"
+    assert saved.value.path().read_text() == f"{copied}\n"
     assert body.locator(".table").evaluate("e => e.scrollWidth > e.clientWidth")
     assert caller.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert caller.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_long_lines_of_code_are_wrapped_when_asked_and_the_device_remembers_it(
+    caller: Reader, stack: Stack
+) -> None:
+    code = f"```text\n{'wide ' * 60}\n```\n"
+    stack.upstream.reply({"text": code * 2})
+    caller.send("Show me code")
+    wide = caller.answers.locator("pre")
+    buttons = caller.answers.get_by_role("button", name="Wrap lines")
+    expect(buttons).to_have_count(2)
+    assert wide.last.evaluate("e => e.scrollWidth > e.clientWidth")
+    buttons.first.click()
+    caller.page.reload()
+    expect(buttons.last).to_have_attribute("aria-pressed", "true")
+    assert wide.last.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert violations_in_both_themes(caller.page) == []
+    buttons.last.click()
+    expect(buttons.first).to_have_attribute("aria-pressed", "false")
+    assert wide.first.evaluate("e => e.scrollWidth > e.clientWidth")
 
 
 def test_a_growing_text_touches_only_its_end(reader: Reader) -> None:

@@ -155,3 +155,9 @@ test("a link is a link as soon as its address begins", () => {
   assert.equal(completeMarkdown("As [1]"), "As ");
   assert.equal(completeMarkdown("Cost **$5"), "Cost **$5**");
 });
+
+test("line breaks of questions are kept, and those of answers are not", () => {
+  const read = (options) => marked.parser(new GrowingTokens(options).read("one\n  two\n\n- a\n  b", false).tokens);
+  assert.match(read({ breaks: true }), /<p>one<br>\s*two<\/p>[\s\S]*a<br>b/);
+  assert.doesNotMatch(read(), /<br>/);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import highlighter from "../../../node_modules/@highlightjs/cdn-assets/es/highlight.min.js";
+import { fileName } from "../../../web/static/chat/markdown/code_download.js";
 import { parseLines } from "../../../web/static/chat/markdown/highlighted_lines.js";
 import { plainLines } from "../../../web/static/chat/markdown/plain_lines.js";
 import { completeTex } from "../../../web/static/chat/markdown/unfinished_tex.js";
@@ -41,4 +42,17 @@ for (const [open, closed] of [
   ["\\begin{ali", ""],
 ]) {
   test(`open TeX is closed: ${open}`, () => assert.equal(completeTex(open), closed));
+}
+
+for (const [language, name] of [
+  ["python", "answer.py"],
+  ["C++", "answer.cpp"],
+  ["bash", "answer.sh"],
+  ["Dockerfile", "Dockerfile"],
+  ["", "answer.txt"],
+  ["exe", "answer.txt"],
+  ["../../x", "answer.txt"],
+  ["constructor", "answer.txt"],
+]) {
+  test(`code is downloaded under a name by its language: ${language || "none"}`, () => assert.equal(fileName(language), name));
 }

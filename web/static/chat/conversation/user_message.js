@@ -1,10 +1,11 @@
-/** The view of a user message: its files, and the text as typed, editable in place. */
+/** The view of a user message: its files, and the text, editable in place. */
 
 import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { QuestionEditor } from "./question_editor.js";
+import { QuestionText } from "./question_text.js";
 import { FileCards } from "../files/file_card.js";
 import { entryOfAttached } from "../files/file_entry.js";
 import { openFile } from "../files/open_file.js";
@@ -19,7 +20,7 @@ export class UserMessage {
     this.actions = actions;
     /** @type {Message|undefined} */
     this.message = undefined;
-    this.text = h("div", { class: "question-text" });
+    this.text = new QuestionText();
     this.files = new QuestionFiles();
     this.bases = h("p", { class: "question-bases", hidden: true });
     this.switch = new SiblingSwitch(actions.select);
@@ -27,14 +28,14 @@ export class UserMessage {
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
     this.copy = copyButton(t("Copy"), () => this.message.text);
     this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
-    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text, this.bases, this.footer);
+    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text.element, this.bases, this.footer);
   }
 
   /** @param {Message} message */
   update(message) {
     if (message === this.message) return;
     this.message = message;
-    this.text.textContent = message.text;
+    this.text.show(message.text);
     this.switch.show(message);
     this.files.show(message.files ?? []);
     this.#showBases(message.knowledge_bases ?? []);
@@ -52,7 +53,7 @@ export class UserMessage {
       send: (text) => this.actions.edit(this.message, text),
       closed: () => this.#leaveEditing(),
     });
-    this.text.hidden = this.footer.hidden = true;
+    this.text.element.hidden = this.footer.hidden = true;
     this.element.append(this.editor.element);
     this.element.classList.add("editing");
     this.editor.focus();
@@ -61,7 +62,7 @@ export class UserMessage {
   #leaveEditing() {
     this.editor = undefined;
     this.element.classList.remove("editing");
-    this.text.hidden = this.footer.hidden = false;
+    this.text.element.hidden = this.footer.hidden = false;
     this.editButton.focus();
   }
 }
@@ -69,14 +70,14 @@ export class UserMessage {
 /** The view of a message that is being sent. */
 export class PendingMessage {
   constructor() {
-    this.text = h("div", { class: "question-text" });
+    this.text = new QuestionText();
     this.files = new QuestionFiles();
-    this.element = h("article", { class: "message user pending", "aria-label": t("You, being sent") }, this.files.element, this.text);
+    this.element = h("article", { class: "message user pending", "aria-label": t("You, being sent") }, this.files.element, this.text.element);
   }
 
   /** @param {Pending} pending */
   show({ text, files }) {
-    this.text.textContent = text;
+    this.text.show(text);
     this.files.show(files.map((file) => ({ ...file, token_count: 0 })));
   }
 }

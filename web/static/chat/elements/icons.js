@@ -63,6 +63,7 @@ const PATHS = {
   upload: "M12 20V9 M7.5 13L12 8.5 16.5 13 M4 4h16",
   user: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z M4.5 20.500a7.5 7.5 0 0 1 15 0",
   warning: "M12 4L2.5 20h19z M12 10v4.5 M12 17v.1",
+  wrap: "M4 6h16 M4 18h4 M4 12h12.500a3 3 0 0 1 0 6H12 M14.500 15.500L12 18l2.500 2.500",
 };
 
 /** @typedef {keyof typeof PATHS} IconName */

@@ -9,7 +9,9 @@ import { completeMarkdown } from "./unfinished_markdown.js";
 /** @import {Token, Links} from "marked" */
 
 export class GrowingTokens {
-  constructor() {
+  /** @param {{breaks?: boolean}} [options] breaks: every line break is kept */
+  constructor({ breaks = false } = {}) {
+    this.options = breaks ? { ...marked.defaults, breaks } : marked.defaults;
     /** All definitions of the newest reading; replaced whenever they change. @type {Links} */
     this.links = {};
     this.#startOver();
@@ -34,7 +36,7 @@ export class GrowingTokens {
   /** @param {string} source @param {boolean} isLive */
   #lex(source, isLive) {
     const tail = source.slice(this.settled.length);
-    const lexer = new marked.Lexer(marked.defaults);
+    const lexer = new marked.Lexer(this.options);
     Object.assign(lexer.tokens.links, this.settledLinks);
     const tokens = lexer.lex(isLive ? completeMarkdown(tail) : tail);
     return { tokens, links: { ...tokens.links } };

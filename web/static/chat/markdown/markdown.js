@@ -1,6 +1,6 @@
 /**
- * Shows a growing Markdown text. The text is untrusted: raw HTML is shown as text, images become links, and everything
- * passes the sanitizer. Only changed nodes of changed blocks are updated, so the cost of a frame depends on the
+ * Shows a growing Markdown text. The text is untrusted: raw HTML is shown as text, images become links unless they are
+ * files on this server, and everything passes the sanitizer. Only changed nodes of changed blocks are updated, so the cost of a frame depends on the
  * paragraph being written, not on the whole text.
  */
 
@@ -19,12 +19,13 @@ const NONE = [];
 export class MarkdownView {
   /**
    * @param {HTMLElement} element emptied and owned by this view
-   * @param {{citation?: (source: Source) => HTMLElement}} [makers] citation: the chip that stands for a cited source
+   * @param {{citation?: (source: Source) => HTMLElement, breaks?: boolean}} [more] citation: the chip that stands for a cited
+   *   source; breaks: every line break is kept, as people mean them
    */
-  constructor(element, { citation } = {}) {
+  constructor(element, { citation, breaks = false } = {}) {
     this.element = element;
     this.views = new EmbeddedViews(citation);
-    this.growing = new GrowingTokens();
+    this.growing = new GrowingTokens({ breaks });
     /** @type {Block[]} */
     this.blocks = [];
     /** @type {string|undefined} */

@@ -1,11 +1,12 @@
 /**
  * Renders GitHub-flavoured Markdown with formulas and citations to HTML. Raw HTML is shown as text, except a few tags
- * without attributes; images become links. The result is untrusted and must pass the sanitizer.
+ * without attributes; images become links, unless they are files on this server. The result is untrusted and must pass the sanitizer.
  */
 
 import { Marked, Renderer } from "marked";
 
 import { blockFormula, inlineFormula } from "./math_rules.js";
+import { ownImage } from "./own_image.js";
 
 const HARMLESS = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
 
@@ -18,6 +19,8 @@ class PageRenderer extends Renderer {
 
   /** @override @param {any} token */
   image({ href, text }) {
+    const own = ownImage(href, globalThis.location?.origin ?? "");
+    if (own) return `<img src="${own}" alt="${escaped(text)}" loading="lazy" decoding="async">`;
     return `<a href="${escaped(href)}">${escaped(text || href)}</a>`;
   }
 

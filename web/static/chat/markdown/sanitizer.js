@@ -1,29 +1,34 @@
 /**
  * Sanitizes HTML rendered from a model's text: nothing that runs, loads or imitates the page. Tags and attributes
- * not listed here are dropped; links may only use http, https or mailto.
+ * not listed here are dropped; links may only use http, https or mailto, images only files on this server.
  */
 
 import DOMPurify from "dompurify";
 
 import { t } from "../i18n.js";
+import { ownImage } from "./own_image.js";
 
 const ADDRESS = /^(?:https?|mailto):/i;
 
 const html = DOMPurify(window);
 html.setConfig({
   ALLOWED_TAGS: (
-    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i input kbd li ol p pre s span strong sub sup table tbody td " +
+    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub sup table tbody td " +
     "th thead tr ul"
   ).split(" "),
-  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled"],
+  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled", "alt", "loading", "decoding"],
   // Every other attribute's value would have to look like an address.
-  ADD_URI_SAFE_ATTR: ["align", "checked", "class", "disabled", "start", "title", "type"],
+  ADD_URI_SAFE_ATTR: ["align", "alt", "checked", "class", "decoding", "disabled", "loading", "start", "title", "type"],
   ALLOWED_URI_REGEXP: ADDRESS,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
 });
+html.addHook("uponSanitizeAttribute", (node, data) => {
+  if (node.nodeName === "IMG" && data.attrName === "src") data.forceKeepAttr = ownImage(data.attrValue, location.origin) !== null;
+});
 html.addHook("afterSanitizeAttributes", (node) => {
+  if (node.nodeName === "IMG" && !node.hasAttribute("src")) node.remove();
   if (node.nodeName === "A" && node.hasAttribute("href")) {
     // A link whose address is still being written has no href.
     if (!ADDRESS.test(node.getAttribute("href"))) node.removeAttribute("href");

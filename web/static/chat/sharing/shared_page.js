@@ -7,6 +7,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { QuestionText } from "../conversation/question_text.js";
 import { readSharedPage } from "../server/shares_api.js";
 
 /** @import {Source} from "../types.js" */
@@ -34,7 +35,9 @@ const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle:
 /** @param {SharedMessage} message */
 function question(message) {
   const files = message.files.length > 0 && h("ul", { class: "question-files file-cards", "aria-label": t("Files") }, ...message.files.map(fileCard));
-  return h("article", { class: "message user", "aria-label": t("Question") }, files, h("div", { class: "question-text" }, message.text));
+  const text = new QuestionText();
+  text.show(message.text);
+  return h("article", { class: "message user", "aria-label": t("Question") }, files, text.element);
 }
 
 /** Of a file that strangers cannot open. @param {string} name */
