@@ -21,6 +21,7 @@ from chat.protocol.states import Status
 from chat.protocol.wire import RunAddress, run_error
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
+from chat.transcript.run_options import asks_for_json
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.allowance import Allowance
 from llm_worker.brief import Brief
@@ -158,6 +159,7 @@ class Attempt:
         self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
         self._completion.has_counted(brief.earlier.usage, brief.earlier.finish)
         self._completion.allowance = allowance = Allowance(run_limits(), brief.earlier.spent)
+        self._emitter.is_json = asks_for_json(brief.options)
         await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
 
     async def _show_saved_answer(self) -> None:
@@ -214,7 +216,7 @@ class Attempt:
         if isinstance(failure, ModelFailed):
             logger.warning("the attempt failed in cycle %s: %s", self._state.cycles, failure)
             failed = failure.redacted()
-            return AttemptOutcome(Status.FAILED, run_error(failed.code), failed.upstream_error)
+            return AttemptOutcome(Status.FAILED, run_error(failed.code, failed.option), failed.upstream_error)
         logger.error("the attempt broke in cycle %s", self._state.cycles, exc_info=failure)
         return AttemptOutcome(Status.FAILED, run_error("internal_error"))
 

@@ -7,6 +7,7 @@ from chat.transcript.answer_setup import AnswerSetup
 from chat.transcript.entries import Document, Entry
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.rebuild import ShownRound
+from chat.transcript.run_options import RunOptions
 from chat.transcript.run_spending import NOTHING_SPENT, RunSpending
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, count_tokens
@@ -57,6 +58,7 @@ class Brief:
     tools: Sequence[Tool] = ()
     forced_tool: str = ""
     reminder: str = ""
+    options: RunOptions = field(default_factory=dict)
     cache_key: str = ""
     documents: Sequence[Document] = ()
     highest_number: int = 0

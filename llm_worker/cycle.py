@@ -68,6 +68,7 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
         cache_key=brief.cache_key,
         tools=tool_schemas(tools),
         tool_choice=choice,
+        options=brief.options,
     )
     report = ContextReport(context, brief, tools, choice)
     return Cycle(request, [] if is_last else tools, report, _need(brief, context))

@@ -117,6 +117,8 @@ class Emitter:
         self._has_spoken = False
         # Whether tools have found documents in this loop, or in a loop inside it.
         self.has_found = False
+        # Whether the answer is JSON, in which `[1]` cites nothing.
+        self.is_json = False
         self.preview: CallPreview | None = None
         self._deferred = DeferredText()
         self._reasoning_since = 0.0
@@ -154,7 +156,7 @@ class Emitter:
 
         text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
         """
-        self._pipeline.start(text_calls, has_documents=bool(self.documents))
+        self._pipeline.start(text_calls, has_documents=bool(self.documents) and not self.is_json)
         self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
         self._show_deferred()
 

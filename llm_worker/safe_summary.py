@@ -156,7 +156,7 @@ def build_request(model: Model, query: str, found: Found) -> Request:
     return Request(
         replace(model, max_output_tokens=limit),
         [rules, _json_message({"query": query, "knowledge_bases": bases, "chunks": chunks})],
-        temperature=TEMPERATURE,
+        options={"temperature": TEMPERATURE},
         shown=[
             rules,
             _json_message(

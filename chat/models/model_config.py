@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models, transaction
@@ -15,6 +16,7 @@ from chat.models.model_server_rules import address_problem, key_problem
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
 from chat.transcript.encodings import installed_encodings
+from chat.transcript.run_options import OPTION_NAMES
 from chat.transcript.token_factor import BOUNDS, START, Measured, TokenFactor, moved
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, request_tokens
@@ -105,6 +107,13 @@ class ModelConfig(models.Model):
         db_default=False,
         help_text='Joins consecutive user messages, for servers that answer "roles must alternate".',
     )
+    unsupported_options = ArrayField(
+        models.CharField(max_length=40, choices=[(name, name) for name in OPTION_NAMES]),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Options of a turn that its server refuses: they are not offered, and refused with their name.",
+    )
     queue = models.CharField(max_length=50, default="llm", help_text="The Celery queue of its worker pool.")
     tokenizer = models.CharField(
         max_length=50,
@@ -153,6 +162,10 @@ class ModelConfig(models.Model):
                 name="model_prices_not_negative",
             ),
             models.CheckConstraint(
+                condition=Q(unsupported_options__contained_by=list(OPTION_NAMES)),
+                name="model_unsupported_options_known",
+            ),
+            models.CheckConstraint(
                 condition=Q(token_factor__range=BOUNDS), name="model_token_factor_is_bounded"
             ),
         ]
@@ -173,6 +186,17 @@ class ModelConfig(models.Model):
     def counted_window(self) -> int:
         """The context window in tokens of our estimate."""
         return int(self.context_window / self.estimate_factor)
+
+    @property
+    def refused_options(self) -> list[str]:
+        """Names of the options that its turns may not have."""
+        without_tools = [] if self.supports_tools else ["parallel_tool_calls"]
+        return sorted({*self.unsupported_options, *without_tools})
+
+    @property
+    def most_output_tokens(self) -> int:
+        """The largest output limit that a turn may ask for."""
+        return self.max_output_tokens or self.context_window - 1
 
     @property
     def answer_reserve(self) -> int:

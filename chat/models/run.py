@@ -17,6 +17,7 @@ from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.run_knowledge import KnowledgeAccess, RunKnowledgeFields
+from chat.models.run_options import RunOptionsFields, options_are_known
 from chat.models.run_spending import RunSpendingFields, spending_columns
 from chat.models.session import Session
 from chat.models.sql import claims, runs
@@ -152,7 +153,7 @@ class RunQuerySet(LeasedQuerySet["Run"]):
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
-class Run(UpstreamFailureFields, RunSpendingFields, RunKnowledgeFields, Leased):
+class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowledgeFields, Leased):
     lease_times = RUN_LEASE
     held_statuses = sorted(HELD)
 
@@ -231,6 +232,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunKnowledgeFields, Leased):
             models.Index(fields=["created_at"], name="run_taken_over", condition=Q(failures__gt=0)),
         ]
         constraints = [
+            options_are_known("run"),
             models.UniqueConstraint(fields=["turn", "model_index"], name="one_answer_per_turn_and_model"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="run_status_known"),
             models.CheckConstraint(

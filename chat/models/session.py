@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from chat.models.agent import Agent
 from chat.models.role import Role
+from chat.models.run_options import NO_OPTIONS, options_are_known
 from chat.models.sql import session_search, sessions
 from chat.models.sql.rows import SessionRow
 from chat.models.sql.statements import Query, instance, together
@@ -136,6 +137,10 @@ class Session(models.Model):
     # Beside those of the agent.
     tools = ArrayField(models.CharField(max_length=64), default=list, db_default=[], blank=True)
     reminder = models.TextField(blank=True, default="", db_default="")
+    # Beside the agent's prompt or the project's instructions.
+    prompt = models.TextField(blank=True, default="", db_default="")
+    # What its turns ask of their models, unless they say otherwise (chat/transcript/run_options.py).
+    options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     # Ids of those that it searches beside its agent's, in their order; a base may have been deleted since.
     knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
     # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
@@ -172,6 +177,7 @@ class Session(models.Model):
             ),
         ]
         constraints = [
+            options_are_known("session"),
             models.CheckConstraint(
                 condition=models.Q(while_answering__in=WhileAnswering.values),
                 name="session_while_answering_known",
@@ -219,10 +225,13 @@ class Session(models.Model):
     # Queries
 
     def own_prompt(self) -> str:
-        """The text beside the base prompt: the agent's prompt, or else the project's instructions.
+        """The text beside the base prompt: the agent's prompt, or else the project's instructions; then the session's own.
 
-        An agent that replaces the system prompt has its own text alone: an empty one means no system message at all.
+        An agent that replaces the system prompt has no base prompt: without any text there is no system message at all.
         """
+        return "\n\n".join(filter(None, (self._inherited_prompt(), self.prompt.strip())))
+
+    def _inherited_prompt(self) -> str:
         own = self.agent.prompt.strip() if self.agent else ""
         if own or (self.agent and self.agent.replaces_system_prompt):
             return own

@@ -10,6 +10,8 @@ def present_model(model: ModelConfig) -> JSONObject:
         "context_window": model.context_window,
         "supports_vision": model.supports_vision,
         "supports_tools": model.supports_tools,
+        "max_output_tokens": model.most_output_tokens,
+        "unsupported_options": model.refused_options,
         "is_default": model.is_default,
         "is_demo": model.is_demo,
     }

@@ -4,6 +4,7 @@ from typing import Final
 
 from chat.models import Run
 from chat.presenters.json_values import JSONObject, isoformat_or_none
+from chat.transcript.run_options import present_options
 
 # In the order in which they are usually set.
 RUN_TIMESTAMPS: Final = (
@@ -40,6 +41,7 @@ def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
         "time_to_first_token_ms": run.time_to_first_token_ms,
         "reasoning_ms": run.reasoning_ms,
         "cycles": run.cycles,
+        "options": present_options(run.options),
         "finish_reason": run.finish_reason,
         "finish_tokens": run.finish_tokens,
         **_present_setup(run),

@@ -4,6 +4,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
+from chat.transcript.run_options import present_options
 
 
 def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
@@ -21,6 +22,8 @@ def present_session(session: Session) -> JSONObject:
         "id": str(session.pk),
         "tools": session.tools,
         "reminder": session.reminder,
+        "prompt": session.prompt,
+        "options": present_options(session.options),
         "while_answering": session.while_answering,
         "root": str(root_id),
         "leaf": str(session.leaf_id or root_id),

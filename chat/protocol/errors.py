@@ -88,6 +88,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "message_empty": (400, "The message has no visible text."),
     "message_too_long": (413, "The message is too long."),
     "models_invalid": (400, "Name one to four different models that exist."),
+    "option_unsupported": (400, "A model cannot have this option."),
     "tool_unknown": (400, "There is no such tool."),
     "role_order": (409, "User messages and answers alternate; this message cannot take that place."),
     "parent_in_progress": (409, "The parent message is still being answered."),

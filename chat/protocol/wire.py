@@ -222,6 +222,8 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
     "model_refusal": ("The model declined to answer.", False),
     "model_not_configured": ("The model is not configured any more.", False),
     "tool_unknown": ("The model cannot use the requested tool.", False),
+    "option_unsupported": ("The model cannot have an option that was chosen.", False),
+    "upstream_option_rejected": ("The model server refused an option that was chosen.", False),
     "upstream_auth": ("The model server refused the credentials.", False),
     "upstream_quota": ("The budget at the model server is used up.", False),
     "model_not_found": ("The model server does not have this model.", False),
@@ -240,6 +242,9 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
 }
 
 
-def run_error(code: str) -> Error:
+def run_error(code: str, subject: str = "") -> Error:
+    """subject: the name of what is wrong, if there is one."""
     message, retryable = RUN_ERRORS[code]
+    if subject:
+        message = f"{message.removesuffix('.')}: {subject}."
     return Error(code=code, message=message, retryable=retryable)

@@ -10,8 +10,8 @@ from chat.protocol.errors import ApiError
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent, project, tools, reminder, models, is_pinned or is_archived. Raises ApiError if it
-    is gone, or its new agent or project.
+    """Set title, while_answering, agent, project, tools, reminder, prompt, options, models, is_pinned or is_archived. Raises
+    ApiError if it is gone, or its new agent or project.
 
     Another agent brings its own models, unless others are named with it. Without fields nothing is recorded.
     """

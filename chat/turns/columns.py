@@ -5,6 +5,7 @@ from uuid import UUID
 
 from chat.models import ChatMessage, Run
 from chat.protocol.errors import ApiError
+from chat.transcript.run_options import RunOptions
 
 
 class AnswerColumns(NamedTuple):
@@ -37,6 +38,12 @@ class AnswerColumns(NamedTuple):
             and shown.model_index != replaced.model_index
         )
         return cls(list(newest.values()), len(runs), replaced, stays_aside)
+
+    @property
+    def options(self) -> RunOptions:
+        """Those of the replaced run, or of the columns."""
+        runs = [self.replaced] if self.replaced else self.runs
+        return runs[0].options if runs else {}
 
     @property
     def models(self) -> list[str]:

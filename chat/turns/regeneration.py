@@ -4,6 +4,7 @@ A retry replaces one answer in its column. The branch stays as it is if the conv
 """
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
+from chat.transcript.run_options import RunOptions
 from chat.turns import knowledge_bases, selection
 from chat.turns.columns import AnswerColumns
 from chat.turns.current_branch import lock_session, make_path_current
@@ -25,10 +27,11 @@ from chat.turns.while_answering import apply_while_answering
 
 class RegenerationRequest(NamedTuple):
     """models: None: those that answered. replace: the run in whose column the one new answer stands; None: a new turn
-    with columns of its own."""
+    with columns of its own. options: over those of the earlier answer; None as a value: the model's own."""
 
     models: tuple[str, ...] | None = None
     replace: UUID | None = None
+    options: RunOptions = MappingProxyType({})
 
     def check(self) -> None:
         """Raise ApiError for a request that no question accepts."""
@@ -85,7 +88,8 @@ def _plan(
     after = apply_while_answering(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
     )
-    insert = TurnInsert.answering(question, models, after, beside)
+    options = selection.choose_options(columns.options, request.options, models)
+    insert = TurnInsert.answering(question, models, after, beside, options=options)
     if columns.replaced:
         insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)
     return replace(insert, most_runs=snapshot.account.most_runs), snapshot.latest_event

@@ -4,7 +4,7 @@ import hashlib
 import sys
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import cache
 from typing import Final
@@ -14,6 +14,7 @@ from msgspec import json
 
 from chat.models.turn import SentBeside
 from chat.protocol.errors import ApiError
+from chat.transcript.run_options import RunOptions
 
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
@@ -46,6 +47,7 @@ class TurnRequest:
     knowledge_bases: tuple[
         UUID, ...
     ] = ()  # picked: they alone are searched; empty: the session's and its agent's
+    options: RunOptions = field(default_factory=dict)  # over the session's; None as a value: the model's own
 
     def check(self, max_characters: int) -> None:
         """Raise ApiError for a request that no session accepts."""
@@ -75,6 +77,8 @@ class TurnRequest:
         compared = asdict(self) | {"client_message_id": None}
         if not self.knowledge_bases:  # as of requests that were sent before there was this member
             del compared["knowledge_bases"]
+        if not self.options:
+            del compared["options"]
         return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
 
 

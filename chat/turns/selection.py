@@ -1,9 +1,11 @@
-"""Chooses what answers a turn: the models and the forced tool, from the request, the session or its agent. Pure."""
+"""Chooses what answers a turn: models, forced tool and options, from the request, the session or its agent. Pure."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from chat.models import ModelConfig, Session
 from chat.protocol.errors import ApiError
+from chat.transcript.run_options import RunOptions, merge_options
 
 # Names of models, by what is tried first: of a choice whose models are all disabled, the next one answers.
 Choices = Sequence[Sequence[str]]
@@ -44,6 +46,21 @@ def choose_forced_tool(requested: str | None, session: Session) -> str:
     if requested not in session.chosen_tools:
         raise ApiError("tool_unknown", field="forced_tool")
     return requested
+
+
+def choose_options(defaults: RunOptions, given: RunOptions, models: Iterable[ModelConfig]) -> dict[str, Any]:
+    """The options of a turn that these models answer. Raises ApiError for the first that one of them cannot have."""
+    options = merge_options(defaults, given)
+    for model in models:
+        for name in options:
+            if name in model.refused_options:
+                raise ApiError(
+                    "option_unsupported", f"{model.name} does not support {name}.", field=f"options.{name}"
+                )
+        if options.get("max_output_tokens", 0) > model.most_output_tokens:
+            message = f"An answer of {model.name} has at most {model.most_output_tokens} tokens."
+            raise ApiError("option_unsupported", message, field="options.max_output_tokens")
+    return options
 
 
 def _in_order(models: Iterable[ModelConfig], names: Iterable[str]) -> list[ModelConfig]:

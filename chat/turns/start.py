@@ -17,6 +17,7 @@ from chat.models import ChatMessage, ModelConfig, Role, Session, TipSnapshot, Tu
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
+from chat.transcript.run_options import RunOptions
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
@@ -63,6 +64,7 @@ class _Plan:
     snapshot: TipSnapshot
     models: list[ModelConfig]  # by model_index
     forced_tool: str
+    options: RunOptions
 
     @property
     def needs_lock(self) -> bool:
@@ -99,11 +101,12 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
         raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
     forced_tool = selection.choose_forced_tool(request.forced_tool, session)
     models = selection.choose_models(snapshot.models, request.models, choices)
+    options = selection.choose_options(session.options, request.options, models)
     quotas.check_answers(0, len(models))
     quotas.check_storage(session.owner_id, snapshot.stored_bytes, request.stored_bytes)
     admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
     daily_limits.check(snapshot.account, len(models))
-    return _Plan(session, request, snapshot, models, forced_tool)
+    return _Plan(session, request, snapshot, models, forced_tool, options)
 
 
 def _load_content(session: Session, request: TurnRequest) -> _Content:
@@ -183,6 +186,7 @@ def _turn_insert(
         request.beside,
         dynamic_context=prompt_blocks.run_context(agent, provided, request.additional_context),
         forced_tool=plan.forced_tool,
+        options=plan.options,
         **knowledge_bases.run_columns(content.bases),
     )
     return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)

@@ -18,7 +18,7 @@ def describe_setup(run: Run, brief: Brief, base: str) -> AnswerSetup:
     """base: the installation's prompt, as the brief was built with."""
     session = run.turn.session
     agent = session.agent if session.agent_id else None
-    own = session.own_prompt() if agent or session.project_id else ""
+    own = session.own_prompt() if agent or session.project_id or session.prompt else ""
     definition = define_prompts(agent, own, base)
     stored = _stored_prompt(brief.entries)
     if definition["base_prompt"] and stored is not None:
@@ -49,6 +49,7 @@ def _options(brief: Brief) -> dict[str, Any]:
         "context_window": brief.context_window,
         "max_output_tokens": model.max_output_tokens,
         "answer_reserve": brief.answer_reserve,
+        "run_options": dict(brief.options),
         "tokenizer": brief.tokenizer,
         "token_factor": round(brief.token_factor, 2),
         "prompt_cache_key": model.takes_prompt_cache_key,

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from chat.loaders.rounds import load_cited, load_rounds
 from chat.log.progress import present_live_message
-from chat.models import Agent, Run
+from chat.models import Agent, ModelConfig, Run
 from chat.models.sql.model_configs import EditedPrompt
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
@@ -26,6 +26,7 @@ from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.resume import is_finished
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
+from llm_worker.upstream.model_request import Model
 
 
 class PreloadedRows(NamedTuple):
@@ -59,7 +60,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     project = _load_project_and_branch(around, rows)
     branch = project.branch
     brief = Brief(
-        model=model,
+        model=_limited(model, run, config),
         entries=branch.entries,
         prompt_parts=_prompt_parts(around, project),
         context_window=config.context_window,
@@ -69,6 +70,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tools=tools,
         forced_tool="" if run.continuations else run.forced_tool,
         reminder=around.reminder,
+        options=run.options,
         cache_key=str(run.turn.session_id),
         documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
         highest_number=project.highest_number,
@@ -91,6 +93,19 @@ def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -
         branch = branch.without_blocks()  # stored for a previous agent of the session
     context = build_project_context(run, around.project.whole, branch, in_the_branch=stores_blocks)
     return replace(context, text=around.project_note) if around.project_note else context
+
+
+def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
+    """The model with the output limit of the run. Raises ModelFailed for options that it cannot have any more."""
+    refused = [name for name in run.options if name in config.refused_options]
+    limit = run.options.get("max_output_tokens")
+    if limit and limit > config.most_output_tokens:
+        refused.append("max_output_tokens")
+    if refused:
+        raise ModelFailed(
+            "option_unsupported", f"{run.model} does not support {refused[0]}", option=refused[0]
+        )
+    return replace(model, max_output_tokens=limit) if limit else model
 
 
 def can_continue(run: Run) -> bool:

@@ -85,7 +85,7 @@ class Surroundings:
         """tools: None: those that the model is offered."""
         session = self.run.turn.session
         own = AgentPrompt(
-            session.own_prompt() if self._agent or session.project_id else "",
+            session.own_prompt() if self._agent or session.project_id or session.prompt else "",
             replaces=bool(self._agent and self._agent.replaces_system_prompt),
         )
         return build_system_prompts(

@@ -38,6 +38,7 @@ class ContextReport:
             "budget": brief.budget.tokens,
             "tools": [tool.name for tool in self.tools],
             "tool_choice": self.tool_choice if self.tools else "",
+            "options": dict(brief.options),
             "left_out": list(self.left_out()),
         }
 

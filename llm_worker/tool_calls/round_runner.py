@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from chat.transcript.entries import Call, Document, Entry, Round
 from chat.transcript.finish import Finish
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
+from chat.transcript.run_options import inner_options
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.allowance import Allowance, UsedUp
 from llm_worker.brief import Brief, EarlierProgress
@@ -213,6 +214,7 @@ class _CallContext:
             tools=tools,
             forced_tool="",
             reminder="",
+            options=inner_options(runner.brief.options),
             documents=(),
             earlier=EarlierProgress(rounds=runner.resumed.calls[tab].rounds if runner.resumed else ()),
             inside=runner.rows[tab],

@@ -48,12 +48,14 @@ class ModelFailed(Exception):
 
     code: one of chat.protocol.wire.RUN_ERRORS.  detail: for staff and the log; what the server said, or what happened.
     status, upstream_code: of the server's response or error.  What leaves llm.py is redacted.
+    option: the name of the one that was refused.
     """
 
     code: str
     detail: str = ""
     status: int | None = None
     upstream_code: str = ""
+    option: str = ""
 
     def __post_init__(self) -> None:
         if self.code not in RUN_ERRORS:

@@ -18,6 +18,7 @@ import openai
 
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
+from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
@@ -25,6 +26,7 @@ from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
 from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.refused_options import name_refused_option
 from llm_worker.upstream.request_logging import log_completion, log_request
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
@@ -106,7 +108,7 @@ class LanguageModels:
 
     def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
-        failure = failed.failure.redacted([request.model.api_key])
+        failure = name_refused_option(failed.failure, request).redacted([request.model.api_key])
         if request.is_protected:
             failure = ModelFailed(failure.code)  # the server may quote what it was sent
         is_final = failure.code == TIMEOUT and not request.retries_timeouts
@@ -203,8 +205,7 @@ def _body(request: Request) -> dict[str, Any]:
     }
     if request.model.max_output_tokens is not None:
         body[_max_tokens_name(request.model)] = request.model.max_output_tokens
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
+    body |= api_members(request.options, has_tools=bool(request.tools))
     if request.tools:
         body["tools"] = list(request.tools)
         body["tool_choice"] = request.tool_choice

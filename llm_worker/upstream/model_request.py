@@ -1,9 +1,10 @@
 """The values of one request: the model, where it is served, and what is sent. llm.py sends them. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.message import LanguageModelInput
 from llm_worker.upstream.redaction import redact
@@ -35,7 +36,7 @@ class Model:
 class Request:
     """One inference. cache_key: equal for requests with a common prefix (the session's id).
 
-    tools: their schemas as in the API, sorted by name.  temperature: None: the server's default.
+    tools: their schemas as in the API, sorted by name.  options: of the run; the output limit is the model's.
     shown: the messages as logs and the admin show them, where these must not show what is sent; nor do they then show what
     comes back.  retries_timeouts: whether another attempt is made if the server is silent.
     """
@@ -45,7 +46,7 @@ class Request:
     cache_key: str = ""
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: ToolChoice = "auto"
-    temperature: float | None = None
+    options: RunOptions = field(default_factory=dict)
     shown: LanguageModelInput | None = None
     retries_timeouts: bool = True
 

@@ -1,5 +1,6 @@
 """The admin of messages, turns and feedback (read-only) and of model configurations and the system prompt (editable)."""
 
+from django import forms
 from django.contrib import admin
 from django.db import models
 from django.forms import Textarea
@@ -10,6 +11,7 @@ from django.utils.translation import ngettext
 
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
 from chat.transcript.passages import readable_text
+from chat.transcript.run_options import OPTION_NAMES
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline, link, or_dash
 from web.admin.search import SearchAdmin
@@ -84,6 +86,29 @@ class TurnAdmin(SearchAdmin[Turn], ReadOnlyAdmin[Turn]):
         return link(turn.user_message.text[:80] or "-", turn.user_message)
 
 
+class ModelConfigForm(forms.ModelForm[ModelConfig]):
+    """Offers the options by name."""
+
+    unsupported_options = forms.MultipleChoiceField(
+        label=_("Unsupported options"),
+        choices=[(name, name) for name in OPTION_NAMES],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Options of a turn that its server refuses: they are not offered, and refused with their name."
+        ),
+    )
+
+    class Meta:
+        model = ModelConfig
+        fields = (
+            "name", "enabled", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
+            "supports_tools", "supports_prefill", "supports_tool_choice_none", "supports_prompt_cache_key",
+            "requires_alternating_roles", "unsupported_options", "queue", "tokenizer", "prompt_price", "cached_price",
+            "completion_price",
+        )  # fmt: skip
+
+
 @admin.register(ModelConfig)
 class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
     list_display = (
@@ -102,6 +127,7 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
     search_fields = ("name",)
     readonly_fields = ("token_factor", "token_samples", "is_demo", "is_default")
     actions = ("use_by_default", "measure_tokens_anew")
+    form = ModelConfigForm
 
     @admin.display(description=_("cannot be used because"), empty_value="")
     def problem(self, model: ModelConfig) -> str | None:

@@ -29,7 +29,7 @@ from web.admin.side_requests import RunSideRequestInline
 
 UPSTREAM_COLUMNS: Final = ("upstream_status", "upstream_code", "upstream_message")
 GROUPS: Final[dict[Any, tuple[str, ...]]] = {
-    "": ("id", "turn", "message", "model", "model_index", "status"),
+    "": ("id", "turn", "message", "model", "model_index", "status", "options"),
     _("How the model ended"): ("finish_reason", "finish_tokens"),
     _("Error"): ("error_code", "error_message", "error_retryable", *UPSTREAM_COLUMNS),
     _("What it used"): (

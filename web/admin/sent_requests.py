@@ -117,6 +117,7 @@ def _page_context(sent: SentRequest) -> dict[str, Any]:
         "parts": parts,
         "known": [part for part in parts if part.is_known],
         "fresh": [part for part in parts if not part.is_known],
+        "options": list(sent.account.get("options", {}).items()),
         "left_out": [_left_out(one) for one in sent.account.get("left_out", ())],
         "before": numbers.get(sent.cycle - 1),
         "after": numbers.get(sent.cycle + 1),

@@ -29,6 +29,10 @@ class ModelAnswer(ResponseSchema):
     context_window = serializers.IntegerField()
     supports_vision = serializers.BooleanField()
     supports_tools = serializers.BooleanField()
+    max_output_tokens = serializers.IntegerField(help_text="The largest limit that `options` may have.")
+    unsupported_options = serializers.ListField(
+        child=serializers.CharField(), help_text="Members of `options` that are refused."
+    )
     is_default = serializers.BooleanField()
     is_demo = serializers.BooleanField()
 
@@ -56,6 +60,8 @@ class SessionAnswer(ResponseSchema):
     knowledge_bases = serializers.ListField(child=serializers.UUIDField())
     tools = serializers.ListField(child=serializers.CharField())
     reminder = serializers.CharField()
+    prompt = serializers.CharField()
+    options = serializers.DictField(help_text="As they were sent.")
     while_answering = serializers.ChoiceField(choices=WhileAnswering.values)
     root = serializers.UUIDField()  # type: ignore[assignment]
     leaf = serializers.UUIDField()
@@ -261,6 +267,7 @@ class RunAnswer(ResponseSchema):
     time_to_first_token_ms = serializers.IntegerField(allow_null=True)
     reasoning_ms = serializers.IntegerField(allow_null=True)
     cycles = serializers.IntegerField()
+    options = serializers.DictField(help_text="What held, those of the session included.")
     finish_reason = serializers.CharField(
         allow_blank=True, help_text="Of the last inference, as the model server reported it."
     )

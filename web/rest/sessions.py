@@ -18,9 +18,10 @@ from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
+from chat.transcript.run_options import merge_options
 from chat.turns.knowledge_bases import check_bindable
 from knowledge.models import Project
-from web.rest.agents import MAX_REMINDER_CHARACTERS, check_offered
+from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.fields import (
     KnowledgeBasesField,
@@ -36,6 +37,7 @@ from web.rest.fields import (
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 from web.rest.response_schemas import SessionAnswer, SessionPage
+from web.rest.run_options import OptionsBody
 
 
 class SessionBody(StrictSerializer):
@@ -47,6 +49,14 @@ class SessionBody(StrictSerializer):
     models = ModelNamesField(required=False)
     tools = ToolNamesField(required=False)
     reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, required=False)
+    prompt = StrictCharField(
+        max_length=MAX_PROMPT_CHARACTERS,
+        required=False,
+        help_text="Stands beside the agent's prompt or the project's instructions.",
+    )
+    options = OptionsBody(
+        required=False, help_text="Of turns that say nothing else; replaces all earlier ones."
+    )
 
 
 class SessionChangesBody(SessionBody):
@@ -156,6 +166,8 @@ def _resolve_fields(request: Request, body: dict[str, Any], stored_bases: Collec
             body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
     check_bindable(current_user(request), body.get("knowledge_bases", ()), stored_bases)
     check_offered(body.get("models"))
+    if "options" in body:
+        body["options"] = merge_options({}, body["options"])
     return body
 
 

@@ -37,6 +37,7 @@ from web.rest.fields import (
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
 from web.rest.response_schemas import StartedAnswer, StatusAnswer
+from web.rest.run_options import OptionsBody
 from web.rest.sessions import get_own_session
 
 
@@ -67,6 +68,7 @@ class TurnBody(StrictSerializer):
         allow_null=True,
         help_text="If any is named, they alone are searched for this question.",
     )
+    options = OptionsBody(required=False, allow_null=True)
 
 
 class ReplacedBody(StrictSerializer):
@@ -79,6 +81,7 @@ class RegenerationBody(StrictSerializer):
 
     models = ModelNamesField(required=False, least=1)
     replace = ReplacedBody(required=False)
+    options = OptionsBody(required=False, allow_null=True)
 
 
 _IDEMPOTENCY_KEY: Final = OpenApiParameter(
@@ -123,7 +126,9 @@ class RegenerationsView(StrictAPIView):
         body = self.body(RegenerationBody)
         models, replaced = body.get("models"), body.get("replace")
         asked = RegenerationRequest(
-            tuple(models) if models is not None else None, replaced["run"] if replaced else None
+            tuple(models) if models is not None else None,
+            replaced["run"] if replaced else None,
+            body.get("options") or {},
         )
         started = regenerate_turn(found, asked)
         return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)

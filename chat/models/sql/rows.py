@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.models.sql.statements import select_list
+from chat.models.sql.statements import JSONText, select_list
 
 
 class SessionRow(NamedTuple):
@@ -29,6 +29,8 @@ class SessionRow(NamedTuple):
     is_measured: bool
     tools: list[str]
     reminder: str
+    prompt: str
+    options: JSONText
     knowledge_bases: list[UUID]
     has_own_models: bool
     is_pinned: bool
@@ -64,6 +66,7 @@ class ModelConfigRow(NamedTuple):
     supports_tool_choice_none: bool
     supports_prompt_cache_key: bool
     requires_alternating_roles: bool
+    unsupported_options: list[str]
     queue: str
     tokenizer: str
     token_factor: float

@@ -11,7 +11,7 @@ from chat.models.sql.daily_use import add_use
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
 from chat.models.sql.run_setups import store_setups
-from chat.models.sql.statements import Statement, literal, literals, select_list
+from chat.models.sql.statements import JSONText, Statement, literal, literals, select_list
 from chat.protocol.states import CONTINUABLE, LIVE, TERMINAL, Status, sources
 from chat.transcript.finish import LENGTH
 from chat.transcript.run_spending import RunSpending
@@ -20,6 +20,7 @@ from chat.transcript.run_spending import RunSpending
 class RunRow(NamedTuple):
     """The columns of its run that a worker needs, in the order of the model's fields."""
 
+    options: JSONText
     attempt: int
     failures: int
     owner: int
@@ -49,6 +50,7 @@ class SessionOfRun(NamedTuple):
     created_at: datetime
     tools: list[str]
     reminder: str
+    prompt: str
 
 
 class ClaimedRun(NamedTuple):

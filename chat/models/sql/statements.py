@@ -9,7 +9,8 @@ the plan of a text. This module contains no tables.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_type_hints, overload
+from functools import cache
+from typing import Any, Final, Generic, NamedTuple, NewType, TypeVar, get_args, get_type_hints, overload
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
@@ -21,6 +22,9 @@ from psycopg.errors import QueryCanceled
 PREPARED_AFTER: Final = 1
 # Of rows that insert() sends at once.
 BATCH_BYTES: Final = 4 * 1024 * 1024
+
+# A column of JSON, which connections of Django read as text; instance() decodes it.
+JSONText = NewType("JSONText", str)
 
 M = TypeVar("M", bound=models.Model)
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -204,7 +208,15 @@ def instance(model: type[M], row: tuple[Any, ...]) -> M:
 
     row: a NamedTuple whose fields are attributes of the model, in the order of its fields (Model.from_db).
     """
-    return model.from_db(connection.alias, row._fields, row)  # type: ignore[attr-defined]
+    values = [*row]
+    for column in _json_columns(type(row)):
+        values[column] = json.decode(values[column])
+    return model.from_db(connection.alias, row._fields, values)  # type: ignore[attr-defined]
+
+
+@cache
+def _json_columns(kind: type[Any]) -> list[int]:
+    return [column for column, hint in enumerate(get_type_hints(kind).values()) if hint is JSONText]
 
 
 def insertion(model: type[models.Model], parameter: str) -> str:

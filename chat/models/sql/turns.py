@@ -37,6 +37,10 @@ class OfferedModel(NamedTuple):
 
     id: int
     name: str
+    context_window: int
+    max_output_tokens: int | None
+    supports_tools: bool
+    unsupported_options: list[str]
     queue: str
 
 
@@ -117,7 +121,8 @@ READ_TIP_SNAPSHOT: Final = Statement(
     CROSS JOIN ({DAILY_ACCOUNT}) AS account
     LEFT JOIN (
         SELECT * FROM (
-            SELECT id, name, queue, is_default, name = ANY(%(names)s::text[]) AS is_named
+            SELECT id, name, context_window, max_output_tokens, supports_tools, unsupported_options, queue, is_default,
+                name = ANY(%(names)s::text[]) AS is_named
             FROM chat_modelconfig WHERE enabled
         ) AS model
         ORDER BY {_MODEL_ORDER} LIMIT %(most)s

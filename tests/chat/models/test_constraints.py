@@ -183,6 +183,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "message_cutoff_in_same_session": lambda w: summary(w, ChatMessage.objects.root_of(w.other)),
     # Sessions
     "session_while_answering_known": lambda w: change(w.session, while_answering="panic"),
+    "session_options_known": lambda w: change(w.session, options={"temperature": 3}),
     "one_event_per_number": lambda w: twice(
         lambda: SessionEvent.objects.create(session=w.session, n=1, kind="turn_started", payload={})
     ),
@@ -190,6 +191,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "one_answer_per_turn_and_model": lambda w: another_run(w, model_index=0),
     "run_status_known": lambda w: change(w.run, status="asleep"),
     "run_access_known": lambda w: change(w.run, knowledge_access="guessed"),
+    "run_options_known": lambda w: change(w.run, options={"mood": "good"}),
     "run_counts_not_negative": lambda w: change(w.run, failures=-1),
     "run_has_an_end_iff_terminal": lambda w: change(w.run, status="completed"),
     "running_run_has_a_lease": lambda w: change(w.run, status="running"),
@@ -255,6 +257,9 @@ REFUSED: dict[str, Callable[[World], Any]] = {
         name="m", context_window=10, max_output_tokens=10
     ),
     "model_prices_not_negative": lambda _: ModelConfig.objects.create(name="m", cached_price=-1),
+    "model_unsupported_options_known": lambda _: ModelConfig.objects.create(
+        name="m", unsupported_options=["mood"]
+    ),
     "model_token_factor_is_bounded": lambda _: ModelConfig.objects.create(name="m", token_factor=0.1),
     "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
     "invitation_uses_within_max": lambda _: invitation(uses=2),

@@ -344,7 +344,7 @@ async def test_a_transient_failure_of_a_completion_is_retried(models, upstream):
 
 async def test_a_temperature_is_sent_only_if_it_is_set(models, upstream):
     upstream.reply(ANSWER, stream=False)
-    await models.complete(replace(request(upstream), temperature=0.1))
+    await models.complete(replace(request(upstream), options={"temperature": 0.1}))
     await models.complete(request(upstream))
     first, second = (received.body for received in upstream.asides)
     assert first["temperature"] == 0.1

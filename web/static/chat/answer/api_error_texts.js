@@ -91,6 +91,7 @@ export const API_ERRORS = {
   message_empty: () => t("There is nothing to send. Write something first."),
   message_too_long: () => t("This message is too long. Shorten it, or attach it as a file."),
   models_invalid: () => t("A picked model is not available (any more). Pick again."),
+  option_unsupported: () => t("A picked model does not have an option of this chat. Change the options, or pick another model."),
   tool_unknown: () => t("This model cannot use the tool that was asked for. Pick another model."),
   role_order: () => t("This message cannot be put there. Reload the page."),
   parent_in_progress: () => t("The answer above is still being written. Wait for it, or stop it."),
