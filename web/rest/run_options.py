@@ -6,6 +6,8 @@ Each member may be null: the model's own value, whatever the session's is.
 import json
 from typing import Any, Final
 
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
@@ -33,6 +35,7 @@ MOST_OUTPUT_TOKENS: Final = 2**31 - 1
 _NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
+@extend_schema_field(OpenApiTypes.NUMBER)
 class NumberField(DescribedField):
     """A number between 0 and `most`, as it was sent."""
 
@@ -67,6 +70,7 @@ class StopField(StringsField):
         return {**super().json_schema(), "maxItems": MAX_STOPS}
 
 
+@extend_schema_field(OpenApiTypes.OBJECT)
 class SchemaField(DescribedField):
     """A JSON Schema, kept as text: what is in it is for the model server to judge."""
 
