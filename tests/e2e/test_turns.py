@@ -214,6 +214,28 @@ async def test_every_tab_sees_the_same_answer(stack: Stack) -> None:
             assert [frame["turn"] for frame in two.of_type("turn_started")] == [reply["turn"]]
 
 
+async def test_options_that_are_sent_by_the_socket_reach_the_model_over_those_of_the_session(
+    stack: Stack,
+) -> None:
+    stack.upstream.reply({"text": "Because."})
+    async with Client.login(stack.base_url, "alice", "alice") as alice, alice.socket() as socket:
+        session = await alice.new_session(options={"seed": 7, "top_p": 0.5})
+        await socket.subscribe(session["id"])
+        sent = {"type": "send", "session": session["id"], "text": "Why?"}
+        options = {"temperature": 0.25, "top_p": None, "max_output_tokens": 100}
+        reply = await socket.ask("accepted", options=options, **sent)
+        await socket.ended(reply["runs"][0]["id"])
+        body = stack.upstream.requests[-1].body
+        assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.25, 100, 7)
+        assert "top_p" not in body
+        stored = await alice.call("GET", f"runs/{reply['runs'][0]['id']}/")
+        assert stored["options"] == {"temperature": 0.25, "max_output_tokens": 100, "seed": 7}
+
+        await socket.send(id="refused", options={"temperature": 3}, **sent)
+        refusal = await socket.until(lambda: socket.of_type("error"), "the refusal")
+        assert (refusal[0]["code"], refusal[0]["field"]) == ("invalid_value", "options.temperature")
+
+
 async def test_a_stranger_sees_nothing(stack: Stack) -> None:
     stack.upstream.reply({"text": "secret"})
     async with Client.login(stack.base_url, "alice", "alice") as alice:
