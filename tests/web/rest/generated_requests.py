@@ -137,12 +137,12 @@ class World:
         self._browser = {"headers": {"X-CSRFToken": CSRF}, "cookies": cookies}
 
     def complete(self, case: Any) -> None:
-        """Put in what a schema cannot say: names of models, cursors, pages that exist, and which of two times is the earlier one."""
+        """Put in what a schema cannot say: names and limits of models, cursors, pages that exist, and which of two times is the earlier one."""
         valid = valid_places(case)
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
-        if ParameterLocation.BODY in valid and isinstance(case.body, dict) and "models" in case.body:
-            case.body = {**case.body, "models": [*MODELS[: len(case.body["models"])]]}
+        if ParameterLocation.BODY in valid and isinstance(case.body, dict):
+            case.body = _of_models(case.body)
 
     def fill(self, case: Any) -> None:
         """Put in objects that exist, into three fourths of the valid paths, queries and bodies."""
@@ -182,6 +182,16 @@ class World:
         known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
         known |= {"file": self._free_file, "files": [self._free_file]}
         return {name: known.get(name, value) for name, value in body.items()}
+
+
+def _of_models(body: dict[str, Any]) -> dict[str, Any]:
+    """With names of models that there are, and no longer an answer than they give."""
+    if "models" in body:
+        body = {**body, "models": [*MODELS[: len(body["models"])]]}
+    options = body.get("options")
+    if isinstance(options, dict) and options.get("max_output_tokens"):
+        body = {**body, "options": {**options, "max_output_tokens": 1 + options["max_output_tokens"] % 1000}}
+    return body
 
 
 def operation_of(case: Any) -> str:
