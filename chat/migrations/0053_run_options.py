@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0055_logins'),
+        ('chat', '0047_trash_indexes'),
         ('knowledge', '0014_served_versions_and_heirs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, Q, Sum, Value
+from django.db.models import Q, Value
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce, TruncDate
 
-from chat.models.lease import RUN_LEASE, Leased, LeasedQuerySet
+from chat.models.lease import RUN_LEASE, Leased
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.run_knowledge import KnowledgeAccess, RunKnowledgeFields
 from chat.models.run_options import RunOptionsFields, options_are_known
-from chat.models.run_spending import RunSpendingFields, spending_columns
+from chat.models.run_spending import RunSpendingFields, RunUsage, spending_columns
 from chat.models.session import Session
 from chat.models.sql import claims, runs
 from chat.models.sql.statements import instance, together
@@ -34,14 +33,11 @@ from chat.transcript.token_usage import TokenUsage
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# Token counts that a model server may report.
-USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
-
 # A run that is delivered sooner than this did not wait for a slot, so nobody else does: choosing one is not worth its cost.
 HARDLY_WAITED = timedelta(milliseconds=250)
 
 
-class RunQuerySet(LeasedQuerySet["Run"]):
+class RunQuerySet(RunUsage["Run"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
     def move(self, to: Status, why: str = "", **fields: Any) -> int:
@@ -123,18 +119,6 @@ class RunQuerySet(LeasedQuerySet["Run"]):
     def owned_by(self, user: User) -> Self:
         """Those in the trash included: what they have used, or hold, counts."""
         return self.filter(turn__session__owner=user)
-
-    def used(self, since: datetime, until: datetime) -> Any:
-        """Runs that ended in this period, by UTC day and model, oldest day first: their number, their requests to
-        the model, `used_` tokens and cost. One that goes on after its end counts when that was asked for."""
-        ended = Q(ended_at__gte=since, ended_at__lte=until)
-        goes_on = Q(status__in=LIVE, continuations__gt=0, queued_at__gte=since, queued_at__lte=until)
-        counted = self.filter(ended | goes_on, is_imported=False)
-        day = TruncDate(Coalesce("ended_at", "queued_at"), tzinfo=UTC)
-        by_day = counted.annotate(day=day).values("day", "model")
-        tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
-        summed = by_day.annotate(runs=Count("pk"), requests=Sum("cycles"), used_cost=Sum("cost"), **tokens)
-        return summed.order_by("day", "model")
 
     def live(self) -> Self:
         return self.filter(status__in=LIVE)

@@ -1,11 +1,35 @@
-"""The columns of Run that keep what it has used of its limits, and the limits of this deployment."""
+"""What runs have used: the columns of Run for its limits, the limits of this deployment, and the sums of many runs."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce, TruncDate
 
+from chat.models.lease import L, LeasedQuerySet
+from chat.protocol.states import LIVE
 from chat.transcript.run_spending import RunLimits, RunSpending
+
+# Token counts that a model server may report.
+USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+
+
+class RunUsage(LeasedQuerySet[L]):
+    def used(self, since: datetime, until: datetime) -> Any:
+        """Runs that ended in this period, by UTC day and model, oldest day first: their number, their requests to
+        the model, `used_` tokens and cost. One that goes on after its end counts when that was asked for."""
+        ended = Q(ended_at__gte=since, ended_at__lte=until)
+        goes_on = Q(status__in=LIVE, continuations__gt=0, queued_at__gte=since, queued_at__lte=until)
+        counted = self.filter(ended | goes_on, is_imported=False)
+        day = TruncDate(Coalesce("ended_at", "queued_at"), tzinfo=UTC)
+        by_day = counted.annotate(day=day).values("day", "model")
+        tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
+        summed = by_day.annotate(runs=Count("pk"), requests=Sum("cycles"), used_cost=Sum("cost"), **tokens)
+        return summed.order_by("day", "model")
 
 
 class RunSpendingFields(models.Model):

@@ -246,7 +246,6 @@ class Session(models.Model):
 
     @property
     def own_reminder(self) -> str:
-        """The agent's reminder and the session's own."""
         texts = (self.agent.reminder if self.agent_id and self.agent else "", self.reminder)
         return "\n\n".join(text for one in texts if (text := one.strip()))
 

@@ -12,7 +12,8 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce, Now, TruncDate
 
 from chat.models.compression import Compression
-from chat.models.run import USAGE, Run
+from chat.models.run import Run
+from chat.models.run_spending import USAGE
 from chat.models.session import Session
 
 if TYPE_CHECKING:

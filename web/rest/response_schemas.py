@@ -293,15 +293,5 @@ class PacketsAnswer(ResponseSchema):
     packets = serializers.ListField(child=serializers.DictField())
 
 
-class ShareAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    session = serializers.UUIDField()
-    leaf = serializers.UUIDField()
-    url = serializers.CharField(allow_null=True)
-    is_current = serializers.BooleanField()
-    shows_details = serializers.BooleanField()
-    created_at = serializers.DateTimeField()
-
-
 class StatusAnswer(ResponseSchema):
     status = serializers.ChoiceField(choices=STATUSES)

@@ -1,4 +1,4 @@
-"""What visitors of a public link are answered, for the OpenAPI document."""
+"""Answers about public links, to their owner and to visitors, for the OpenAPI document."""
 
 from rest_framework import serializers
 
@@ -44,3 +44,13 @@ class SharedPageAnswer(ResponseSchema):
     shared_at = serializers.DateTimeField()
     messages = SharedMessageAnswer(many=True)
     next = serializers.IntegerField(allow_null=True, help_text="The number of the next page.")
+
+
+class ShareAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    session = serializers.UUIDField()
+    leaf = serializers.UUIDField()
+    url = serializers.CharField(allow_null=True)
+    is_current = serializers.BooleanField()
+    shows_details = serializers.BooleanField()
+    created_at = serializers.DateTimeField()

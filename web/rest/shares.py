@@ -20,9 +20,8 @@ from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictBooleanField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_PAGES, page_number
-from web.rest.response_schemas import ShareAnswer
 from web.rest.sessions import get_own_session
-from web.rest.shared_schemas import SharedPageAnswer
+from web.rest.shared_schemas import ShareAnswer, SharedPageAnswer
 
 # Open links of one session.
 MAX_SHARES = 100

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Run, SideRequest
-from chat.models.run import USAGE
+from chat.models.run_spending import USAGE
 from chat.models.side_request import Purpose
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView, current_user

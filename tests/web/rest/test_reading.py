@@ -302,6 +302,8 @@ def test_models_come_with_what_they_can_do(client: APIClient) -> None:
         "context_window": 128_000,
         "supports_vision": False,
         "supports_tools": True,
+        "max_output_tokens": 127_999,
+        "unsupported_options": [],
         "is_default": True,
         "is_demo": False,
     }
