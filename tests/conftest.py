@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -21,8 +22,10 @@ from tests import (
     examples,  # noqa: F401  registers the profile that make quick names
     leftovers,
     migrated_cluster,
+    node_ids,
     reruns,
     shuffling,
+    suites,
 )
 from tests import services as test_services
 from tests.object_store import ObjectStore
@@ -53,8 +56,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     shuffling.add_option(parser)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of which no test is to run. None: other plugins decide."""
+    return suites.is_ignored(collection_path, config.option.markexpr) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    node_ids.make_unique(items)
     reruns.mark(items)
+    suites.set_time_limits(items)
     shuffling.shuffle(config, items)
 
 

@@ -24,7 +24,9 @@ def mark(items: list[pytest.Item]) -> None:
 
 
 def summarize(terminalreporter: Any) -> None:
-    """Print why tests were run again."""
+    """Print the first failure of each test that was run again, and how the second run ended."""
+    failed = {report.nodeid for report in terminalreporter.getreports("failed")}
     for report in terminalreporter.getreports("rerun"):
-        terminalreporter.section(f"run again: {report.nodeid}")
+        outcome = "failed twice" if report.nodeid in failed else "failed by chance: passed when run again"
+        terminalreporter.section(f"{outcome}: {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)

@@ -5,7 +5,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.instance import ROOT
+
+pytestmark = [pytest.mark.documents]
 
 LINES_IN_A_FILE = 300
 LINES_IN_A_FUNCTION = 40

@@ -4,7 +4,7 @@ import pytest
 
 from tests.structure import PACKAGES, PRESCRIBED, ROOT, Structure, structures
 
-pytestmark = pytest.mark.pure
+pytestmark = [pytest.mark.pure, pytest.mark.documents]
 
 # 15 before knowledge bases, which are a concept of their own (decision 0060).
 ENTRIES_OF_CHAT = 16

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 NEW = "a new and better one"
 
 
+@pytest.mark.core
 def test_a_user_changes_the_password_and_other_browsers_are_logged_out(
     browser: Browser, stack: Stack, newcomer: str
 ) -> None:

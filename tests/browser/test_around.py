@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 NARROW = {"width": 360, "height": 640}
 
 
+@pytest.mark.core
 def test_a_wrong_password_is_reported_and_the_right_one_logs_in(browser: Browser, stack: Stack) -> None:
     with Reader.at(browser, stack.base_url) as reader:
         reader.log_in("bob", "wrong")
@@ -26,6 +27,7 @@ def test_a_wrong_password_is_reported_and_the_right_one_logs_in(browser: Browser
         expect(reader.page).to_have_url(re.compile("/login/"))
 
 
+@pytest.mark.core
 def test_a_chat_is_named_found_renamed_and_deleted(reader: Reader) -> None:
     reader.send("Plan the garden")
     reader.expect_echo("Plan the garden")
@@ -58,6 +60,7 @@ def test_a_chat_gets_its_title_from_the_model_while_it_is_open(reader: Reader, s
     expect(reader.page.locator("#sessions").get_by_role("link", name="Beds and Paths")).to_be_visible()
 
 
+@pytest.mark.core
 def test_a_chat_of_another_user_does_not_exist(reader: Reader, windows: Windows) -> None:
     reader.send("A secret")
     reader.expect_echo("A secret")
@@ -67,6 +70,7 @@ def test_a_chat_of_another_user_does_not_exist(reader: Reader, windows: Windows)
         expect(bob.answers).to_have_count(0)
 
 
+@pytest.mark.core
 def test_on_a_phone_nothing_is_wider_than_the_screen(caller: Reader, stack: Stack) -> None:
     wide = (
         "| "

@@ -63,6 +63,7 @@ def test_chats_stand_under_their_time_and_older_ones_come_as_the_list_is_scrolle
     expect(carol.page.get_by_role("button", name="Show older chats")).to_be_hidden()
 
 
+@pytest.mark.core
 def test_chats_are_searched_by_title_and_by_message_text(carol: Reader) -> None:
     carol.send("About quokkas")
     carol.expect_echo("About quokkas")
@@ -115,6 +116,7 @@ def phone(reader: Reader, caller: Reader) -> Reader:
     return caller
 
 
+@pytest.mark.core
 def test_every_browser_of_a_user_sees_what_is_answered_and_what_is_new(
     reader: Reader, phone: Reader, stack: Stack
 ) -> None:

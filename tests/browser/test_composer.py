@@ -90,6 +90,7 @@ def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
     expect(editor).to_have_value("one\ntwo")
 
 
+@pytest.mark.core
 def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Reader) -> None:
     reader.send("Tides")
     reader.expect_echo("Tides")
@@ -114,6 +115,7 @@ def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Rea
     reader.field.fill("")
 
 
+@pytest.mark.core
 def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "Once upon"}, {"wait": "go on"}, {"text": " a time."}, contains="story")
     stack.upstream.reply({"text": "Also."}, contains="And")
@@ -143,6 +145,7 @@ def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader
     expect(reader.answers.nth(2).locator(".status")).to_have_text("stopped")
 
 
+@pytest.mark.core
 def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack: Stack) -> None:
     chip = reader.page.locator(".chip")
     reader.field.fill("Sum it up:")

@@ -47,6 +47,7 @@ def test_a_stopped_answer_keeps_what_was_shown(reader: Reader, stack: Stack) -> 
     reader.expect_answer("Once upon")
 
 
+@pytest.mark.core
 def test_the_first_message_is_edited_and_both_branches_stay(reader: Reader) -> None:
     reader.send("Hallo")
     reader.expect_echo("Hallo")
@@ -69,6 +70,7 @@ def test_a_later_message_is_edited_below_the_same_answer(reader: Reader) -> None
     reader.expect_echo("first")
 
 
+@pytest.mark.core
 def test_an_answer_is_written_again_and_both_are_kept(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "one"}, times=1)
     stack.upstream.reply({"text": "two"})
@@ -82,6 +84,7 @@ def test_an_answer_is_written_again_and_both_are_kept(reader: Reader, stack: Sta
     reader.expect_answer("one")
 
 
+@pytest.mark.core
 def test_a_broken_answer_says_why_and_is_tried_again(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "Half of"}, {"eof": "abort"}, times=1)
     reader.send("Explain")

@@ -20,6 +20,7 @@ def screenshot(reader: Reader, name: str) -> None:
         reader.page.screenshot(path=Path(folder) / f"{name}.png")
 
 
+@pytest.mark.core
 def test_a_cut_answer_goes_on_in_the_same_message(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "## Tides\n\nThe Moon **pu"}, *CUT, times=1)
     stack.upstream.reply({"text": "lls** "}, {"wait": "the rest"}, {"text": "twice."}, times=1)

@@ -49,6 +49,7 @@ def status(page: Page) -> Locator:
     return page.locator("#composer [data-file-status]")
 
 
+@pytest.mark.core
 def test_three_dropped_files_become_ready_and_an_answer_cites_one(reader: Reader, stack: Stack) -> None:
     page = reader.page
     stack.upstream.reply({"text": "Twice [2]."}, contains="How often?")

@@ -72,6 +72,7 @@ def test_theme_and_language_are_kept_there_from_the_first_byte_and_in_every_tab(
     expect(other.locator("#new-chat")).to_have_text("New chat")
 
 
+@pytest.mark.core
 def test_a_token_is_shown_once_and_taken_back(reader: Reader) -> None:
     settings = from_account(reader, "Settings")
     settings.get_by_role("button", name="New token").click()
@@ -93,6 +94,7 @@ def test_a_token_is_shown_once_and_taken_back(reader: Reader) -> None:
     expect(settings).to_be_visible()
 
 
+@pytest.mark.core
 def test_an_agent_is_made_changed_and_deleted_and_nothing_written_is_lost_by_a_slip(reader: Reader) -> None:
     agents = from_account(reader, "Agents")
     agents.get_by_role("button", name="New agent").click()
@@ -125,6 +127,7 @@ def test_offline_is_shown_and_recovered_from(reader: Reader) -> None:
     expect(status).to_be_empty()
 
 
+@pytest.mark.core
 def test_after_an_expired_login_the_same_chat_is_open_again(reader: Reader) -> None:
     reader.send("Water the plants")
     reader.expect_echo("Water the plants")

@@ -76,6 +76,7 @@ RENDER = """async ({corpus, allowed}) => {
 }"""
 
 
+@pytest.mark.core
 def test_nothing_of_the_corpus_runs_or_loads_wherever_it_is_cut(reader: Reader) -> None:
     asked: list[str] = []
 
@@ -94,6 +95,7 @@ def test_nothing_of_the_corpus_runs_or_loads_wherever_it_is_cut(reader: Reader) 
     assert not any("/admin" in url or url.endswith("/api/sessions/#") for url in asked)
 
 
+@pytest.mark.core
 def test_hostile_markdown_of_a_model_does_nothing(reader: Reader, stack: Stack) -> None:
     pieces = [EVERYTHING[i : i + 7] for i in range(0, len(EVERYTHING), 7)]
     stack.upstream.reply(*({"text": piece} for piece in [*pieces, "\n\nTHE END"]))

@@ -117,6 +117,7 @@ def test_the_archive_is_accessible_and_used_by_keyboard(phone: Reader, reader: R
     expect(page.locator("#title")).to_have_text("About rivers")
 
 
+@pytest.mark.core
 def test_a_deleted_chat_is_restored_by_undo_or_from_the_trash_or_deleted_for_good(
     reader: Reader, phone: Reader
 ) -> None:

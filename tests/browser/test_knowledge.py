@@ -36,6 +36,7 @@ def reader(windows: Windows, stack: Stack, ingest: None) -> Iterator[Reader]:
         yield reader
 
 
+@pytest.mark.core
 def test_documents_are_added_read_found_and_opened_at_the_passage(reader: Reader) -> None:
     page = reader.page
     create(page, "Tides")

@@ -122,6 +122,7 @@ def test_an_agent_brings_its_knowledge_bases(reader: Reader, stack: Stack) -> No
     assert "knowledge_base_search" in offered(stack)
 
 
+@pytest.mark.core
 def test_a_restricted_member_asks_and_sees_no_sources(reader: Reader, stack: Stack, windows: Windows) -> None:
     page = reader.page
     create(page, "Tides")

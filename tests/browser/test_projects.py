@@ -93,6 +93,7 @@ def asked(stack: Stack) -> str:
     return str(stack.upstream.requests[-1].messages)
 
 
+@pytest.mark.core
 def test_a_question_in_a_project_is_asked_with_its_instructions_and_files(
     reader: Reader, stack: Stack
 ) -> None:

@@ -58,6 +58,7 @@ GROW = """async ({ text, step }) => {
 }"""
 
 
+@pytest.mark.core
 def test_code_formulas_and_tables_are_drawn(caller: Reader, stack: Stack) -> None:
     stack.upstream.reply(*({"text": RICH[i : i + 9]} for i in range(0, len(RICH), 9)))
     caller.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -102,6 +103,7 @@ def test_long_lines_of_code_are_wrapped_when_asked_and_the_device_remembers_it(
     assert wide.first.evaluate("e => e.scrollWidth > e.clientWidth")
 
 
+@pytest.mark.core
 def test_a_growing_text_touches_only_its_end(reader: Reader) -> None:
     item = "- item with **bold**, `code` and $x_{%d}$\n"
     text = (

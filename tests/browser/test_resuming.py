@@ -11,6 +11,7 @@ from tests.stack import Stack
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.core
 def test_a_reload_in_mid_answer_goes_on_where_it_was(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply(
         {"text": "one "}, {"wait": "two"}, {"text": "two "}, {"wait": "three"}, {"text": "three 👩‍👩‍👧"}
@@ -26,6 +27,7 @@ def test_a_reload_in_mid_answer_goes_on_where_it_was(reader: Reader, stack: Stac
     reader.expect_answer("one two three 👩‍👩‍👧")
 
 
+@pytest.mark.core
 def test_a_restarted_server_is_found_again_and_nothing_is_missing(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply(
         {"text": "before "}, {"wait": "down"}, {"text": "meanwhile "}, {"wait": "up"}, {"text": "after"}
@@ -43,6 +45,7 @@ def test_a_restarted_server_is_found_again_and_nothing_is_missing(reader: Reader
     reader.expect_answer("before meanwhile after")
 
 
+@pytest.mark.core
 def test_a_second_tab_shows_the_same(reader: Reader, stack: Stack) -> None:
     reader.send("first")
     reader.expect_echo("first")

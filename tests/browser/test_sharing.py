@@ -21,6 +21,7 @@ def choose(reader: Reader, action: str) -> None:
     reader.page.get_by_role("menuitem", name=action).click()
 
 
+@pytest.mark.core
 def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
     browser: Browser, reader: Reader, stack: Stack
 ) -> None:

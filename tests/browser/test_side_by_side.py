@@ -11,6 +11,7 @@ from tests.stack import Stack
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.core
 def test_two_models_answer_in_columns_and_one_is_continued_with(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "from "}, {"wait": "alpha"}, {"text": "alpha"}, model="alpha", times=1)
     stack.upstream.reply({"text": "from "}, {"wait": "beta"}, {"text": "beta"}, model="beta", times=1)

@@ -40,6 +40,7 @@ def with_tools(reader: Reader, *tools: str) -> Reader:
     return reader
 
 
+@pytest.mark.core
 def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Reader, stack: Stack) -> None:
     call = streamed_call("current_time", '{"timezone": "As', "ia", {"wait": "the call"}, '/Tokyo"}')
     stack.upstream.reply({"reasoning": "The clock knows."}, {"text": "A moment. "}, *call, times=1)
@@ -81,6 +82,7 @@ def test_a_copied_answer_has_a_paragraph_break_where_tools_ran(helped: Reader, s
         helped.expect_answer("It is late.")
 
 
+@pytest.mark.core
 def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader, stack: Stack) -> None:
     stack.searching.find(MOON, SUN)
     stack.upstream.reply(search_call("who pulls the sea"), after_tools=0)

@@ -27,6 +27,7 @@ def marks(reader: Reader) -> Locator:
     return reader.page.get_by_role("treeitem")
 
 
+@pytest.mark.core
 def test_arrow_keys_move_previews_follow_and_enter_goes_there(branching: Reader) -> None:
     keys, preview = branching.page.keyboard, branching.page.locator(".tree-preview")
     expect(preview).to_contain_text("You said: Two")

@@ -11,6 +11,7 @@ from tests.stack import Stack
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.core
 def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack: Stack) -> None:
     usage = {
         "prompt_tokens": 1200,
@@ -93,6 +94,7 @@ def test_an_edit_is_sent_by_enter_and_left_by_escape(reader: Reader) -> None:
     expect(reader.questions.locator(".place")).to_have_text("2/2")
 
 
+@pytest.mark.core
 def test_thinking_is_counted_and_its_time_is_kept(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply(
         {"reasoning": "The *Moon*"}, {"wait": "more"}, {"reasoning": " pulls."}, {"text": "Done."}

@@ -1,9 +1,12 @@
 """Bad configuration is one line that names the variable, and status 78."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,18 +14,50 @@ from config import environment as env
 from tests.instance import ROOT, LaunchedInstance, free_port
 
 GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
+# Reads the settings once for each environment on its input, in a child that has the libraries of the settings already.
+READER = """
+import json, os, sys
+import csp.constants, django.conf, django_stubs_ext
+for line in sys.stdin:
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(writes, 1), os.dup2(writes, 2)
+        os.environ.clear()
+        os.environ.update(json.loads(line))
+        import config.settings
+        sys.exit()
+    os.close(writes)
+    with open(reads) as output:
+        printed = output.read()
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), printed]), flush=True)
+"""
 
 
-def read_settings(**environment: str) -> tuple[int, str]:
-    """A process of its own that reads the settings: (status, what it printed)."""
-    done = subprocess.run(
-        [sys.executable, "-c", "import config.settings"], cwd=ROOT, capture_output=True, text=True, check=False,
-        env={"PATH": os.environ["PATH"], **environment},
-    )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def reader() -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", READER], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    yield process
+    process.communicate()
 
 
-def test_a_good_environment_says_nothing() -> None:
+@pytest.fixture
+def read_settings(reader: "subprocess.Popen[str]") -> Any:
+    """Called with variables: a process that reads the settings with no others; (status, what it printed)."""
+
+    def read(**environment: str) -> tuple[int, str]:
+        assert reader.stdin
+        assert reader.stdout
+        print(json.dumps({"PATH": os.environ["PATH"], **environment}), file=reader.stdin, flush=True)
+        status, printed = json.loads(reader.stdout.readline())
+        return status, printed
+
+    return read
+
+
+def test_a_good_environment_says_nothing(read_settings: Any) -> None:
     assert read_settings(**GOOD) == (0, "")
 
 
@@ -67,18 +102,18 @@ def test_a_good_environment_says_nothing() -> None:
         ("DATA_DIR", "/dev/null"),
     ],
 )
-def test_a_bad_value_is_one_line_that_names_its_variable(name: str, value: str) -> None:
+def test_a_bad_value_is_one_line_that_names_its_variable(read_settings: Any, name: str, value: str) -> None:
     status, output = read_settings(**{**GOOD, name: value})
     assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
 
 
-def test_secrets_are_required_unless_debug() -> None:
+def test_secrets_are_required_unless_debug(read_settings: Any) -> None:
     assert read_settings(DATA_DIR="/nonexistent") == (78, "SECRET_KEY: is required unless DEBUG=1\n")
     status, output = read_settings(DATA_DIR="/nonexistent", SECRET_KEY="x" * 60)
     assert (status, output) == (78, "ALLOWED_HOSTS: is required unless DEBUG=1\n")
 
 
-def test_an_address_with_a_password_is_not_echoed() -> None:
+def test_an_address_with_a_password_is_not_echoed(read_settings: Any) -> None:
     _status, output = read_settings(**{**GOOD, "DATABASE_URL": "mysql://root:hunter2@localhost/x"})
     assert "hunter2" not in output
 
@@ -139,12 +174,12 @@ def test_what_a_start_keeps_is_read_by_its_owner_alone_and_forgotten_by_the_next
     ],
 )
 def test_settings_of_e_mail_that_contradict_each_other_are_refused(
-    variables: dict[str, str], named: str
+    read_settings: Any, variables: dict[str, str], named: str
 ) -> None:
     status, printed = read_settings(**GOOD, **variables)
     assert (status, printed.partition(":")[0], len(printed.splitlines())) == (78, named, 1)
 
 
-def test_a_mail_server_with_tls_from_the_first_byte_needs_one_switch() -> None:
+def test_a_mail_server_with_tls_from_the_first_byte_needs_one_switch(read_settings: Any) -> None:
     sender = {"EMAIL_HOST": "mail.example.org", "DEFAULT_FROM_EMAIL": "turnwire@example.org"}
     assert read_settings(**GOOD, **sender, EMAIL_USE_SSL="1", EMAIL_PORT="465") == (0, "")

@@ -60,7 +60,13 @@ def knock(port: int, process: subprocess.Popen[str]) -> None:
             continue
 
 
-@pytest.mark.parametrize("started", sorted(PROCESSES), indirect=True)
+# The sweeper of every change stands for the others: all read the same settings.
+EACH_PROCESS = [
+    name if name == "sweeper" else pytest.param(name, marks=pytest.mark.full) for name in sorted(PROCESSES)
+]
+
+
+@pytest.mark.parametrize("started", EACH_PROCESS, indirect=True)
 def test_each_process_writes_json_lines(started, request):
     process, port = started
     if "web" in request.node.name:

@@ -3,8 +3,12 @@
 import ast
 import re
 
+import pytest
+
 from chat.models import ModelConfig
 from tests.instance import ROOT
+
+pytestmark = [pytest.mark.pure, pytest.mark.documents]
 
 
 def variables_read() -> set[str]:

@@ -19,7 +19,7 @@ from tests.process_reaper import end_with_this_process
 from tests.services import Services
 from tests.stack import procfile
 
-PROCESSES = ("web", "llm", "sweeper", "compression", "ingest")
+OTHERS = ("web", "sweeper", "compression", "ingest")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def cluster_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ["REDIS_URL", "CELERY_BROKER_URL"])
-@pytest.mark.parametrize("line", PROCESSES)
+@pytest.mark.parametrize("line", ["llm", *(pytest.param(line, marks=pytest.mark.full) for line in OTHERS)])
 def test_no_process_starts_with_a_redis_cluster(
     services: Services, cluster_node: str, tmp_path: Path, line: str, name: str
 ) -> None:

@@ -249,6 +249,7 @@ def contents(messages: list[dict[str, Any]], role: str) -> list[str]:
     return [message["content"] for message in messages if message["role"] == role]
 
 
+@pytest.mark.full
 async def test_two_hundred_turns_in_a_window_of_eight_thousand(talk: Talk) -> None:
     requests = []
     for _ in range(200):

@@ -33,7 +33,7 @@ timezone.now = lambda: real_now() + datetime.timedelta(seconds=shift[0])
 
 
 @pytest.mark.usefixtures("without_workers")
-@pytest.mark.parametrize("shift_s", [3600, -3600])
+@pytest.mark.parametrize("shift_s", [pytest.param(3600, marks=pytest.mark.core), -3600])
 async def test_a_wall_clock_that_jumps_changes_nothing(
     cluster: Cluster, scenario: Scenario, tmp_path: Path, shift_s: int
 ) -> None:

@@ -130,6 +130,7 @@ async def test_a_frozen_process_that_comes_back_writes_no_second_summary(
     await scenario.check()
 
 
+@pytest.mark.core
 async def test_a_message_delivered_ten_times_makes_one_summary(
     cluster: Cluster, scenario: Scenario, talk: Talk
 ) -> None:

@@ -74,6 +74,7 @@ async def read_from(scenario: Scenario, question: WatchedTurn, cursor: dict[str,
         return view
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 @PREFILL
 async def test_a_worker_killed_while_an_answer_goes_on_loses_and_doubles_no_word(

@@ -38,6 +38,7 @@ def waiting(cluster: Cluster) -> int:
         return int(client.llen(DEFAULT_QUEUE))  # type: ignore[arg-type]
 
 
+@pytest.mark.core
 async def test_a_message_lost_between_queue_and_acknowledgement_is_sent_again(
     cluster: Cluster, scenario: Scenario
 ) -> None:
@@ -55,6 +56,7 @@ async def test_a_message_lost_between_queue_and_acknowledgement_is_sent_again(
     await scenario.check()
 
 
+@pytest.mark.core
 async def test_a_message_delivered_five_times_at_once_has_one_executor(
     cluster: Cluster, scenario: Scenario
 ) -> None:
@@ -69,6 +71,7 @@ async def test_a_message_delivered_five_times_at_once_has_one_executor(
     assert len(cluster.upstream.requests) == 1
 
 
+@pytest.mark.core
 async def test_a_delivery_after_the_end_or_after_a_stop_does_nothing(
     cluster: Cluster, scenario: Scenario
 ) -> None:

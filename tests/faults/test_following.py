@@ -41,6 +41,7 @@ async def lost(lossy: Proxy, cluster: Cluster, text: bytes, times: int = 1) -> N
     )
 
 
+@pytest.mark.core
 async def test_a_lost_publication_is_healed_by_the_next(
     cluster: Cluster, lossy: Proxy, lossy_scenario: Scenario
 ) -> None:
@@ -59,6 +60,7 @@ async def test_a_lost_publication_is_healed_by_the_next(
     assert (report.figures["resets"], report.figures["snapshots"]) == (0, 0)
 
 
+@pytest.mark.core
 async def test_a_lost_last_publication_is_found_by_itself(
     cluster: Cluster, lossy: Proxy, lossy_scenario: Scenario
 ) -> None:

@@ -30,7 +30,7 @@ def cluster(own_cluster: Cluster) -> Cluster:
     ("after", "outage_s"),
     [
         pytest.param(200, 0, id="answers go on after it"),
-        pytest.param(30, 3, id="answers end while it is away"),
+        pytest.param(30, 3, id="answers end while it is away", marks=pytest.mark.core),
     ],
 )
 async def test_answers_are_saved_though_postgres_restarted(

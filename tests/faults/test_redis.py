@@ -35,6 +35,7 @@ async def begun(cluster: Cluster, scenario: Scenario, after: int) -> list[Watche
     return questions
 
 
+@pytest.mark.core
 async def test_streams_go_on_after_a_crash_of_redis(cluster: Cluster, scenario: Scenario) -> None:
     questions = await begun(cluster, scenario, 300)
     processes = {name: process.pid for name, process in cluster.stack.processes.items()}
@@ -62,6 +63,7 @@ async def test_streams_go_on_after_a_crash_of_redis(cluster: Cluster, scenario: 
     assert {name: process.pid for name, process in cluster.stack.processes.items()} == processes
 
 
+@pytest.mark.core
 async def test_everything_ends_though_redis_forgot_everything(cluster: Cluster, scenario: Scenario) -> None:
     questions = await begun(cluster, scenario, 100)
     scenario.record_fault()
@@ -91,6 +93,7 @@ async def test_everything_ends_though_redis_forgot_the_last_words(
     await scenario.check()
 
 
+@pytest.mark.core
 async def test_a_send_without_redis_is_refused_soon_and_leaves_nothing(
     cluster: Cluster, scenario: Scenario
 ) -> None:

@@ -56,6 +56,7 @@ async def test_a_stop_before_any_worker_has_claimed_it(cluster: Cluster, scenari
     record("F21", "stop before the claim: asked to `stop` packet", report.figures["stop"])
 
 
+@pytest.mark.core
 async def test_ten_clicks_are_one_stop(cluster: Cluster, scenario: Scenario) -> None:
     cluster.upstream.reply({"words": 100_000, "every_s": 0.005})
     question = await scenario.ask()
@@ -77,6 +78,7 @@ async def test_a_stop_after_the_end_changes_nothing(cluster: Cluster, scenario: 
     await scenario.check()
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 async def test_a_stop_at_the_final_write_still_has_one_outcome(cluster: Cluster, scenario: Scenario) -> None:
     cluster.worker("llm.slow", FAULT_POINTS="before_finish=stop")
@@ -96,6 +98,7 @@ def is_frozen(cluster: Cluster, name: str) -> bool:
         return stat.read().rpartition(")")[2].split()[0] == "T"
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 async def test_a_stop_while_its_worker_is_dead(cluster: Cluster, scenario: Scenario) -> None:
     cluster.upstream.reply({"text": "Once "}, {"hang": True})

@@ -53,6 +53,7 @@ async def streaming(cluster: Cluster, scenario: Scenario) -> list[WatchedTurn]:
     return questions
 
 
+@pytest.mark.core
 async def test_the_standby_takes_over_from_a_killed_sweeper(cluster: Cluster, scenario: Scenario) -> None:
     await asyncio.to_thread(cluster.wait_until, lambda: leader(cluster), "a leader")
     cluster.stack.start("sweeper", "sweeper.standby")

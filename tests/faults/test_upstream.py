@@ -19,7 +19,9 @@ LONG_LINE = 10 * 1024 * 1024
         pytest.param([{"finish": None}], "", id="empty"),
         pytest.param([{"eof": True}], "", id="end before the first token"),
         pytest.param([{"text": "Half "}, {"eof": True}], "Half ", id="end in the middle"),
-        pytest.param([{"text": "Half "}, {"eof": "abort"}], "Half ", id="reset in the middle"),
+        pytest.param(
+            [{"text": "Half "}, {"eof": "abort"}], "Half ", id="reset in the middle", marks=pytest.mark.core
+        ),
         pytest.param([{"text": "Half "}, {"raw": "data: {broken\n\n"}], "Half ", id="malformed"),
         pytest.param([{"text": "Half "}, {"long_line": LONG_LINE}], "Half ", id="10 MB of one line"),
     ],

@@ -21,7 +21,7 @@ async def begun(cluster: Cluster, scenario: Scenario, number: int) -> list[Watch
     return questions
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGKILL, marks=pytest.mark.core), signal.SIGTERM])
 async def test_clients_of_a_web_process_that_ended_resume_and_the_runs_never_noticed(
     cluster: Cluster, scenario: Scenario, number: signal.Signals
 ) -> None:
@@ -46,7 +46,7 @@ async def test_clients_of_a_web_process_that_ended_resume_and_the_runs_never_not
     record("F15" if number == signal.SIGKILL else "F16", f"{number.name} of web: to subscribed again", back_s)
 
 
-@pytest.mark.parametrize("until_after_the_end", [False, True])
+@pytest.mark.parametrize("until_after_the_end", [pytest.param(False, marks=pytest.mark.core), True])
 async def test_a_client_that_was_away_loses_nothing(
     cluster: Cluster, scenario: Scenario, until_after_the_end: bool
 ) -> None:

@@ -16,6 +16,7 @@ from tests.faults.scenario import Scenario, words
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 async def test_twenty_answers_survive_the_kill_of_their_worker(cluster: Cluster, scenario: Scenario) -> None:
     cluster.worker("llm.1")
@@ -44,8 +45,8 @@ async def test_twenty_answers_survive_the_kill_of_their_worker(cluster: Cluster,
         ("after_claim", 1),
         ("after_append", 2),
         ("after_checkpoint", 2),
-        ("before_finish", 2),
-        ("after_finish", 1),
+        pytest.param("before_finish", 2, marks=pytest.mark.core),
+        pytest.param("after_finish", 1, marks=pytest.mark.core),
         ("before_announce", 1),
         ("after_announce", 1),
     ],
@@ -83,7 +84,7 @@ def cut_cable(cluster: Cluster) -> Iterator[tuple[Proxy, Proxy]]:
 
 
 @pytest.mark.usefixtures("without_workers")
-@pytest.mark.parametrize("how", ["frozen", "cut off"])
+@pytest.mark.parametrize("how", [pytest.param("frozen", marks=pytest.mark.core), "cut off"])
 async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refused(
     cluster: Cluster, scenario: Scenario, cut_cable: tuple[Proxy, Proxy], how: str
 ) -> None:
@@ -116,6 +117,7 @@ async def test_a_worker_that_only_its_lease_tells_of_is_taken_over_and_then_refu
     await scenario.check()
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     cluster: Cluster, scenario: Scenario
@@ -136,6 +138,7 @@ async def test_a_question_that_kills_every_worker_fails_and_the_pool_lives(
     await scenario.check()
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures("without_workers")
 async def test_a_worker_told_to_leave_hands_its_answers_over(cluster: Cluster, scenario: Scenario) -> None:
     cluster.worker("llm.1")

@@ -30,12 +30,18 @@ def test_a_packaged_model_puts_what_is_said_in_two_languages_near(name: str) -> 
 @pytest.mark.parametrize(
     "started",
     [
-        "from config.ingest_app import app; django.setup(); app.loader.import_default_modules()",
-        "from config.celery import app; django.setup(); app.loader.import_default_modules()",
-        "django.setup(); import config.asgi, config.urls",
-        "django.setup(); import chat.sweeper.runs",
+        pytest.param(
+            "from config.ingest_app import app; django.setup(); app.loader.import_default_modules()",
+            id="ingest",
+        ),
+        pytest.param(
+            "from config.celery import app; django.setup(); app.loader.import_default_modules()",
+            marks=pytest.mark.full,
+            id="llm",
+        ),
+        pytest.param("django.setup(); import config.asgi, config.urls", marks=pytest.mark.full, id="web"),
+        pytest.param("django.setup(); import chat.sweeper.runs", marks=pytest.mark.full, id="sweeper"),
     ],
-    ids=["ingest", "llm", "web", "sweeper"],
 )
 def test_no_process_loads_a_model_before_it_has_a_text_for_it(started: str) -> None:
     code = f"import sys, django; {started}; print(*sorted({{{LARGE}}} & set(sys.modules)))"

@@ -80,8 +80,28 @@ def give(person: Any, *codenames: str) -> None:
     person.user_permissions.set(Permission.objects.filter(codename__in=codenames))
 
 
-@pytest.mark.parametrize("page", [*each_page(of_models=True), *each_page(of_models=False)])
+EVERY_PAGE = [*each_page(of_models=True), *each_page(of_models=False)]
+# Of every change: an ordinary user asks for every page, and everybody for the first of each kind.
+ORDINARY = "another user, cookie"
+FIRST_OF_A_KIND = {(one.values[0].kind, bool(one.values[0].model)): one.id for one in reversed(EVERY_PAGE)}
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
 def test_outsiders_are_asked_to_log_in(owned: Belongings, outsiders: Identities, page: Page) -> None:
+    everybody = (page.path or "index") in FIRST_OF_A_KIND.values()
+    asking = outsiders if everybody else {ORDINARY: outsiders[ORDINARY]}
+    check_outsiders(asking, page)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_outsiders_are_asked_to_log_in_on_every_page(
+    owned: Belongings, outsiders: Identities, page: Page
+) -> None:
+    check_outsiders(outsiders, page)
+
+
+def check_outsiders(outsiders: Identities, page: Page) -> None:
     if OF_THE_SITE.get(page.name) == EVERYBODY and page.model is None:
         expected = {SERVED, REDIRECTED, OTHERS[405]}
     else:

@@ -12,6 +12,8 @@ from chat.protocol.wire import RUN_ERRORS
 from tests.instance import ROOT
 from tests.web.page.test_reducer import node
 
+pytestmark = [pytest.mark.documents]
+
 PAGE = Path(ROOT) / "web/static/chat"
 # Codes that the page itself creates.
 ITS_OWN = {"unreachable", "unreadable", "upload_interrupted"}

@@ -242,16 +242,20 @@ def index(pk: str, text: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.timeout(600)
 def test_isolation(settings_of_files: None) -> None:
+    check(max_examples=2, stateful_step_count=15)
+
+
+@pytest.mark.full
+@pytest.mark.django_db
+@pytest.mark.timeout(600)
+def test_isolation_at_length(settings_of_files: None) -> None:
+    check(max_examples=12, stateful_step_count=25)
+
+
+def check(**lengths: int) -> None:
     sync_redis().flushdb()
-    limits = settings(
-        max_examples=6,
-        stateful_step_count=25,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    limits = settings(**lengths, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(Isolation, settings=limits)
 
 

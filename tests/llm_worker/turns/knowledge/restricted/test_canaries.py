@@ -99,6 +99,7 @@ def test_whatever_the_secondary_model_says_no_text_of_a_document_is_anywhere(
     assert everywhere(leaks, runs[-1]) == []
 
 
+@pytest.mark.full
 def test_answers_made_again_are_as_restricted(
     client: Any,
     talk: Any,
@@ -121,6 +122,7 @@ def test_answers_made_again_are_as_restricted(
     assert everywhere(leaks, run, second) == []
 
 
+@pytest.mark.full
 def test_of_two_bases_a_restricted_one_restricts_what_is_shown_of_both(
     client: Any,
     talk: Any,
@@ -151,6 +153,7 @@ def test_of_two_bases_a_restricted_one_restricts_what_is_shown_of_both(
     assert set(everywhere(own, *runs)) == pages
 
 
+@pytest.mark.full
 def test_of_large_bases_nothing_is_shown_that_a_search_finds(
     client: Any, talk: Any, upstream: Any, staff: KnowledgeBase, leaks: Leaks, everywhere: Everywhere
 ) -> None:
@@ -168,6 +171,7 @@ def test_of_large_bases_nothing_is_shown_that_a_search_finds(
     assert everywhere(leaks, run) == []
 
 
+@pytest.mark.full
 def test_research_is_as_restricted(
     client: Any, deliver: Any, upstream: Any, staff: KnowledgeBase, leaks: Leaks, everywhere: Everywhere
 ) -> None:
@@ -184,6 +188,7 @@ def test_research_is_as_restricted(
     assert everywhere(leaks, run) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("where", ["secondary", "main"])
 def test_another_attempt_finds_and_leaves_nothing(
     client: Any,
@@ -218,6 +223,7 @@ def test_another_attempt_finds_and_leaves_nothing(
     assert everywhere(leaks, run) == []
 
 
+@pytest.mark.full
 def test_summaries_of_the_history_and_titles_hold_nothing(
     client: Any,
     talk: Any,

@@ -1,0 +1,126 @@
+"""Runs, of the tests that no change waits for, as many files as a budget of time allows: `python -m tests.remaining`.
+
+The hash of the commit decides the order, so that every file has its turn within a few changes, and a commit checked twice
+has the same files. Two files run side by side, each in a process of its own. What runs when the time is over is ended; it
+counts as left. The exit status is 1 if a test failed.
+"""
+
+import argparse
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests import suites
+from tests.instance import ROOT
+
+SIDE_BY_SIDE: Final = 2
+DEFAULT_BUDGET_S: Final = 300
+# Of an ended pytest process, for its fixtures to end what they started.
+GRACE_S: Final = 20
+NO_TESTS: Final = 5
+
+
+@dataclass
+class FileRun:
+    """A pytest process that runs one file."""
+
+    path: str
+    output: Path
+    process: "subprocess.Popen[bytes]"
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def start(cls, path: str, folder: Path) -> "FileRun":
+        output = folder / path.replace("/", "-")
+        command = [sys.executable, "-m", "pytest", "-q", "-m", suites.REMAINING, path]
+        with output.open("wb") as file:
+            process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True)
+        return cls(path, output, process)
+
+    @property
+    def has_failed(self) -> bool:
+        return self.process.returncode not in (0, NO_TESTS)
+
+    @property
+    def text(self) -> str:
+        return self.output.read_text(encoding="utf-8", errors="replace").strip()
+
+    @property
+    def closing_line(self) -> str:
+        return self.text.rpartition("\n")[2].strip("= ")
+
+    def end(self) -> None:
+        """As Ctrl+C does, so that fixtures end their processes; by force if that takes too long."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def commit() -> str:
+    command = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def files_in_order(seed: str) -> list[str]:
+    """The test files of which some test may remain, relative to the root."""
+    paths = (ROOT / "tests").rglob("test_*.py")
+    remaining = [
+        path.relative_to(ROOT).as_posix() for path in paths if not suites.is_ignored(path, suites.REMAINING)
+    ]
+    return sorted(remaining, key=lambda path: hashlib.sha256(f"{seed} {path}".encode()).digest())
+
+
+def run(files: list[str], budget_s: float) -> tuple[list[FileRun], list[str]]:
+    """Run `files` in this order until `budget_s` seconds are over; return what ended by itself, and what is left."""
+    deadline = time.monotonic() + budget_s
+    waiting, running, ended = list(files), [], []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            while (waiting or running) and time.monotonic() < deadline:
+                while waiting and len(running) < SIDE_BY_SIDE:
+                    running.append(FileRun.start(waiting.pop(0), Path(folder)))
+                time.sleep(0.2)
+                for one in [one for one in running if one.process.poll() is not None]:
+                    running.remove(one)
+                    ended.append(one)
+                    _print_result(one)
+        finally:
+            for one in running:
+                one.end()
+    return ended, [one.path for one in running] + waiting
+
+
+def _print_result(one: FileRun) -> None:
+    if one.has_failed:
+        print(one.text)
+    print(f"{one.path}: {one.closing_line}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run files of the remaining tests for a time.")
+    budget = float(os.environ.get("CI_BUDGET_S", DEFAULT_BUDGET_S))
+    parser.add_argument("--budget", type=float, default=budget, help="seconds; default: CI_BUDGET_S, or 300")
+    parser.add_argument("--seed", help="what decides the order; default: the hash of the commit")
+    arguments = parser.parse_args()
+    seed = arguments.seed or commit()
+    ended, left = run(files_in_order(seed), arguments.budget)
+    failed = [one.path for one in ended if one.has_failed]
+    print(f"remaining tests in the order of {seed}: {len(ended)} files ran, {len(left)} are left")
+    print(f"left: {' '.join(left)}")
+    if failed:
+        print(f"failed: {' '.join(failed)}")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Which tests run when, and how long a test may take.
+
+`make check` runs what is marked `documents`, `make test` all other tests but those marked `full` and, of those marked
+`browser` or `fault`, all that are not marked `core`; `make core` runs the fault tests marked `core`. Together they are what
+every change runs. `python -m tests.remaining` runs as many files of the rest as its time allows, `make full` everything.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+# As in the Makefile, which has the expressions of the other suites.
+REMAINING: Final = "full or ((browser or fault) and not core)"
+
+# Seconds that a test may take with its fixtures, by its kind: some ten times what the slowest take on two idle cores.
+LIMITS: Final = {"browser": 90, "fault": 120, "e2e": 120, "pure": 10}
+LIMIT_WITH_A_DATABASE: Final = 30
+
+_OF_A_MODULE: Final = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
+_NAME: Final = re.compile(r"\b(?!and\b|or\b|not\b)[a-z_]+\b")
+
+
+def is_ignored(path: Path, expression: str) -> bool:
+    """Whether no test of the file at `path` can match the `-m` expression, so that it need not be imported."""
+    if path.suffix != ".py" or not path.name.startswith("test_") or not expression:
+        return False
+    return not any(eval(expression, {}, marks) for marks in _possible_marks(path, expression))
+
+
+def _possible_marks(path: Path, expression: str) -> Iterator[dict[str, bool]]:
+    """Which marks of the expression a test of the file may have: those of the module, and any others that it names."""
+    names = sorted(set(_NAME.findall(expression)))
+    of_all, of_some = marks_of_module(path), set(re.findall(r"mark\.(\w+)", _text(path)))
+    choices = [
+        (True,) if name in of_all else (False, True) if name in of_some else (False,) for name in names
+    ]
+    return (dict(zip(names, chosen, strict=True)) for chosen in product(*choices))
+
+
+def marks_of_module(path: Path) -> frozenset[str]:
+    """The marks that a test module gives all its tests."""
+    found = _OF_A_MODULE.search(_text(path))
+    return frozenset(re.findall(r"mark\.(\w+)", found[1])) if found else frozenset()
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def runs_with_every_change(path: Path, name: str) -> bool:
+    """Whether some case of the test function `name` does, in the module or in a class of it."""
+    tree = ast.parse(_text(path))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    function = next(node for node in ast.walk(tree) if isinstance(node, kinds) and node.name == name)
+    decorators = [ast.unparse(node) for node in function.decorator_list]
+    own = {found[1] for text in decorators if (found := re.match(r"pytest\.mark\.(\w+)", text))}
+    marks = marks_of_module(path) | own
+    if "full" in marks:
+        return False
+    return not marks & {"browser", "fault"} or "core" in marks or "mark.core" in "".join(decorators)
+
+
+def set_time_limits(items: list[pytest.Item]) -> None:
+    """Limit each test that has no limit of its own.
+
+    The test fails with a traceback of every thread. A browser test ends its process, which xdist replaces: an exception
+    raised within Playwright's event loop would fail every test after it.
+    """
+    for item in items:
+        if item.get_closest_marker("timeout"):
+            continue
+        kind = next((name for name in LIMITS if item.get_closest_marker(name)), None)
+        seconds = LIMITS[kind] if kind else LIMIT_WITH_A_DATABASE
+        method = "thread" if item.get_closest_marker("browser") else "signal"
+        item.add_marker(pytest.mark.timeout(seconds, method=method))
