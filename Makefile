@@ -58,7 +58,7 @@ check: setup
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
 	@$(PYTEST) -q -m documents tests
 
-# Updates the German message files from the sources and prints how many messages are untranslated.
+# Updates the message files of every language from the sources and prints how many messages are untranslated.
 messages: setup
 	@$(VENV) -m tests.messages
 

@@ -1,4 +1,5 @@
-"""Measures the first load of the page in Chromium, as a phone and as a computer: bytes, requests, layout shifts, time to interactive.
+"""Measures the first load of the page in Chromium, as a phone and as a computer: bytes, requests, layout shifts, paints, blocked time,
+time to interactive.
 
 `.venv/bin/python -m bench.first_load URL` for a running instance (`make run`), with a fresh browser that is logged in as
 demo. The processor is slowed down by 4, the network is "Fast 3G" (1.6 Mbit/s, 150 ms).
@@ -38,7 +39,13 @@ new PerformanceObserver((list) => { for (const each of list.getEntries()) if (!e
 }).observe({ type: "layout-shift", buffered: true });
 new PerformanceObserver((list) => { for (const each of list.getEntries()) tasks.push([each.startTime, each.duration]); })
   .observe({ type: "longtask", buffered: true });
+window.paints = {};
+for (const type of ["paint", "largest-contentful-paint"])
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) paints[each.name || type] = each.startTime; })
+    .observe({ type, buffered: true });
 """
+# A task blocks for as long as it takes longer.
+SHORT_TASK_MS = 50
 
 
 class FirstLoad(NamedTuple):
@@ -48,6 +55,11 @@ class FirstLoad(NamedTuple):
     # When the composer has the focus and no task of 50 ms or more runs.
     interactive_s: float
     longest_task_ms: float
+    # First and largest contentful paint.
+    first_paint_s: float
+    largest_paint_s: float
+    # Between the first paint and the time to interactive.
+    blocked_ms: float
     shifted: list[tuple[float, str]]
 
 
@@ -64,10 +76,20 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def report(loads: list[FirstLoad]) -> str:
-    seconds = statistics.median(each.interactive_s for each in loads)
+    first, largest, blocked, seconds = (
+        statistics.median(values)
+        for values in zip(
+            *(
+                (each.first_paint_s, each.largest_paint_s, each.blocked_ms, each.interactive_s)
+                for each in loads
+            ),
+            strict=True,
+        )
+    )
     return (
         f"{loads[0].requests} requests, {loads[0].compressed_kb:.0f} KB, CLS {max(each.shifts for each in loads):.3f}, "
-        f"interactive after {seconds:.1f} s (median of {len(loads)}), "
+        f"first paint after {first:.1f} s, largest after {largest:.1f} s, interactive after {seconds:.1f} s, "
+        f"blocked for {blocked:.0f} ms (medians of {len(loads)}), "
         f"longest task {max(each.longest_task_ms for each in loads):.0f} ms"
     )
 
@@ -97,12 +119,19 @@ def first_load(browser: Browser, arguments: argparse.Namespace, device: str) -> 
 def measured(page: Page, ready_ms: float, sizes: list[float]) -> FirstLoad:
     shifts: list[tuple[float, str]] = page.evaluate("shifts")
     tasks: list[tuple[float, float]] = page.evaluate("tasks")
+    paints: dict[str, float] = page.evaluate("paints")
+    first_ms = paints["first-contentful-paint"]
     interactive_ms = max([ready_ms, *(start + took for start, took in tasks)])
     return FirstLoad(
         requests=len(sizes),
         compressed_kb=sum(sizes) / 1024,
         shifts=sum(value for value, _nodes in shifts),
         interactive_s=interactive_ms / 1000,
+        first_paint_s=first_ms / 1000,
+        largest_paint_s=paints["largest-contentful-paint"] / 1000,
+        blocked_ms=sum(
+            took - SHORT_TASK_MS for start, took in tasks if took > SHORT_TASK_MS and start >= first_ms
+        ),
         longest_task_ms=max((took for _start, took in tasks), default=0),
         shifted=shifts,
     )

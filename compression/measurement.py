@@ -147,7 +147,7 @@ def _summary_request(
 
 def _summariser(config: ModelConfig) -> ModelConfig:
     name = settings.COMPRESSION_MODEL
-    chosen = ModelConfig.objects.filter(name=name, enabled=True).first() if name else config
+    chosen = ModelConfig.objects.usable().filter(name=name).first() if name else config
     if chosen is None:
         raise ModelFailed("model_not_configured", f"COMPRESSION_MODEL {name} is not configured")
     if chosen.is_demo:

@@ -16,6 +16,9 @@ class TurnwireAdminConfig(AdminConfig):
         from config import refused_services, secret_filter
 
         secret_filter.install()
+        import web.accounts.oidc.checks
+        import web.page.checks  # noqa: F401  registers them
+
         if role_of(sys.argv):
             refused_services.check()
 

@@ -13,13 +13,17 @@ from django.conf import settings  # noqa: E402
 
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
+from config.preview_host import PreviewHost  # noqa: E402
 from config.trusted_proxies import TrustedProxies  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
 from web.socket.routing import websockets  # noqa: E402
 
 keep_pushing("web")
 application = TrustedProxies(
-    ProtocolTypeRouter({"http": RequestBodies(http), "websocket": websockets}),
+    PreviewHost(
+        ProtocolTypeRouter({"http": RequestBodies(http), "websocket": websockets}),
+        settings.PREVIEW_ORIGIN,
+    ),
     settings.TRUSTED_PROXIES,
 )
 tune_gc()

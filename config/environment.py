@@ -14,6 +14,7 @@ from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 EX_CONFIG = 78
 STORE_NAME = "environment.json"
@@ -116,6 +117,23 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def origin(name: str, *, of_others: Collection[str]) -> str:
+    """Empty, or the origin (`https://name`, with a port or without) of a host that is none of the others."""
+    value = text(name).lower().removesuffix("/")
+    if value and not re.fullmatch(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", value):
+        fail(name, f"{value!r} is not an origin such as https://preview.example.org")
+    if value and host_of(value) in of_others:
+        fail(
+            name, f"{host_of(value)} is in ALLOWED_HOSTS: choose a host of its own, and do not name it there"
+        )
+    return value
+
+
+def host_of(address: str) -> str:
+    """The name of its host, without the port."""
+    return urlsplit(address).hostname or ""
+
+
 def name_prefix(name: str, default: str) -> str:
     """The beginning of names of variables: long enough to say what they are for."""
     value = text(name, default)
@@ -144,6 +162,27 @@ def names(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
 
 
+def texts(name: str, *, most: int, max_characters: int) -> list[str]:
+    """Texts that may have commas, separated by `|`."""
+    found = [one.strip() for one in text(name).split("|") if one.strip()]
+    if len(found) > most or any(len(one) > max_characters for one in found):
+        fail(name, f"more than {most} texts, or one of more than {max_characters} characters")
+    return found
+
+
+def secret_keys(name: str) -> list[str]:
+    """A comma-separated list of keys: 32 bytes each, in base64."""
+    found = names(name)
+    for key in found:
+        plain = key.rstrip("=")
+        # The values are secret, so they are not printed.
+        if len(plain) != 43 or not re.fullmatch(r"[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]", plain):
+            fail(
+                name, "is not a list of keys of 32 bytes in base64, such as `openssl rand -base64 32` prints"
+            )
+    return found
+
+
 def networks(name: str) -> list[str]:
     """A comma-separated list of IP addresses and networks (`10.0.0.0/8`)."""
     found = names(name)
@@ -153,6 +192,19 @@ def networks(name: str) -> list[str]:
         except ValueError:
             fail(name, f"{entry!r} is not an IP address or a network such as 10.0.0.0/8")
     return found
+
+
+def hosts(name: str) -> frozenset[str]:
+    """A comma-separated list of names of hosts, or addresses, each with a port or without; in lower case."""
+    found = [entry.lower() for entry in names(name)]
+    for entry in found:
+        host, _, port = entry.rpartition(":") if re.search(r":[0-9]+$", entry) else (entry, "", "")
+        if not re.fullmatch(r"[\w.-]+|\[[0-9a-f:.]+\]", host) or int(port or 0) > 65_535:
+            fail(
+                name,
+                f"{entry!r} is not a host such as wiki.example.org, or one with a port such as 10.0.0.5:8080",
+            )
+    return frozenset(found)
 
 
 def one_of(name: str, allowed: Collection[str], default: str) -> str:

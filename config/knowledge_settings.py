@@ -15,10 +15,11 @@ __all__ = [
     "MAX_FILES_PER_USER",
     "MAX_FILE_BYTES",
     "MAX_KNOWLEDGE_BASES_PER_USER",
-    "OPEN_URL_HOSTS",
+    "OPEN_URL",
     "QUERY_EXPANSION",
     "SAFE_SUMMARY_MODEL",
     "SAFE_SUMMARY_TIMEOUT_S",
+    "URL_ALLOWED_HOSTS",
 ]
 
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
@@ -27,9 +28,13 @@ MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 MAX_KNOWLEDGE_BASES_PER_USER = env.whole_number("MAX_KNOWLEDGE_BASES_PER_USER", 200)
 MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
 MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
-# host or host:port, which the guarded client connects to although they are not public: for tests, and servers of one's own
-# (knowledge/guarded_client.py).
-OPEN_URL_HOSTS = frozenset(env.text("OPEN_URL_HOSTS").lower().split())
+# Names of hosts that the guarded client connects to although they are not public: for tests, and servers of one's own
+# (knowledge/guarded_http).
+URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
+if env.text("OPEN_URL_HOSTS"):
+    env.fail("OPEN_URL_HOSTS", "is called URL_ALLOWED_HOSTS now, and its hosts are separated by commas")
+# Whether agents and sessions may choose the tool that opens pages.
+OPEN_URL = env.switch("OPEN_URL", default=True)
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
 # Of knowledge/embedders/packaged.py, which is not loaded here.

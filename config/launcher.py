@@ -77,6 +77,8 @@ class Launcher:
             self.set_values(DEBUG="1")
             if not os.environ.get("SECRET_KEY"):
                 self.set_values(SECRET_KEY=embedded.stored_secret(self.directory / "secret_key", 48))
+            if not os.environ.get("SECRETS_KEYS"):
+                self.set_values(SECRETS_KEYS=embedded.stored_secret(self.directory / "secrets_key", 32))
         from config import settings
 
         self.settings = settings

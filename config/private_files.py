@@ -13,7 +13,7 @@ from typing import Final
 # What is private in DATA_DIR. DATA_DIR may hold more than ours: nothing else is touched. Not here: `postgres`, which Postgres
 # keeps private itself; `static` and `programs`, which are public.
 FOLDERS: Final = ("logs", "media", "model", "valkey")
-FILES: Final = ("environment.json", "lock", "postgres.password", "secret_key")
+FILES: Final = ("environment.json", "lock", "postgres.password", "secret_key", "secrets_key")
 PRIVATE_UMASK: Final = stat.S_IRWXG | stat.S_IRWXO
 
 

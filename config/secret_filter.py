@@ -1,6 +1,7 @@
 """Keeps secrets out of reports: log records with their tracebacks, error mails and error pages of Django.
 
-A secret is found by its value, wherever it stands: a password of a service's address, SECRET_KEY, a key of a model.
+A secret is found by its value, wherever it stands: a password of a service's address, SECRET_KEY, a key of a model or a
+provider of models.
 """
 
 import functools
@@ -17,6 +18,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.views.debug import SafeExceptionReporterFilter
 
+from chat.infrastructure.encryption import known_secrets
+
 REDACTED: Final = "[redacted]"
 # A shorter value is a word of every text.
 SHORTEST_SECRET: Final = 6
@@ -31,7 +34,7 @@ CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/@\"'<>]{1,500}@")
 
 def redact(text: str) -> str:
     """Return the text without the secrets of this process and without passwords in addresses."""
-    for secret in secrets_of_process():
+    for secret in (*secrets_of_process(), *_as_secrets(known_secrets())):
         text = text.replace(secret, REDACTED)
     return CREDENTIALS.sub(f"{REDACTED}@", text)
 
@@ -41,7 +44,7 @@ def secrets_of_process() -> tuple[str, ...]:
     """The values that no report may contain, the longest first."""
     addresses = (settings.DATABASE_URL, settings.REDIS_URL, settings.CELERY_BROKER_URL, settings.STORAGE_URL)
     variables = (value for name, value in os.environ.items() if SECRET_VARIABLE.search(name))
-    return _as_secrets([settings.SECRET_KEY, *_passwords(addresses), *variables])
+    return _as_secrets([settings.SECRET_KEY, *settings.SECRETS_KEYS, *_passwords(addresses), *variables])
 
 
 def _as_secrets(values: Iterable[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
 from config.knowledge_settings import *  # noqa: F403
+from config.language_settings import *  # noqa: F403
 from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
 
@@ -42,6 +43,10 @@ if not SECRET_KEY:
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELOPMENT else "")
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
+PAGE_HOSTS = ALLOWED_HOSTS
+PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
+if PREVIEW_ORIGIN:
+    ALLOWED_HOSTS = [*PAGE_HOSTS, env.host_of(PREVIEW_ORIGIN)]
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -57,6 +62,10 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
     "knowledge",
     "chat",
     "web",
@@ -75,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "web.accounts.middleware.Authentication",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -90,15 +100,11 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "web.page.frame.frame",
+                "web.accounts.oidc.login_ways.login_ways",
             ]
         },
     }
 ]
-LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-# One year, for the language chosen on the page's settings dialog.
-LANGUAGE_COOKIE_AGE = 31_536_000
-LANGUAGE_COOKIE_SAMESITE = "Lax"
 TIME_ZONE = "UTC"
 FORMAT_MODULE_PATH = ["web.formats"]
 USE_TZ = True
@@ -170,12 +176,14 @@ MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)
 # Quotas of a user (chat/runs/quotas.py); 0: no limit.
 MAX_SESSIONS_PER_USER = env.whole_number("MAX_SESSIONS_PER_USER", 10_000)
 MAX_AGENTS_PER_USER = env.whole_number("MAX_AGENTS_PER_USER", 200)
+MAX_PROMPTS_PER_USER = env.whole_number("MAX_PROMPTS_PER_USER", 1000)
 MAX_PROJECTS_PER_USER = env.whole_number("MAX_PROJECTS_PER_USER", 200)
 MAX_TOKENS_PER_USER = env.whole_number("MAX_TOKENS_PER_USER", 50)
 MAX_SOCKETS_PER_USER = env.whole_number("MAX_SOCKETS_PER_USER", 50)
 MAX_STORED_BYTES_PER_USER = env.whole_number("MAX_STORED_BYTES_PER_USER", 2**30, high=2**60)
 KEEP_EVENTS_PER_SESSION = env.whole_number("KEEP_EVENTS_PER_SESSION", 1000)
 MAX_ANSWERS_PER_QUESTION = env.whole_number("MAX_ANSWERS_PER_QUESTION", 50)
+APPROVAL_HOURS = env.whole_number("APPROVAL_HOURS", 72, low=1, high=8_760)
 TOOL_TIMEOUT_S = env.whole_number("TOOL_TIMEOUT", 120, low=1, high=3_600)
 WEB_SEARCH_URL = env.url("WEB_SEARCH_URL", "", schemes=("http", "https"))
 RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
@@ -194,6 +202,7 @@ logging.captureWarnings(LOG_FORMAT == "json")
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)
 TITLES = env.switch("TITLES", default=True)
+SUGGESTIONS = env.texts("SUGGESTIONS", most=4, max_characters=200)
 # Points at which fault tests kill or stop a process (chat/infrastructure/fault_points.py).
 FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
@@ -234,6 +243,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
+        "manifest-src": [SELF],
         "base-uri": [NONE],
         "form-action": [SELF],
         "frame-ancestors": [NONE],

@@ -5,16 +5,13 @@ otherwise (crash, hang, be killed) is an outcome as well.
 """
 
 import logging
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Final
 
 import msgspec
-from django.conf import settings
 
 from ingest import drain
 from ingest.reader.outcome import (
@@ -27,6 +24,7 @@ from ingest.reader.outcome import (
 )
 from knowledge.models import File
 from knowledge.models.file import BEAT_S
+from knowledge.reader_process import end_of_log, start_reader
 
 logger = logging.getLogger(__name__)
 
@@ -59,12 +57,7 @@ def read_in_child(file: File, folder: Path) -> Outcome:
 
     The lease is extended meanwhile.
     """
-    with (folder / "log").open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603  our own program
-            [sys.executable, "-m", "ingest.reader", file.content_type, str(folder)],
-            cwd=settings.BASE_DIR, env=_environment(folder),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+    child = start_reader(file.content_type, folder)
     try:
         status = _wait(child, file)
     finally:
@@ -76,9 +69,9 @@ def read_in_child(file: File, folder: Path) -> Outcome:
     if status == 0:
         outcome = _outcome(file, folder)
         if outcome.error:
-            logger.info("file %s: %s %s", file.pk, outcome.error, _end_of(folder / "log"))
+            logger.info("file %s: %s %s", file.pk, outcome.error, end_of_log(folder))
         return outcome
-    logger.warning("file %s: its reader ended with %s: %s", file.pk, status, _end_of(folder / "log"))
+    logger.warning("file %s: its reader ended with %s: %s", file.pk, status, end_of_log(folder))
     killed = status < 0 and signal.Signals(-status) in _LIMIT_SIGNALS
     return Outcome(error=limits_code(file.content_type) if killed else crash_code(file.content_type))
 
@@ -101,17 +94,6 @@ def _wait(child: "subprocess.Popen[bytes]", file: File) -> int:
                 raise LostLease
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Nothing of this process's own, which holds secrets."""
-    return {
-        "PATH": os.defpath,
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-    }
-
-
 def _outcome(file: File, folder: Path) -> Outcome:
     """What the child has left, if it is well-formed: the child has read hostile bytes."""
     for name, most in _MAX_BYTES.items():
@@ -123,7 +105,3 @@ def _outcome(file: File, folder: Path) -> Outcome:
     except (OSError, msgspec.DecodeError) as error:
         logger.warning("file %s: its reader left no outcome: %s", file.pk, error)
         return Outcome(error=crash_code(file.content_type))
-
-
-def _end_of(log: Path) -> str:
-    return log.read_bytes()[-2000:].decode(errors="replace")

@@ -9,7 +9,8 @@ from chat.infrastructure.fault_points import reach
 from ingest import drain
 from ingest.child import Draining, LostLease
 from knowledge import blobs
-from knowledge.guarded_client import FetchedText, UrlRefused, fetch_text
+from knowledge.guarded_http.page import FetchedPage, fetch_text
+from knowledge.guarded_http.refusal import UrlRefused
 from knowledge.models import Document, DocumentVersion, File
 from knowledge.models.document import hash_given
 from knowledge.models.file import BEAT_S
@@ -50,10 +51,10 @@ def fetch(file: File, target: Path) -> str:
     return ""
 
 
-def _wait_for(file: File) -> FetchedText:
+def _wait_for(file: File) -> FetchedPage:
     """Raises UrlRefused, LostLease, Draining."""
     pool = ThreadPoolExecutor(1, "fetch")
-    fetched: Future[FetchedText] = pool.submit(fetch_text, file.url)
+    fetched: Future[FetchedPage] = pool.submit(fetch_text, file.url)
     pool.shutdown(wait=False)
     while not wait([fetched], BEAT_S).done:
         if drain.has_begun():

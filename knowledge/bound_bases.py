@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -48,6 +48,11 @@ class BoundBases:
             return cls()
         found = _load(user, ids)
         return cls([found.get(pk) or BoundBase(pk) for pk in ids], are_picked=bool(picked))
+
+    def without_unknown(self, ids: Collection[UUID]) -> Self:
+        """Leave out those of these that the user is no member of."""
+        bases = [base for base in self.bases if base.role is not None or base.id not in ids]
+        return replace(self, bases=bases)
 
     @property
     def known(self) -> list[UUID]:

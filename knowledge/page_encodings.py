@@ -1,6 +1,7 @@
 """The encodings that pages of the web are written in. Pure."""
 
 import codecs
+import re
 from typing import Final
 
 _NAMES: Final = """
@@ -12,6 +13,11 @@ _NAMES: Final = """
 # Those of https://encoding.spec.whatwg.org, as `codecs` names them. Others that Python knows are none of pages, and punycode
 # takes time that grows with the square of the text: 33 s of 400 KB.
 _ENCODINGS: Final = frozenset(codecs.lookup(name).name for name in _NAMES.split())
+_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_DECLARED: Final = re.compile(
+    rb"""<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_.:-]{1,40})""", re.IGNORECASE
+)
+_DECLARED_WITHIN: Final = 2_048
 
 
 def as_utf8(content: bytes, charset: str) -> bytes:
@@ -23,3 +29,22 @@ def as_utf8(content: bytes, charset: str) -> bytes:
         return content.decode(encoding, "replace").encode() if encoding in _ENCODINGS else content
     except (LookupError, ValueError):
         return content
+
+
+def declared_charset(content: bytes) -> str:
+    """What an HTML page says of itself at its beginning; empty if nothing."""
+    found = _DECLARED.search(content[:_DECLARED_WITHIN])
+    return found[1].decode("ascii").lower() if found else ""
+
+
+def decode_text(content: bytes) -> str | None:
+    """UTF-8, UTF-16 with a mark, or else Windows-1252; None for what is no text."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    if content.count(b"\x00") * 100 > len(content):
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")

@@ -1,14 +1,36 @@
-"""Which IP addresses are public: what a program that acts for others may connect to. Pure."""
+"""Which IP addresses are public: what a program that acts for others may connect to; and which are no server's. Pure."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 # What may be routed at all; the rest is reserved, or was given up.
 _UNICAST: Final = IPv6Network("2000::/3")
 _DOCUMENTATION: Final = IPv6Network("3fff::/20")
+# Of the machine on which a virtual one runs at Azure: what asks it learns secrets, although the address is a public one.
+_PLATFORM: Final = IPv4Address("168.63.129.16")
 # Translators of IPv6 to IPv4 (RFC 6052); the second is local.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
+
+# Where clouds tell a machine its credentials: AWS, Azure, Oracle, Alibaba. Most others use a link-local address.
+_METADATA: Final = [
+    ip_network(network)
+    for network in ("fd00:ec2::/32", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32")
+]
+
+
+def is_metadata(text: str) -> bool:
+    """Whether an address is link-local, of several machines or of the metadata service of a cloud, also inside an IPv6
+    address: no server that somebody runs has such a one."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    inside = _inside(address) if isinstance(address, IPv6Address) else ()
+    return any(
+        one.is_link_local or one.is_multicast or any(one in network for network in _METADATA)
+        for one in (address, *inside)
+    )
 
 
 def is_public(text: str) -> bool:
@@ -28,7 +50,7 @@ def is_public(text: str) -> bool:
 
 
 def _is_public_v4(address: IPv4Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved)
+    return address.is_global and not (address.is_multicast or address.is_reserved or address == _PLATFORM)
 
 
 def _inside(address: IPv6Address) -> Iterator[IPv4Address]:

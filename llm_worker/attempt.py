@@ -34,6 +34,7 @@ from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
 from llm_worker.loop import run_llm_loop
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
+from llm_worker.persistence.fenced_writes import Waiting
 from llm_worker.post_run.context_report import ContextReport
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.request_recorder import RequestRecorder
@@ -43,6 +44,7 @@ from llm_worker.query_expansion import QueryExpansion
 from llm_worker.request.documents import Numbering
 from llm_worker.safe_summary import SafeSummaries
 from llm_worker.state import RunState
+from llm_worker.tool_calls.approval import ApprovalNeeded
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
 from llm_worker.upstream.deltas import ModelFailed
@@ -102,7 +104,7 @@ class Attempt:
         self._cancelled_at = 0.0
 
     async def carry_out(self) -> bool:
-        """Answer and end the run. False: it was released, and another worker has to be woken."""
+        """Answer and end the run, or let it wait for its user. False: another worker has to be woken to go on."""
         self._answering = asyncio.create_task(self._answer(), name=f"run {self.run.pk}")
         try:
             if self._cancel_reason:  # cancelled before it started
@@ -113,6 +115,8 @@ class Attempt:
             self.checkpoint.close()
             if self._cancel_reason == "released":
                 return not await self._completion.release()
+            if self._cancel_reason is None and isinstance(self._answering.exception(), ApprovalNeeded):
+                return await self._wait_for_approval()
             if self._cancel_reason != "lost":
                 await self._completion.end(self._outcome(self._answering), self._measure_stop)
         finally:
@@ -122,6 +126,13 @@ class Attempt:
         if self.run.model_config:
             await self._services.calibration.take(self.run.model_config, self._reported)
         return True
+
+    async def _wait_for_approval(self) -> bool:
+        """False: the user has decided meanwhile, and another worker has to be woken."""
+        became = await self._completion.let_wait()
+        if became == Waiting.STOPPING:
+            await self._completion.end(AttemptOutcome(Status.STOPPED), self._measure_stop)
+        return became != Waiting.DECIDED
 
     def cancel(self, reason: CancelReason) -> None:
         """Cancel the answer, even while the upstream is silent. The first reason counts; after the end, none."""

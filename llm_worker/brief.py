@@ -45,7 +45,7 @@ class Brief:
     default.  token_factor: the server's tokens for one of our estimate; 1 with a tokenizer.
     documents: of files and the project, which may be cited from the start.
     highest_number: of the documents on the branch.  inside: the row of the agent call it belongs to, if any.
-    setup: what is recorded of all this.
+    setup: what is recorded of all this.  tools_needing_approval: names of those whose calls need the user's approval.
     """
 
     model: Model
@@ -56,6 +56,7 @@ class Brief:
     tokenizer: str = ""
     token_factor: float = 1.0
     tools: Sequence[Tool] = ()
+    tools_needing_approval: frozenset[str] = frozenset()
     forced_tool: str = ""
     reminder: str = ""
     options: RunOptions = field(default_factory=dict)

@@ -8,7 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from django.conf import settings
+from redis.exceptions import RedisError
+
 from chat.log.producer import PacketProducer, StaleAttempt
+from chat.log.stream import expire_soon
 from chat.metrics import counters
 from chat.metrics.counters import NO_USAGE
 from chat.models import Run
@@ -23,7 +27,8 @@ from llm_worker.database import Database
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import load_saved_answer_and_citations
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
-from llm_worker.persistence.fenced_writes import announce_end, finish_run, release_run
+from llm_worker.persistence.fenced_writes import Waiting, announce_end, finish_run, let_wait, release_run
+from llm_worker.post_run.context_usage import ContextUsage
 from llm_worker.post_run.window_usage import WindowUsage
 from llm_worker.state import RunState
 from llm_worker.tool_calls.interrupted import end_interrupted_call
@@ -74,6 +79,17 @@ class AttemptCompletion:
             wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
             await self.database.call_with_retry(announce_end, self.run, wanted)
 
+    async def let_wait(self) -> Waiting:
+        """Save what there is and let the run wait for its user without a worker; readers have been told of what it asks."""
+        with suppress(StaleAttempt):
+            await self.producer.flush()
+        state, held = self.state, self.checkpoint.take()
+        became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
+        if became == Waiting.WAITING:
+            with suppress(RedisError):  # then it expires later
+                await expire_soon(self.producer.log)
+        return became
+
     async def release(self) -> bool:
         """Save what there is and put the run back to the queue. False: it was stopped meanwhile, or lost."""
         held = self.checkpoint.take()
@@ -106,6 +122,9 @@ class AttemptCompletion:
             reports={row: inner.latest[:2] for row, inner in state.reports.items()},
             never_ran=never_ran,
             setup=self.checkpoint.setup,
+            context_usage=ContextUsage(
+                self.window_usage, settings.COMPRESSION_TRIGGER_RATIO, settings.RECENT_MESSAGES_RATIO
+            ).as_json,
         )
 
     def has_counted(self, usage: TokenUsage, finish: Finish) -> None:

@@ -59,7 +59,7 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
         brief.reminder,
         is_last_cycle=is_last and bool(brief.tools),
         has_found=has_found,
-        may_open_pages=False,
+        may_open_pages=_may_open_pages(tools, rounds),
     )
     context = _with_summary_or_without(brief, rounds, reminder)
     request = Request(
@@ -72,6 +72,14 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
     )
     report = ContextReport(context, brief, tools, choice)
     return Cycle(request, [] if is_last else tools, report, _need(brief, context))
+
+
+def _may_open_pages(tools: Sequence[Tool], rounds: Sequence[Round]) -> bool:
+    """Whether the web was searched in this loop, and what was found can be opened."""
+    called = {call.name for each in rounds for call in each.calls}
+    return any(tool.finds_pages and tool.name in called for tool in tools) and any(
+        tool.opens_pages for tool in tools
+    )
 
 
 def _need(brief: Brief, context: Context) -> TokenNeed:

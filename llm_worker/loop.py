@@ -26,6 +26,7 @@ from llm_worker.resume import (
 from llm_worker.state import Utterance
 from llm_worker.step import Step, new_call_id
 from llm_worker.stream.text_calls import TextCalls
+from llm_worker.tool_calls.approval import mark_for_approval
 from llm_worker.tool_calls.calls import admit, plan_calls
 from llm_worker.tool_calls.round_runner import LoopAnswer, LoopDeps, RoundRunner, RoundStart
 from llm_worker.tools.tool import Tool
@@ -35,7 +36,8 @@ from llm_worker.upstream.deltas import ModelFailed
 async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAnswer:
     """Answer into `emitter`; returns what follows the last round of tools.
 
-    Raises ModelFailed, after which what was shown so far is kept; UsedUp if an inner loop has nothing left to report with.
+    Raises ModelFailed, after which what was shown so far is kept; UsedUp if an inner loop has nothing left to report with;
+    ApprovalNeeded if calls wait for their user.
     """
     share = deps.allowance.open_loop(is_outermost=not brief.inside)
     try:
@@ -68,7 +70,8 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         if not (step.calls and cycle.tools):
             break
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
-        calls = admit(plan_calls(step.calls, cycle.tools), deps.allowance)
+        planned = mark_for_approval(plan_calls(step.calls, cycle.tools), brief.tools_needing_approval)
+        calls = admit(planned, deps.allowance)
         rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
     _check(step, has_text=_has_text(brief, rounds))
     return LoopAnswer(step.utterance.text, step.finish)

@@ -49,8 +49,10 @@ class QueryExpansion:
         """The rewrites, without the given queries; empty if there are none, or the setting is off."""
         config = self._run.model_config
         # The demo model writes no JSON.
-        model = resolve_model(config) if settings.QUERY_EXPANSION and config and not config.is_demo else None
-        if config is None or model is None:
+        if not settings.QUERY_EXPANSION or config is None or config.is_demo:
+            return []
+        model = await self._database.call(resolve_model, config)
+        if model is None:
             return []
         task = SideTask(
             Purpose.EXPANSION, self._run.turn.session_id, config, run=self._run.pk, attempt=self._run.attempt

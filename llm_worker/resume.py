@@ -8,6 +8,7 @@ from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, documents_of, show_before, show_rounds
 from llm_worker.emitter import Emitter
+from llm_worker.tool_calls.approval import after_decision
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, plan_after_loss
 from llm_worker.tools.tool import Tool
 
@@ -39,13 +40,18 @@ def continue_text(text: str, reasoning: str, emitter: Emitter) -> None:
 def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
     """The calls of an interrupted round; results that are known stay."""
     by_name = {tool.name: tool for tool in tools}
-    return [plan_after_loss(_planned(call, by_name.get(call.name))) for call in each.calls]
+    return [_unfinished(call, by_name.get(call.name)) for call in each.calls]
 
 
 def to_round(each: ShownRound) -> Round:
     """A finished round as the model sees it."""
     calls = tuple(Call(call.tool_call_id, call.name, call.arguments, call.response) for call in each.calls)
     return Round(calls, each.text_before, each.reasoning)
+
+
+def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:
+    planned = _planned(call, tool)
+    return after_decision(planned, call.decision) if call.decision else plan_after_loss(planned)
 
 
 def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:

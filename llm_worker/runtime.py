@@ -35,6 +35,7 @@ from llm_worker.loading.claim import claim_run
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
 from llm_worker.post_run.token_calibration import TokenCalibration
+from llm_worker.provider_check import check_provider
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
@@ -71,6 +72,10 @@ class Runtime:
     def title(self, run_id: str) -> None:
         """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
         asyncio.run_coroutine_threadsafe(self._title(run_id), self._loop).result()
+
+    def check_provider(self, provider_id: str, check_id: str) -> None:
+        """Check the provider and store how it went. Not while draining: staff request it again."""
+        asyncio.run_coroutine_threadsafe(self._check_provider(provider_id, check_id), self._loop).result()
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
@@ -154,6 +159,11 @@ class Runtime:
         if not self._drain.has_begun:
             with self._drain.bounded():
                 await title_session(run_id, self._database, self._models)
+
+    async def _check_provider(self, provider_id: str, check_id: str) -> None:
+        if not self._drain.has_begun:
+            with self._drain.bounded():
+                await check_provider(provider_id, check_id, self._database, self._models)
 
     async def _carry_out(self, attempt: Attempt) -> None:
         key = str(attempt.run.pk)

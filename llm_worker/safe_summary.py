@@ -132,7 +132,7 @@ class SafeSummaries:
 def load_secondary(run: Run) -> SecondaryModel | None:
     """SAFE_SUMMARY_MODEL, or the run's model; None if it cannot be asked. Reads the database."""
     name = settings.SAFE_SUMMARY_MODEL
-    config = ModelConfig.objects.filter(name=name, enabled=True).first() if name else run.model_config
+    config = ModelConfig.objects.usable().filter(name=name).first() if name else run.model_config
     if config is None or config.is_demo:  # the demo model writes no artifacts
         return None
     try:

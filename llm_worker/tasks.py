@@ -11,7 +11,7 @@ from django.conf import settings
 from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol.tasks import DEFAULT_QUEUE, RUN_TURN, TITLE_SESSION
+from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE, RUN_TURN, TITLE_SESSION
 from llm_worker import runtime
 
 
@@ -26,6 +26,12 @@ def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> Non
 def title_session(*, run_id: str, **_later: object) -> None:
     """Set the title of the run's session, if it has none. A second delivery does nothing."""
     runtime.current().title(run_id)
+
+
+@shared_task(name=CHECK_PROVIDER)
+def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None:
+    """List the models of a provider and try one. Does nothing if another check was requested since."""
+    runtime.current().check_provider(provider_id, check_id)
 
 
 @worker_ready.connect

@@ -24,6 +24,7 @@ from tests import (
     migrated_cluster,
     node_ids,
     reruns,
+    secrets_keys,
     shuffling,
     suites,
 )
@@ -40,6 +41,7 @@ django.setup()
 # Processes that run tests side by side inherit this one's environment: with it they would read the settings, and
 # take this one's services for their own, before they have started theirs.
 del os.environ["DJANGO_SETTINGS_MODULE"]
+settings.SECRETS_KEYS = [secrets_keys.FIRST]
 # Nobody attacks these users, and a proper hash takes a third of a second of every test that makes one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

@@ -13,6 +13,8 @@ from packaging.requirements import Requirement
 
 from tests.instance import ROOT
 
+# Packages whose description names none, by their file `license`.
+READ = {"khroma": "MIT"}
 PAGE = ROOT / "docs" / "licences.md"
 HEAD = """# Licences
 
@@ -61,11 +63,16 @@ def declared_licence(described: Message) -> str:
 
 def browser_modules() -> list[Licensed]:
     lock: dict[str, dict[str, Any]] = json.loads((ROOT / "package-lock.json").read_text())["packages"]
-    return [
-        Licensed(path.removeprefix("node_modules/"), module["version"], module.get("license", ""))
+    found = [
+        # Inside of another package is a second version.
+        (path.rpartition("node_modules/")[2], module)
         for path, module in lock.items()
         # Of a program for many platforms the lock names each; the package that chooses among them is listed.
         if path and not module.get("dev") and "os" not in module
+    ]
+    return [
+        Licensed(name, module["version"], module.get("license") or READ.get(name, ""))
+        for name, module in found
     ]
 
 

@@ -21,14 +21,14 @@ from django.utils.translation.template import templatize
 
 from tests.instance import ROOT
 
-LOCALE = "de"
-FOLDER = ROOT / "web" / "locale" / LOCALE / "LC_MESSAGES"
+LOCALES = ("de", "es", "fr", "zh_Hans")
 DOMAINS = ("django", "djangojs")
 MODULES = ROOT / "web" / "static" / "chat"
 TEMPLATES = ROOT / "web" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
+    *sorted((ROOT / "web" / "accounts").rglob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
@@ -86,10 +86,15 @@ def _code(file: Path) -> str:
     return COMMENT.sub("", file.read_text(encoding="utf-8"))
 
 
-def kept(domain: str) -> Catalog:
+def path_of(domain: str, locale: str) -> Path:
+    """Return the .po file; the .mo file stands beside it."""
+    return ROOT / "web" / "locale" / locale / "LC_MESSAGES" / f"{domain}.po"
+
+
+def kept(domain: str, locale: str) -> Catalog:
     """Read the current .po file."""
-    with (FOLDER / f"{domain}.po").open("rb") as file:
-        return read_po(file, locale=LOCALE, domain=domain)
+    with path_of(domain, locale).open("rb") as file:
+        return read_po(file, locale=locale, domain=domain)
 
 
 def compiled(catalog: Catalog) -> bytes:
@@ -98,10 +103,10 @@ def compiled(catalog: Catalog) -> bytes:
     return file.getvalue()
 
 
-def blank(domain: str) -> Catalog:
+def blank(domain: str, locale: str) -> Catalog:
     """Return an empty catalog with fixed dates, so that a file changes only when a text does."""
     return Catalog(
-        locale=LOCALE,
+        locale=locale,
         domain=domain,
         header_comment="# Texts of Turnwire.",
         project="Turnwire",
@@ -111,18 +116,19 @@ def blank(domain: str) -> Catalog:
     )
 
 
-def refresh(domain: str) -> int:
-    """Update a .po file and its .mo file; return how many texts have no German translation."""
-    template = blank(domain)
+def refresh(domain: str, locale: str) -> int:
+    """Update a .po file and its .mo file; return how many texts have no translation."""
+    template = blank(domain, locale)
     for text, file in found(domain):
         template.add(text, locations=[(file.relative_to(ROOT).as_posix(), None)])
-    path = FOLDER / f"{domain}.po"
-    catalog = kept(domain) if path.exists() else blank(domain)
+    path = path_of(domain, locale)
+    catalog = kept(domain, locale) if path.exists() else blank(domain, locale)
     catalog.update(template, no_fuzzy_matching=True, update_header_comment=False)
     catalog.obsolete.clear()
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         write_po(file, catalog, sort_output=True, omit_header=False, include_lineno=False, width=110)
-    path.with_suffix(".mo").write_bytes(compiled(kept(domain)))
+    path.with_suffix(".mo").write_bytes(compiled(kept(domain, locale)))
     return sum(1 for message in catalog if message.id and not _is_translated(message))
 
 
@@ -133,5 +139,6 @@ def _is_translated(message: Message) -> bool:
 
 
 if __name__ == "__main__":
-    for name in DOMAINS:
-        sys.stdout.write(f"{name}: {refresh(name)} without German\n")
+    for language in LOCALES:
+        for name in DOMAINS:
+            sys.stdout.write(f"{language} {name}: {refresh(name, language)} without translation\n")

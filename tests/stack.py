@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx2
 
 from config.embedded import find_suitable_port
+from tests import secrets_keys
 from tests.process_reaper import end_with_this_process
 from tests.search_server import SearchServer
 from tests.services import Services
@@ -74,6 +75,7 @@ class Stack:
             "PORT": str(self.port),
             "LLM_BASE_URL": upstream.base_url,
             "LLM_MODELS": models,
+            "SECRETS_KEYS": secrets_keys.FIRST,
             "LLM_CONCURRENCY": "50",
             # One user of the tests stands for many.
             "MAX_SOCKETS_PER_USER": "1000",

@@ -29,8 +29,8 @@ def test_production_has_the_same_pins_without_what_only_develops() -> None:
     production = {name for name, _ in pins(PRODUCTION)}
     assert pins(PRODUCTION) <= pins(DEVELOPMENT)
     assert named(project["dependencies"]) <= production
-    assert production & named(project["optional-dependencies"]["dev"]) <= {"pyyaml"}, (
-        "pyyaml: drf-spectacular's"
+    assert production & named(project["optional-dependencies"]["dev"]) <= {"babel", "pyyaml"}, (
+        "trafilatura's and drf-spectacular's"
     )
 
 

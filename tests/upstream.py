@@ -18,9 +18,10 @@ A reply is a list of steps, each a dict with one of these keys:
     refusal                finish_reason content_filter with a refusal and no text
     pause_s, hang, wait    sleep; never continue; wait until released by that name (`release("name")`, POST /release)
     silent                 never send even the headers; the first step
-    status                 an HTTP error instead of a stream, with `retry_after`, `body`
+    status                 an HTTP error instead of a stream, with `retry_after`, `location`, `body`
     eof                    close the connection at this point
 
+`api_key = "…"`: refuse others. `models`: what GET /v1/models lists; `listing`: what it answers instead, {"status", "body", "headers"}.
 `strict = True` (--strict): refuse, with status 400, what chat templates with alternating roles refuse.
 
 Requests that do not stream (for titles and summaries) are recorded in `asides`, apart from the requests of runs. They are
@@ -70,6 +71,10 @@ class Upstream:
         self.requests: list[Received] = []
         self.asides: list[Received] = []
         self.strict = False
+        self.api_key = ""
+        self.models = ["scripted"]
+        self.listing: dict[str, Any] | None = None
+        self.listings: list[dict[str, str]] = []
         self.embeddings = Embeddings()
         self._peers: set[tuple[str, int]] = set()
         self._released: dict[str, asyncio.Event] = {}
@@ -167,6 +172,8 @@ class Upstream:
         streams = bool(body.get("stream"))
         (self.requests if streams else self.asides).append(received)
         self._peers.add(request.transport.get_extra_info("peername"))
+        if self._refuses_key_of(request):
+            return _error({"status": 401}, received)
         if self.strict and (reason := refusal(body["messages"])):
             return _error({"status": 400, "body": {"error": {"message": reason, "code": 400}}}, received)
         rule = next((rule for rule in self.rules if rule.takes(body)), None)
@@ -237,8 +244,16 @@ class Upstream:
 
     # For tests in another process
 
-    async def _models(self, _: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+    async def _models(self, request: web.Request) -> web.Response:
+        self.listings.append(dict(request.headers))
+        if given := {"status": 401} if self._refuses_key_of(request) else self.listing:
+            return web.Response(
+                status=given.get("status", 200), text=given.get("body"), headers=given.get("headers")
+            )
+        return web.json_response({"data": [{"id": name, "object": "model"} for name in self.models]})
+
+    def _refuses_key_of(self, request: web.Request) -> bool:
+        return bool(self.api_key) and request.headers.get("Authorization") != f"Bearer {self.api_key}"
 
     async def _embeddings(self, request: web.Request) -> web.Response:
         return await self.embeddings.answer(request)
@@ -263,7 +278,8 @@ class Upstream:
 
 def _error(step: Step, received: Received) -> web.Response:
     received.end("status")
-    headers = {"Retry-After": str(step["retry_after"])} if "retry_after" in step else {}
+    names = {"retry_after": "Retry-After", "location": "Location"}
+    headers = {name: str(step[key]) for key, name in names.items() if key in step}
     body = step.get("body", {"error": {"message": f"scripted {step['status']}", "type": "scripted"}})
     return web.json_response(body, status=step["status"], headers=headers)
 

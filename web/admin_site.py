@@ -4,11 +4,14 @@ Not in web/admin/: Django creates the site before it imports the models.
 """
 
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -24,6 +27,11 @@ class Site(admin.AdminSite):
     ) -> HttpResponseBase:
         from web.accounts.login_forms import LimitedAdminLogin, limited  # these import the models
 
+        if settings.OIDC_ISSUER and request.method == "GET" and not request.user.is_authenticated:
+            # The page of the login knows all ways.
+            return redirect(
+                f"{reverse('login')}?{urlencode({'next': request.GET.get('next', request.path)})}"
+            )
         self.login_form = LimitedAdminLogin
         return limited(super().login)(request, extra_context)
 
@@ -45,6 +53,13 @@ class Site(admin.AdminSite):
     ) -> HttpResponse:
         """Staff change their own password where everybody does."""
         return redirect("password")
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show what failed lately above the list of tables."""
+        from web.admin.recent_failures import count_recent_failures  # imports the models
+
+        failures = count_recent_failures() if request.user.has_perm(PERMISSION) else None
+        return super().index(request, {**(extra_context or {}), "recent_failures": failures})
 
     def get_urls(self) -> list[Any]:
         from web.admin.lookup import show_lookup  # these import the models

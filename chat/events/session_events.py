@@ -79,12 +79,12 @@ def frame(event: SessionEvent) -> bytes:
 
 def _append(event: SessionEvent) -> Appended:
     """To the session's log and, in the same round trip, to the channel of its owner's session list, unless it has left
-    that for the trash."""
+    that for the trash, or is temporary."""
     line = frame(event)
     if event.kind not in session_list.LISTED_KINDS:
         return append_now(event_log(event.session_id), EVENTS_ATTEMPT, event.n, [line], base=event.n)
     session = event.session
-    if session.deleted_at:
+    if session.deleted_at or session.is_temporary:
         return append_now(event_log(session.pk), EVENTS_ATTEMPT, event.n, [line], base=event.n)
     channel = session_list.channel_name(session.owner_id)
     return append_event_now(session.pk, event.n, line, channel, session_list.encode_changed(session))

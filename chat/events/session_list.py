@@ -54,6 +54,9 @@ def mark_seen(session: Session, n: int | None) -> None:
 
 
 def _publish_on_commit(session: Session) -> None:
+    """Except of a temporary session, which no list has."""
+    if session.is_temporary:
+        return
     transaction.on_commit(partial(publish, session.owner_id, encode_changed(session)))
 
 

@@ -24,6 +24,7 @@ Point = Literal[
     "after_round_began",  # they are stored as running, none has run
     "before_call_ended",  # a tool has run, its outcome is not stored
     "after_call_ended",
+    "after_approved_calls_began",
     "after_compression_claim",  # the compression is claimed
     "before_summary_asked",  # it is measured, its event is published
     "before_summary_stored",  # the model has written it

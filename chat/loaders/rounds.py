@@ -3,14 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, groupby
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from chat.models import CitedDocument, Run, ToolCall
+from chat.models import Approval, CitedDocument, Run, ToolCall
+from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document
 from chat.transcript.packets import snippet
-from chat.transcript.rebuild import ShownCall, ShownRound, documents_of
+from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
 _MEMBERS = ("number", "document_id", "title", "url")
 
@@ -18,9 +19,27 @@ _MEMBERS = ("number", "document_id", "title", "url")
 def load_rounds(run_id: UUID) -> tuple[ShownRound, ...]:
     """All tool rounds of a run, oldest first, each call with the rounds inside it."""
     inside: dict[UUID | None, list[ToolCall]] = defaultdict(list)
+    waiting = []
     for call in ToolCall.objects.filter(run=run_id):
         inside[call.parent_tool_call_id].append(call)
-    return _rounds(inside, None)
+        if call.status == ToolCallStatus.WAITING:
+            waiting.append(call.pk)
+    stored = _Stored(inside, _decisions(waiting) if waiting else {})
+    return _rounds(stored, None)
+
+
+class _Stored(NamedTuple):
+    """inside: the calls of each call, and under None those of the message.  decisions: about those that wait."""
+
+    inside: Mapping[UUID | None, list[ToolCall]]
+    decisions: Mapping[UUID, ShownDecision]
+
+
+def _decisions(calls: Iterable[UUID]) -> dict[UUID, ShownDecision]:
+    return {
+        approval.tool_call_id: ShownDecision(approval.decision, approval.note, approval.final_arguments)
+        for approval in Approval.objects.filter(tool_call__in=calls)
+    }
 
 
 def cited_in(text: str, rounds: Iterable[ShownRound], saved: Iterable[Document] = ()) -> list[Document]:
@@ -47,14 +66,14 @@ def document_record(document: Document) -> dict[str, Any]:
     return {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
 
 
-def _rounds(inside: Mapping[UUID | None, list[ToolCall]], parent: UUID | None) -> tuple[ShownRound, ...]:
+def _rounds(stored: _Stored, parent: UUID | None) -> tuple[ShownRound, ...]:
     return tuple(
-        _round(list(calls), inside)
-        for _, calls in groupby(inside.get(parent, ()), lambda call: call.turn_number)
+        _round(list(calls), stored)
+        for _, calls in groupby(stored.inside.get(parent, ()), lambda call: call.turn_number)
     )
 
 
-def _round(calls: list[ToolCall], inside: Mapping[UUID | None, list[ToolCall]]) -> ShownRound:
+def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
     shown = tuple(
         ShownCall(
             id=str(call.pk),
@@ -65,9 +84,10 @@ def _round(calls: list[ToolCall], inside: Mapping[UUID | None, list[ToolCall]]) 
             documents=_documents(call.documents),
             status=call.status,
             duration_ms=call.duration_ms,
-            rounds=_rounds(inside, call.pk),
+            rounds=_rounds(stored, call.pk),
             report_reasoning=call.report_reasoning,
             report=call.report,
+            decision=stored.decisions.get(call.pk),
         )
         for call in calls
     )

@@ -34,6 +34,8 @@ __all__ = [
 
 # Counted from the last append, and up to a minute less: longer than any turn, and soon frees finished runs' memory.
 TTL_S: Final = 3600
+# Long enough for readers that are behind.
+QUIET_TTL_S: Final = 60
 # The attempt of a session's event log, which has only one.
 EVENTS_ATTEMPT: Final = 1
 
@@ -221,6 +223,14 @@ def positions_now(logs: Iterable[Log]) -> list[Cursor | None]:
 
 def position_now(log: Log) -> Cursor | None:
     return positions_now([log])[0]
+
+
+async def expire_soon(log: Log) -> None:
+    """Free the memory of a log that gets no more packets for long; until the next append, readers get a snapshot instead."""
+    async with async_redis().pipeline(transaction=False) as pipeline:
+        pipeline.expire(log.meta, QUIET_TTL_S, lt=True)
+        pipeline.expire(log.entries, QUIET_TTL_S, lt=True)
+        await pipeline.execute()
 
 
 def delete_logs(*logs: Log) -> None:

@@ -5,9 +5,11 @@ Models do not publish events, enqueue tasks or format responses.
 
 from chat.models.account_deletion import AccountDeletion
 from chat.models.agent import Agent
+from chat.models.approval import Approval
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
 from chat.models.daily_use import DailyUse
+from chat.models.edited_answer import EditedAnswer
 from chat.models.feedback import Feedback
 from chat.models.group_limits import GroupLimits
 from chat.models.invitation import Invitation
@@ -19,9 +21,11 @@ from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
 from chat.models.prompt_block import PromptBlock
 from chat.models.prompt_version import PromptVersion
+from chat.models.provider import Provider
 from chat.models.role import Role
 from chat.models.run import Run, run_of
 from chat.models.run_setup import RunSetup
+from chat.models.saved_prompt import SavedPrompt
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
 from chat.models.share import Share, SharedPage
@@ -31,16 +35,19 @@ from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
 from chat.models.token_scope import Scope, TokenScope
 from chat.models.tool_call import ToolCall
+from chat.models.tool_policy import ToolPolicy
 from chat.models.turn import Turn
 
 __all__ = [
     "AccountDeletion",
     "Agent",
+    "Approval",
     "ChatMessage",
     "CitedDocument",
     "Compression",
     "CompressionStatus",
     "DailyUse",
+    "EditedAnswer",
     "Feedback",
     "GroupLimits",
     "Invitation",
@@ -51,9 +58,11 @@ __all__ = [
     "ModelConfig",
     "PromptBlock",
     "PromptVersion",
+    "Provider",
     "Role",
     "Run",
     "RunSetup",
+    "SavedPrompt",
     "Scope",
     "SentRequest",
     "Session",
@@ -66,6 +75,7 @@ __all__ = [
     "TipSnapshot",
     "TokenScope",
     "ToolCall",
+    "ToolPolicy",
     "TriggeredBy",
     "Turn",
     "run_of",

@@ -1,4 +1,4 @@
-"""Agent: a prompt, tools and models under one name, for the sessions of its owner."""
+"""Agent: a prompt, tools and models under one name, for the sessions of its owner and of the groups it is shared with."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import uuid
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 
+from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
 from knowledge.models.referenced_row import ReferencedRow
 
 
@@ -21,18 +22,16 @@ class ContextLayout(models.TextChoices):
     APPEND_ONLY = "append_only"  # stored in the branch as PromptBlocks, again only when they change
 
 
-class AgentQuerySet(models.QuerySet["Agent"]):
-    def visible_to(self, user: Any) -> Self:
-        """The user's own agents; agents of other users are not visible."""
-        return self.filter(owner=user)
-
-    def after(self, agent: Agent) -> Self:
-        """Those behind `agent` in the order of lists."""
-        older = Q(updated_at__lt=agent.updated_at)
-        return self.filter(older | Q(updated_at=agent.updated_at, pk__lt=agent.pk))
+class AgentQuerySet(OwnedQuerySet["Agent"]):
+    def usable_by(self, user: Any) -> Self:
+        """The user's own, and those that are shared with a group of the user by an owner whose account is open."""
+        own = Agent.objects.visible_to(user).order_by().values("pk")
+        groups = Group.objects.filter(user=user).values("pk")
+        shared = Agent.objects.filter(shared_with__in=groups, owner__is_active=True).order_by().values("pk")
+        return self.filter(pk__in=own.union(shared))
 
 
-class Agent(ReferencedRow):
+class Agent(OwnedRow, ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agents")
     name = models.CharField(max_length=200)
@@ -51,6 +50,10 @@ class Agent(ReferencedRow):
     )
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
+    )
+    # Their members use it and read it; what it searches of knowledge bases follows from their own roles (decision 0150).
+    shared_with = models.ManyToManyField(
+        Group, blank=True, related_name="agents", help_text="Groups whose members may use it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -73,12 +76,3 @@ class Agent(ReferencedRow):
 
     def __str__(self) -> str:
         return self.name
-
-    # Mutators
-
-    def change(self, **fields: Any) -> bool:
-        """Set what the owner may edit, in the row and here. False: the row was deleted."""
-        fields["updated_at"] = timezone.now()
-        for name, value in fields.items():
-            setattr(self, name, value)
-        return bool(type(self).objects.filter(pk=self.pk).update(**fields))

@@ -20,11 +20,11 @@ MAX_USER_AGENT: Final = 300
 class LoginQuerySet(models.QuerySet["Login"]):
     # Mutators
 
-    def use(self, session_key: str, user_id: int, user_agent: str) -> None:
+    def use(self, session_key: str, user_id: int, user_agent: str, language: str = "") -> None:
         """Note that the login is used now. Nothing is written for one that has ended, or was noted a moment ago."""
         # Postgres stores no NUL.
         words = user_agent.replace("\0", "")[:MAX_USER_AGENT]
-        USE.first(session=session_key, user=user_id, user_agent=words, pause=PAUSE)
+        USE.first(session=session_key, user=user_id, user_agent=words, language=language, pause=PAUSE)
 
     def end(self) -> int:
         """Delete the sessions, and with them these rows; return how many."""
@@ -32,6 +32,11 @@ class LoginQuerySet(models.QuerySet["Login"]):
         return ended
 
     # Queries
+
+    def language_of(self, user: Any) -> str:
+        """Return the language in which the user's account was last used, empty if none is known."""
+        used = self.filter(user=user).exclude(language="").order_by("-used_at", "-pk")
+        return used.values_list("language", flat=True).first() or ""
 
     def lasting(self) -> Self:
         """Those whose session has not expired, the last used first."""
@@ -47,6 +52,8 @@ class Login(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="logins")
     # As the browser says what it is.
     user_agent = models.CharField(max_length=MAX_USER_AGENT, blank=True)
+    # Of its pages; empty: not known. E-mails to the account are in that of the login that was used last.
+    language = models.CharField(max_length=16, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     used_at = models.DateTimeField()
 

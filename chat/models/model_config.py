@@ -12,7 +12,8 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
-from chat.models.model_server_rules import address_problem, key_problem
+from chat.models.model_server_rules import address_problem, key_problem, provider_address_problem
+from chat.models.provider import Provider
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
 from chat.transcript.encodings import installed_encodings
@@ -26,9 +27,13 @@ PRICE_UNIT_TOKENS = 1_000_000
 
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
+    def usable(self) -> Self:
+        """Those that are enabled, and whose provider is, if they have one. IS_OFFERED is the same in SQL."""
+        return self.filter(Q(provider=None) | Q(provider__is_enabled=True), enabled=True)
+
     def offered(self) -> Self:
         """The models that users may choose, the default first."""
-        return self.filter(enabled=True).order_by("-is_default", "name")
+        return self.usable().order_by("-is_default", "name")
 
     def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
         """Those of offered() with these names, in any order."""
@@ -40,20 +45,31 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
         demo: they are the built-in demo, which is offered only while no enabled model has an address.
         """
         with transaction.atomic():
+            # Of providers that are deleted; the address and the key are those of the environment again.
+            left = self.filter(name__in=windows, provider__deleted_at__isnull=False)
+            left.update(provider=None, upstream_name="", enabled=True)
             for name, window in windows.items():
                 self.get_or_create(
                     name=name, defaults=ModelConfig.fields_for(name, window) | {"is_demo": demo}
                 )
-            addressed = self.filter(is_demo=False, enabled=True).exclude(base_url="")
+            addressed = self.usable().filter(~Q(base_url="") | ~Q(provider=None), is_demo=False)
             demo_offered = demo and not addressed.exists()
             self.filter(is_demo=True).update(enabled=demo_offered)
-            usable = self.filter(enabled=True)
+            usable = self.usable()
             if demo_offered:
                 usable = usable.filter(is_demo=True)
             if windows and not usable.filter(is_default=True).exists():
                 first = usable.filter(name=next(iter(windows))).first() or usable.first()
                 if first:
                     first.make_default()
+
+    def ensure_default(self) -> None:
+        """Make a usable model the default if none is. The demo gives way to any other."""
+        usable = self.usable().order_by("is_demo", "name")
+        has_default = usable.filter(is_default=True)
+        first = usable.first()
+        if first and not has_default.filter(is_demo=first.is_demo).exists():
+            first.make_default()
 
     def forget_token_factor(self) -> int:
         """Start measuring anew; returns how many models had a measured factor."""
@@ -77,7 +93,11 @@ def _unknown_or_positive(price: str) -> Q:
 
 
 class ModelConfig(models.Model):
-    name = models.CharField(max_length=200, unique=True, help_text="As the upstream server calls it.")
+    name = models.CharField(
+        max_length=200,
+        unique=True,
+        help_text="As people see it, and as the server calls it, unless another name for it is given.",
+    )
     # Not a URLField: its validator refuses the one-word host names of container networks.
     base_url = models.CharField(
         max_length=500,
@@ -137,6 +157,21 @@ class ModelConfig(models.Model):
         "Per million prompt tokens the server had cached; empty: as any other prompt token."
     )
     completion_price = _price("Per million completion tokens, reasoning included.")
+    provider = models.ForeignKey(
+        Provider,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="models",
+        help_text="The provider that serves it, with its address and key; empty: the address and the variable of this row.",
+    )
+    upstream_name = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="As the server calls it; empty: by its name.",
+    )
     is_default = models.BooleanField(default=False)
     is_demo = models.BooleanField(
         default=False, help_text="The built-in demo, shown when no model is configured."
@@ -168,10 +203,17 @@ class ModelConfig(models.Model):
             models.CheckConstraint(
                 condition=Q(token_factor__range=BOUNDS), name="model_token_factor_is_bounded"
             ),
+            models.CheckConstraint(
+                condition=Q(provider=None) | Q(base_url="", is_demo=False), name="model_has_one_server"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def name_at_server(self) -> str:
+        return self.upstream_name or self.name
 
     @property
     def measured_factor(self) -> TokenFactor:
@@ -210,13 +252,22 @@ class ModelConfig(models.Model):
 
     def problems(self) -> dict[str, str]:
         """Field -> why requests are not sent with its value, and what to do; empty if they are."""
-        found = {"api_key_env": key_problem(self.api_key_env), "base_url": address_problem(self.base_url)}
+        if self.provider:
+            found = {"provider": provider_address_problem(self.provider.base_url)}
+        else:
+            found = {"api_key_env": key_problem(self.api_key_env), "base_url": address_problem(self.base_url)}
         return {field: problem for field, problem in found.items() if problem}
 
     def clean(self) -> None:
         """Refuse what problems() finds, for forms."""
         if problems := self.problems():
             raise ValidationError(problems)
+
+    def change(self, **fields: Any) -> None:
+        """Set these fields and store the row, which may be new. Raises IntegrityError."""
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save()
 
     def calibrate(self, measured: Measured) -> bool:
         """Move the token factor towards what the server reported. False: another process has moved it since it was read."""

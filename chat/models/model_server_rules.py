@@ -1,4 +1,5 @@
-"""Which addresses and which environment variables a model's row may name. Staff may edit rows; they must not read secrets.
+"""Which addresses and which environment variables a model's or a provider's row may name. Staff may edit rows; they must not
+read secrets.
 
 A key is sent to the address beside it: whoever chooses both reads the variable.
 """
@@ -8,6 +9,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+
+from knowledge.public_addresses import is_metadata
 
 # The key of LLM_BASE_URL, and the default of new rows.
 DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"
@@ -37,13 +40,39 @@ def address_problem(base_url: str) -> str:
     ) % {"allowed": ", ".join(allowed)}
 
 
+def provider_address_problem(base_url: str) -> str:
+    """Why no provider may have this address, and what to do; empty if it may. Names are resolved by the worker alone."""
+    try:
+        parts = urlsplit(base_url)
+        is_address = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+    except ValueError:
+        is_address = False
+    if not is_address or any(mark.isspace() or mark in "\\?#%" for mark in base_url):
+        return _("Enter an address that starts with http:// or https://, such as https://api.example.com/v1.")
+    if "@" in parts.netloc:
+        return _("The address may contain no user name and no password. Enter the key in its own field.")
+    if is_metadata(parts.hostname or ""):
+        return _("This address belongs to no model server, but to the machine itself. Enter another one.")
+    return address_problem(base_url)
+
+
+def is_same_server(one: str, other: str) -> bool:
+    """Whether two addresses have the same scheme, host and port."""
+    return _origin(one) == _origin(other)
+
+
+def _origin(address: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
 def _is_below(address: str, allowed: str) -> bool:
     """Whether `address` has the scheme, host and port of `allowed`, and its path or one below."""
     try:
         one, other = urlsplit(address), urlsplit(allowed)
-        is_same_server = (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
+        is_same = (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
     except ValueError:
         return False
     # Servers resolve dots in a path, also escaped ones, and clients take a backslash for a slash.
     is_plain = not any(mark in address for mark in ("@", "%", "\\", "/..", "?", "#"))
-    return is_same_server and is_plain and f"{one.path}/".startswith(f"{other.path.rstrip('/')}/")
+    return is_same and is_plain and f"{one.path}/".startswith(f"{other.path.rstrip('/')}/")

@@ -1,7 +1,8 @@
 """RunOutcome: what is stored when a run ends, and the stop reason that follows for its turn."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import STOP_REASONS, Status
@@ -36,6 +37,8 @@ class RunOutcome:
     # The reports of interrupted agent tools, by the ids of their calls: text and reasoning so far.
     reports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     setup: AnswerSetup | None = None  # None: nothing was asked, or it is stored already
+    # Given the tokens of `text`, how the latest request fills the window (Run.context_usage); None: as it is stored.
+    context_usage: Callable[[int], Mapping[str, Any] | None] = lambda _tokens: None
 
     @property
     def stop_reason(self) -> StopReason:

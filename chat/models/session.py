@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -12,12 +12,12 @@ from django.db import models, transaction
 from psycopg.types.json import Jsonb
 
 from chat.models.agent import Agent
+from chat.models.listed_sessions import ListedSessionQuerySet
 from chat.models.role import Role
 from chat.models.run_options import NO_OPTIONS, options_are_known
-from chat.models.sql import session_search, sessions
+from chat.models.sql import sessions
 from chat.models.sql.rows import SessionRow
 from chat.models.sql.statements import Query, instance, together
-from chat.models.trash import TrashQuerySet
 from knowledge.models import Project
 
 if TYPE_CHECKING:
@@ -33,29 +33,11 @@ class WhileAnswering(models.TextChoices):
     INTERRUPT = "interrupt"
 
 
-# Sessions without a title of the owner or a model; in SQL: sql.sessions.IS_UNNAMED.
-UNNAMED = models.Q(title="") | models.Q(has_provisional_title=True)
-
-
-class SessionQuerySet(TrashQuerySet["Session"]):
-    def visible_to(self, user: User) -> Self:
-        """The user's own sessions; those of other users are not visible."""
-        return self.filter(owner=user)
-
+class SessionQuerySet(ListedSessionQuerySet["Session"]):
     def own(self, user: User, pk: UUID | str) -> Session | None:
         """One of visible_to(user), in the way that is cheap enough for every send; None if it is not theirs."""
         row = sessions.READ_OWN.first(session=pk, user=user.pk)
         return instance(self.model, row) if row else None
-
-    def search(self, owner: User, text: str) -> Self:
-        """The owner's sessions whose title or messages contain words that start with these; all of them if text is blank."""
-        own = self.visible_to(owner)
-        return own.filter(pk__in=session_search.matching_sessions(owner.pk, text)) if text.strip() else own
-
-    def kept(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
-        """Those that the owner keeps so; None: whether or not."""
-        wanted = {"is_pinned": is_pinned, "is_archived": is_archived}
-        return self.filter(**{name: value for name, value in wanted.items() if value is not None})
 
     def start(self, owner: User, **fields: Any) -> Session:
         """A new session with its root."""
@@ -82,14 +64,6 @@ class SessionQuerySet(TrashQuerySet["Session"]):
         if not rows:
             raise self.model.DoesNotExist
         return instance(self.model, rows[0])
-
-    def set_title(self, pk: UUID | str, title: str) -> bool:
-        """Name an unnamed session, without moving it in the list; False: it has a title, or was deleted."""
-        return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_provisional_title=False))
-
-    def set_provisional_title(self, pk: UUID | str, title: str) -> bool:
-        """Give it a title that set_title() may replace. False: it has some title, or was deleted."""
-        return bool(self.filter(pk=pk, title="").update(title=title, has_provisional_title=True))
 
 
 _Manager = models.Manager.from_queryset(SessionQuerySet)
@@ -152,6 +126,10 @@ class Session(models.Model):
     # Of a session in the trash: when its owner deleted it, and when the sweeper deletes it for good.
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     purge_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Of a temporary session: when the sweeper deletes it for good, unless it is in use then.
+    temporary_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # The owner's words for it, in the order in which they were added (chat/sessions/tags.py).
+    tags = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
     # The names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
     # it the name `models` refers to this field, not to the module.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
@@ -175,6 +153,11 @@ class Session(models.Model):
             models.Index(
                 fields=["purge_at"], condition=models.Q(purge_at__isnull=False), name="session_to_purge"
             ),
+            models.Index(
+                fields=["temporary_until"],
+                condition=models.Q(temporary_until__isnull=False),
+                name="session_temporary",
+            ),
         ]
         constraints = [
             options_are_known("session"),
@@ -186,6 +169,11 @@ class Session(models.Model):
                 condition=models.Q(deleted_at__isnull=True, purge_at__isnull=True)
                 | models.Q(deleted_at__isnull=False, purge_at__isnull=False),
                 name="session_in_trash_is_purged",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(temporary_until__isnull=True)
+                | models.Q(is_pinned=False, is_archived=False, project__isnull=True),
+                name="temporary_session_is_in_no_list",
             ),
         ]
 
@@ -205,6 +193,8 @@ class Session(models.Model):
             fields["has_provisional_title"] = False
         if "models" in fields:
             fields["has_own_models"] = bool(fields["models"])
+        if fields.pop("is_temporary", None) is False:
+            fields["temporary_until"] = None
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields)
 
@@ -256,8 +246,13 @@ class Session(models.Model):
 
     @property
     def is_unnamed(self) -> bool:
-        """Whether this row meets UNNAMED."""
-        return not self.title or self.has_provisional_title
+        """Whether this row meets listed_sessions.UNNAMED."""
+        return not self.is_temporary and (not self.title or self.has_provisional_title)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether it is in no list, and deleted when its owner has left it."""
+        return self.temporary_until is not None
 
     @property
     def is_unread(self) -> bool:

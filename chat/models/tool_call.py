@@ -25,7 +25,7 @@ class ToolCallStatus(models.TextChoices):
 
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
     def abandon(self, run_id: Any, reports: Mapping[str, tuple[str, str]]) -> None:
-        """Mark the unfinished calls of an ended run as unknown.
+        """Mark the unfinished calls of an ended run as unknown, and those that waited for approval as refused.
 
         reports: by row, the report and reasoning of agent tools that clients were shown.
         """
@@ -33,6 +33,7 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         for row, (report, reasoning) in reports.items():
             unfinished.filter(pk=row).update(report=report, report_reasoning=reasoning)
         unfinished.update(status=ToolCallStatus.UNKNOWN)
+        self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
 
 
 class ToolCall(models.Model):

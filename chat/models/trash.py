@@ -16,6 +16,10 @@ class TrashQuerySet(models.QuerySet[M]):
         """Delete it for its owner, who can restore it for this long. False: it is gone, or there already."""
         return bool(self.filter(pk=pk, deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep))
 
+    def move_all_to_trash(self, keep: timedelta) -> int:
+        """move_to_trash() of these; return how many were not there already."""
+        return self.filter(deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep)
+
     def restore(self) -> int:
         """Take these out of the trash, as they were; return how many were there."""
         return self.in_trash().update(deleted_at=None, purge_at=None)

@@ -6,7 +6,7 @@ The number of queries does not depend on the number of messages.
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from chat.models import ChatMessage, Role, Run, Turn, run_of
+from chat.models import ChatMessage, EditedAnswer, Role, Run, Turn, run_of
 from chat.models.run_spending import run_limits
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
 from chat.presenters.related import present_related
@@ -52,16 +52,32 @@ def _present(
 ) -> list[JSONObject]:
     related = present_related(rows)
     beside = _sent_beside([row.pk for row in rows if row.role == Role.USER])
+    edited = EditedAnswer.objects.by_message(rows)
     return [
         _present_message(row, related[row.pk], present_live_run)
         | beside.get(row.pk, {})
+        | _present_edited(edited.get(row.pk))
         | siblings.present(row)
         for row in rows
     ]
 
 
-def present_node(message: ChatMessage) -> JSONObject:
-    """A node of the tree. message: with `run` joined."""
+def present_nodes(messages: Iterable[ChatMessage]) -> list[JSONObject]:
+    """The nodes of a tree. messages: with `run` joined."""
+    rows = list(messages)
+    edited = EditedAnswer.objects.by_message(rows)
+    return [_present_node(row) | _present_edited(edited.get(row.pk)) for row in rows]
+
+
+def _present_edited(edited: EditedAnswer | None) -> JSONObject:
+    """The members of an answer whose text the user wrote."""
+    if edited is None:
+        return {}
+    model = {"model": edited.model} if edited.model else {}
+    return {**model, "edited_from": id_or_none(edited.original_id)}
+
+
+def _present_node(message: ChatMessage) -> JSONObject:
     run = run_of(message)
     presented = {
         "id": str(message.pk),

@@ -12,6 +12,8 @@ RUN_TIMESTAMPS: Final = (
 )  # fmt: skip
 
 
+# Of a request, each with its tokens in Run.context_usage.
+CONTEXT_PARTS: Final = ("system", "tools", "summary", "history", "files", "question")
 # In answers; the admin shows all that is kept.
 MAX_UPSTREAM_CHARACTERS: Final = 500
 
@@ -44,6 +46,7 @@ def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
         "options": present_options(run.options),
         "finish_reason": run.finish_reason,
         "finish_tokens": run.finish_tokens,
+        "context": _present_context(run),
         **_present_setup(run),
         **{name: isoformat_or_none(getattr(run, name)) for name in RUN_TIMESTAMPS},
     }
@@ -68,6 +71,15 @@ def present_cut(run: Run) -> JSONObject:
         return {}
     tokens = {} if run.finish_tokens is None else {"finish_tokens": run.finish_tokens}
     return {"finish_reason": run.finish_reason, **tokens}
+
+
+def _present_context(run: Run) -> JSONObject | None:
+    """How the latest request filled the window, in tokens; `free` is what is left beside what is reserved."""
+    stored = run.context_usage
+    if stored is None:
+        return None
+    used = sum(stored[part] for part in CONTEXT_PARTS)
+    return {**stored, "used": used, "free": max(0, stored["window"] - stored["reserved"] - used)}
 
 
 def _present_setup(run: Run) -> JSONObject:

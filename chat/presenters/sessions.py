@@ -24,12 +24,19 @@ def present_session(session: Session) -> JSONObject:
         "reminder": session.reminder,
         "prompt": session.prompt,
         "options": present_options(session.options),
+        "has_options": has_options(session),
         "while_answering": session.while_answering,
+        "is_temporary": session.is_temporary,
         "root": str(root_id),
         "leaf": str(session.leaf_id or root_id),
         "created_at": isoformat_utc(session.created_at),
         **present_listed_session(session),
     }
+
+
+def has_options(session: Session) -> bool:
+    """Whether it says how its models answer: by run options, or by a prompt of its own."""
+    return bool(session.options or session.prompt)
 
 
 def present_trashed_session(session: Session) -> JSONObject:
@@ -52,4 +59,5 @@ def present_listed_session(session: Session) -> JSONObject:
         "is_unread": session.is_unread,
         "is_pinned": session.is_pinned,
         "is_archived": session.is_archived,
+        "tags": session.tags,
     }

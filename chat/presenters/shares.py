@@ -9,7 +9,7 @@ from uuid import UUID
 
 from msgspec import json
 
-from chat.models import ChatMessage, Role, Share, SharedPage, run_of
+from chat.models import ChatMessage, EditedAnswer, Role, Share, SharedPage, run_of
 from chat.models.sql.shares import CALLS_OF_CALLS, CALLS_OF_MESSAGES, MAX_SHOWN_CALLS, ROUND_TEXTS, ShownCall
 from chat.presenters.json_values import JSONObject, isoformat_utc
 from chat.presenters.related import present_citations, present_files
@@ -41,8 +41,9 @@ def present_shared_page(share: Share, page: SharedPage) -> list[JSONObject]:
     files = present_files([message.pk for message in messages if message.role == Role.USER])
     citations = present_citations(answers)
     rounds = _round_texts(answers)
+    edited = EditedAnswer.objects.by_message(messages)
     presented = [
-        _present_message(message)
+        _present_message(message, edited.get(message.pk))
         | {
             "text": readable_text(message.text, rounds[message.pk]),
             "files": [file["name"] for file in files[message.pk]],
@@ -57,9 +58,12 @@ def present_shared_page(share: Share, page: SharedPage) -> list[JSONObject]:
     return presented
 
 
-def _present_message(message: ChatMessage) -> JSONObject:
+def _present_message(message: ChatMessage, edited: EditedAnswer | None) -> JSONObject:
     run = run_of(message)
     presented: JSONObject = {"role": message.role, "sent_at": isoformat_utc(message.sent_at)}
+    if edited:
+        # Readers must not take it for what the model wrote.
+        return presented | {"model": edited.model, "is_edited": True}
     return presented | ({"model": run.model, "error": run.error_message} | present_cut(run) if run else {})
 
 

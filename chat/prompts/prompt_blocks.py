@@ -6,6 +6,8 @@ model is told of knowledge bases. Blocks of
 project documents are stored by the worker (llm_worker/loading/project.py), because they depend on its model.
 """
 
+from collections.abc import Sequence
+
 from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
 from chat.models.agent import ContextLayout
 from chat.models.prompt_block import BlockKind
@@ -38,6 +40,26 @@ def store(question: ChatMessage, session: Session, provided: dynamic_context.Pro
         [
             PromptBlock(message=question, kind=kind, text=text, token_count=count_tokens(text))
             for kind, text in changed.items()
+        ]
+    )
+
+
+def copy(question: ChatMessage, others: Sequence[ChatMessage]) -> None:
+    """Store the blocks of a question that leaves the branch above the others, which followed it, where they have none of
+    their own. In the caller's transaction."""
+    own = set(PromptBlock.objects.filter(message__in=others).values_list("message", "kind"))
+    PromptBlock.objects.put(
+        [
+            PromptBlock(
+                message=other,
+                kind=block.kind,
+                text=block.text,
+                token_count=block.token_count,
+                documents=block.documents,
+            )
+            for block in question.prompt_blocks.all()
+            for other in others
+            if (other.pk, block.kind) not in own
         ]
     )
 

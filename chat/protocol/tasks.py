@@ -7,16 +7,17 @@ from typing import Final
 
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
+CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_id: str
 COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
 EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
-TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION)
+TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION, CHECK_PROVIDER)
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"
 INGEST_QUEUE: Final = "ingest"
 
 # Tools that an agent may use; implemented in llm_worker/tools. A test compares the two.
-TOOL_NAMES: Final = frozenset({"current_time", "research_agent", "web_search"})
+TOOL_NAMES: Final = frozenset({"current_time", "open_url", "research_agent", "web_search"})
 
 # Worker processes listen here for the ids of runs to stop (chat/infrastructure/revocation.py).
 CONTROL_CHANNEL: Final = "turnwire:control"

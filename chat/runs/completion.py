@@ -7,6 +7,7 @@ nothing: the sweeper completes a committed end from the database alone. Does not
 from uuid import UUID
 
 from django.db import transaction
+from psycopg.types.json import Jsonb
 
 from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
@@ -37,7 +38,8 @@ def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
 
 
 def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
-    error = end.error
+    error, tokens = end.error, count_tokens(end.text)
+    context_usage = end.context_usage(tokens)
     return Run.objects.end(
         run_id,
         attempt,
@@ -45,7 +47,7 @@ def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
         last_seq=end.last_seq,
         text=end.text,
         reasoning=end.reasoning,
-        token_count=count_tokens(end.text),
+        token_count=tokens,
         error_code=error.code if error else "",
         error_message=error.message if error else "",
         error_retryable=bool(error and error.retryable),
@@ -55,6 +57,7 @@ def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
         cycles=end.cycles,
         finish_reason=end.finish.reason,
         finish_tokens=end.finish.tokens,
+        context_usage=None if context_usage is None else Jsonb(context_usage),
         **end.usage._asdict(),
         **spending_columns(end.spending),
         **SetupParameters.of(end.setup)._asdict(),

@@ -15,7 +15,7 @@ from chat.events import session_list
 from chat.infrastructure import prefix_cache, revocation
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, run_log
-from chat.models import Run, Session, StoredBytes
+from chat.models import Role, Run, Session, StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs.cancellation import stop_run
 from knowledge import blobs
@@ -30,17 +30,22 @@ POLL_S: Final = 0.02
 
 
 def delete_session(session: Session) -> None:
-    """Move it to the trash, or delete it for good if none is kept. Raises ApiError if it is deleted already.
+    """Move it to the trash, or delete it for good if it is temporary or none is kept. Raises ApiError if it is deleted already.
 
     From the commit on nothing is started in it; what is being answered is stopped, by the sweeper if this process is not
     able to.
     """
     keep = timedelta(days=settings.KEEP_DELETED_DAYS)
-    if not keep:
+    if not keep or session.is_temporary:
         delete_for_good(session)
         return
     if not Session.with_trash.move_to_trash(session.pk, keep):
         raise ApiError("session_not_found")
+    after_trashing(session)
+
+
+def after_trashing(session: Session) -> None:
+    """What follows when the trash is committed."""
     session_list.publish_deleted(session)
     _stop_runs(session.pk)
 
@@ -53,9 +58,34 @@ def delete_for_good(session: Session) -> None:
         raise ApiError("session_not_found")
 
 
+def delete_empty(session: Session) -> None:
+    """Delete it for good if it holds no message. Raises ApiError if it holds one, or is gone."""
+    with transaction.atomic():
+        # A send that is stored side by side has locked the row before, or finds no session.
+        locked = Session.objects.select_for_update().filter(pk=session.pk).first()
+        if locked is None:
+            raise ApiError("session_not_found")
+        if locked.messages.exclude(role=Role.ROOT).exists():
+            raise ApiError("session_not_empty")
+        _delete_rows(Session.objects.filter(pk=session.pk))
+
+
 def purge(session_id: UUID) -> bool:
     """Delete a session whose time in the trash is over. False: it is gone, or was restored meanwhile."""
     return _delete_rows(Session.with_trash.to_purge().filter(pk=session_id))
+
+
+def expire(session_id: UUID) -> bool:
+    """Delete a temporary session whose time is over. False: it is gone, was kept, or is in use again."""
+    with transaction.atomic():
+        unused = Session.objects.unused_within(timedelta()).filter(pk=session_id)
+        # Locked before its runs are read: a concurrent send is seen, or finds no session.
+        if unused.select_for_update().first() is None:
+            return False
+        if Run.objects.live().filter(turn__session=session_id).exists():
+            return False
+        Session.objects.move_to_trash(session_id, timedelta())
+    return purge(session_id)
 
 
 def _delete_rows(wanted: QuerySet[Session]) -> bool:

@@ -7,11 +7,14 @@ from django.db import transaction
 from chat.events.session_changed import record_session_changed
 from chat.models import Session
 from chat.protocol.errors import ApiError
+from chat.sessions.tags import choose_tags
+from chat.sessions.temporary import check_changes
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent, project, tools, reminder, prompt, options, models, is_pinned or is_archived. Raises
-    ApiError if it is gone, or its new agent or project.
+    """Set title, while_answering, agent, project, tools, reminder, prompt, options, models, tags, is_pinned or is_archived, or keep a temporary
+    session (is_temporary: False). Raises ApiError if it is gone, or its new agent or project, or it is temporary and
+    would be in a list, or the owner has too many tags.
 
     Another agent brings its own models, unless others are named with it. Without fields nothing is recorded.
     """
@@ -23,6 +26,9 @@ def edit_session(session: Session, fields: dict[str, Any]) -> None:
             locked = Session.objects.lock(session.pk)
         except Session.DoesNotExist:
             raise ApiError("session_not_found") from None
+        check_changes(locked, fields)
+        if "tags" in fields:
+            fields = {**fields, "tags": choose_tags(locked.owner, fields["tags"], locked.pk)}
         if "agent" in fields and getattr(fields["agent"], "pk", None) != locked.agent_id:
             fields = {"models": [], **fields}
         locked.change(**fields)

@@ -5,11 +5,12 @@ from typing import Final
 from django.core.cache import caches
 from msgspec import json
 
-from chat.models import ChatMessage, Role, Run, Session, Share, run_of
+from chat.models import ChatMessage, Role, Run, Session, Share
 from chat.presenters.json_values import JSONObject, isoformat_utc
 from chat.presenters.shares import present_shared_page
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE
+from chat.sessions.temporary import check_listed
 
 # With the number of entries in settings.CACHES, the limit of what one process keeps.
 MAX_CACHED_BYTES: Final = 1024 * 1024
@@ -17,6 +18,7 @@ MAX_CACHED_BYTES: Final = 1024 * 1024
 
 def create_share(session: Session, leaf: ChatMessage | None, *, shows_details: bool) -> Share:
     """Share the branch to `leaf`; None: the current branch. Raises ApiError."""
+    check_listed(session)
     return Share.objects.start(
         _checked_leaf(leaf or ChatMessage.objects.tip_of(session)),
         shows_details=shows_details,
@@ -58,10 +60,11 @@ def _cache_key(share: Share, number: int) -> str | None:
 
 
 def _checked_leaf(leaf: ChatMessage) -> ChatMessage:
-    """Raises ApiError unless `leaf` is a message that does not change any more."""
+    """Raises ApiError unless `leaf` is a message that does not change any more, nor what is above it: below an answer that
+    is being written, questions may be changed and taken out."""
     if leaf.role not in (Role.USER, Role.ASSISTANT):
         raise ApiError("role_order", "There is nothing to share yet.", field="leaf")
-    run = run_of(ChatMessage.objects.select_related("run").get(pk=leaf.pk))
-    if run is not None and run.status in LIVE:
+    branch = list(ChatMessage.objects.branch_to(leaf).values_list("pk", flat=True))
+    if Run.objects.live().filter(message__in=branch).exists():
         raise ApiError("turn_in_progress", field="leaf")
     return leaf

@@ -22,6 +22,7 @@ from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.retention import LoginPurger, RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
+from chat.sweeper.temporary import TemporaryPurger
 from chat.sweeper.trash import TrashPurger
 from chat.sweeper.upkeep import SessionUpkeep
 
@@ -43,6 +44,7 @@ class Sweeper:
         self._version_purger = VersionPurger()
         self._login_purger = LoginPurger()
         self._trash_purger = TrashPurger()
+        self._temporary_purger = TemporaryPurger()
         self._upkeep = SessionUpkeep()
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
@@ -100,6 +102,8 @@ class Sweeper:
             logger.info("purged: %s expired sessions of browsers", logins)
         if sessions := self._trash_purger.purge(now):
             logger.info("purged: %s sessions of the trash", sessions)
+        if temporary := self._temporary_purger.purge(now):
+            logger.info("purged: %s temporary sessions", temporary)
 
     def _tend(self, now: float) -> None:
         self._upkeep.tend(now)

@@ -17,7 +17,7 @@ from chat.events import session_events
 from chat.infrastructure import log_context
 from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
-from chat.models import Run, SessionEvent
+from chat.models import Approval, Run, SessionEvent
 from chat.models.run import RunQuerySet
 from chat.protocol.states import Status
 from chat.protocol.wire import run_error
@@ -27,6 +27,7 @@ from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
 from chat.sweeper.repairs import attempt_repair
+from chat.turns.approvals import expire
 
 logger = logging.getLogger(__name__)
 
@@ -36,11 +37,12 @@ UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 PAST_DEADLINE: Final = timedelta(seconds=5)
 # Older events have been swept already.
 RECENT: Final = timedelta(minutes=1)
+APPROVALS_AT_ONCE: Final = 100
 
 
 @dataclass
 class SweepReport:
-    """Counts of repairs: runs, except for `pushed` (sessions), `compressions` and `files`."""
+    """Counts of repairs: runs, except for `undecided` (approvals), `pushed` (sessions), `compressions` and `files`."""
 
     taken_over: int = 0
     lost: int = 0
@@ -48,6 +50,7 @@ class SweepReport:
     stopped: int = 0
     deactivated: int = 0
     expired: int = 0
+    undecided: int = 0
     announced: int = 0
     pushed: int = 0
     compressions: int = 0
@@ -67,6 +70,8 @@ def sweep(*, trust_locks: bool) -> SweepReport:
     for run in _overdue().for_work().unlocked():
         error = run_error("deadline_exceeded")
         report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
+    for approval in Approval.objects.overdue().select_related("session")[:APPROVALS_AT_ONCE]:
+        report.undecided += attempt_repair(str(approval), expire, approval)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         report.announced += attempt_repair(str(run), _announce, run)
     report.compressions = swept_compressions.take_over()

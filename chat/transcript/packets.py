@@ -109,6 +109,13 @@ class Blocks:
         else:
             yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
+    def approval_required(
+        self, tab: int, name: str, arguments: Mapping[str, Any], row: str
+    ) -> Iterator[Placed]:
+        """Without the arguments if they are too long for a packet: the list of open approvals has them."""
+        shown = dict(arguments) if len(p.encode(dict(arguments))) <= MAX_SHOWN_CHARACTERS else {}
+        yield self._place(p.ApprovalRequired(self._running[tab], row, name, shown), tab)
+
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str
     ) -> Iterator[Placed]:

@@ -4,7 +4,7 @@ Uses the same Blocks as the live stream, so that a reload shows exactly what was
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from chat.protocol import wire as p
@@ -15,10 +15,20 @@ from chat.transcript.packets import Blocks, Placed
 
 
 @dataclass(frozen=True)
+class ShownDecision:
+    """Of the user, about a call that waited for it. decision: of chat.models.approval; empty: none yet."""
+
+    decision: str
+    note: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ShownCall:
     """A stored tool call. id: of its row. response: empty if there was none.
 
     duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
+    decision: set while the call waits for approval.
     """
 
     id: str
@@ -32,6 +42,7 @@ class ShownCall:
     rounds: tuple["ShownRound", ...] = ()
     report_reasoning: str = ""
     report: str = ""
+    decision: ShownDecision | None = None
 
 
 @dataclass(frozen=True)

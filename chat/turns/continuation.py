@@ -23,6 +23,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.wire import Snapshot, encode
 from chat.runs import admission, daily_limits, quotas, task_queue
 from chat.turns import knowledge_bases
+from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import lock_session
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ def continue_answer(run: Run) -> Continuation:
     run: from for_work(). One that is being continued already stays as it is: two tabs start one continuation.
     """
     task_queue.check_reachable()
+    drop_unusable(run.turn.session)
     beside = Turn.objects.sent_beside(run.turn.user_message)
     bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases)
     provided_context = dynamic_context.build(run.turn.session, bases)

@@ -14,10 +14,16 @@ from knowledge.models import KnowledgeBase
 
 
 def load_bound_bases(session: Session, picked: Sequence[UUID] = ()) -> BoundBases:
-    """Those picked with the question; if none was, those of the session and then of its agent. One query, or none."""
+    """Those picked with the question; if none was, those of the session and then of its agent. One query, or none.
+
+    Of an agent that somebody else shares, those that the session's owner is no member of are not mentioned.
+    """
     agent = session.agent if session.agent_id else None
-    standing = [*session.knowledge_bases, *(agent.knowledge_bases if agent else ())]
-    return BoundBases.load(session.owner_id, picked, standing)
+    of_agent = agent.knowledge_bases if agent else []
+    bases = BoundBases.load(session.owner_id, picked, [*session.knowledge_bases, *of_agent])
+    if agent and agent.owner_id != session.owner_id and not bases.are_picked:
+        return bases.without_unknown(set(of_agent) - set(session.knowledge_bases))
+    return bases
 
 
 def check_picked(bases: BoundBases) -> None:

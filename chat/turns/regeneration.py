@@ -17,6 +17,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
 from chat.transcript.run_options import RunOptions
 from chat.turns import knowledge_bases, selection
+from chat.turns.agents import drop_unusable
 from chat.turns.columns import AnswerColumns
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
@@ -50,6 +51,7 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
         raise ApiError("role_order", "Only a user message can be answered again.")
     request.check()
     task_queue.check_reachable()
+    drop_unusable(question.session)
     beside = Turn.objects.sent_beside(question)
     bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases)
     provided_context = dynamic_context.build(question.session, bases)

@@ -51,13 +51,7 @@ class TurnRequest:
 
     def check(self, max_characters: int) -> None:
         """Raise ApiError for a request that no session accepts."""
-        if not has_visible_text(self.text):
-            raise ApiError("message_empty", field="text")
-        if len(self.text) > max_characters:
-            message = f"The message has {len(self.text)} characters; the limit is {max_characters}."
-            raise ApiError(
-                "message_too_long", message, field="text", limit=max_characters, size=len(self.text)
-            )
+        check_text(self.text, max_characters)
         if len(self.files) > MAX_FILES or len(set(self.files)) != len(self.files):
             raise ApiError("invalid_value", f"Name up to {MAX_FILES} different files.", field="files")
         if self.models is not None:
@@ -80,6 +74,15 @@ class TurnRequest:
         if not self.options:
             del compared["options"]
         return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
+
+
+def check_text(text: str, max_characters: int) -> None:
+    """Raise ApiError for a text that no message may have."""
+    if not has_visible_text(text):
+        raise ApiError("message_empty", field="text")
+    if len(text) > max_characters:
+        message = f"The message has {len(text)} characters; the limit is {max_characters}."
+        raise ApiError("message_too_long", message, field="text", limit=max_characters, size=len(text))
 
 
 def has_visible_text(text: str) -> bool:

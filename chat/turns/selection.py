@@ -34,7 +34,8 @@ def choose_models(
     if requested is not None:
         chosen = _in_order(enabled, requested)
         if len(chosen) != len(requested):
-            raise ApiError("models_invalid", field="models")
+            missing = set(requested) - {model.name for model in chosen}
+            raise ApiError("models_invalid", f"Not offered: {', '.join(sorted(missing))}.", field="models")
         return chosen
     return next(filter(None, (_in_order(enabled, choice) for choice in choices)), [enabled[0]])
 

@@ -21,6 +21,7 @@ from chat.transcript.run_options import RunOptions
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
+from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
 from chat.turns.request import DefaultParent, TurnRequest
@@ -36,6 +37,7 @@ def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
     A repeat of client_message_id returns the turn that was started first. Raises ApiError; then nothing was stored.
     """
     request.check(settings.MAX_MESSAGE_CHARACTERS)
+    drop_unusable(session)
     if _always_needs_lock(session, request):
         repeated = _find_repeated(session, request)  # first: its files may have failed since
         return repeated or _start_with_lock(session, request, _load_content(session, request))

@@ -4,13 +4,14 @@ import signal
 import sys
 from pathlib import Path
 
-from ingest.reader.limits import limit_this_process
+from ingest.reader.limits import CPU_S, PAGE_CPU_S, limit_this_process
+from knowledge.reader_process import MAIN_TEXT
 
 
 def main(content_type: str, folder: Path) -> None:
     # Its parent ends it, and puts the file back before: a service manager may tell all processes to end.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    limit_this_process()
+    limit_this_process(PAGE_CPU_S if content_type == MAIN_TEXT else CPU_S)
     # After the limits: what is imported counts as well.
     from ingest.reader.reading import read
 

@@ -10,14 +10,16 @@ from typing import Final
 MEMORY_BYTES: Final = 1200 * 1024 * 1024
 # SIGXCPU at the first, SIGKILL at the second.
 CPU_S: Final = (60, 65)
+# Of a page that somebody waits for: at the first, its main text is given up, and all its text is read instead.
+PAGE_CPU_S: Final = (6, 15)
 # Of a file that it writes.
 FILE_BYTES: Final = 256 * 1024 * 1024
 OPEN_FILES: Final = 64
 _PR_SET_PDEATHSIG: Final = 1
 
 
-def limit_this_process() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, CPU_S)
+def limit_this_process(cpu_s: tuple[int, int]) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, cpu_s)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

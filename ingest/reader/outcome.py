@@ -15,7 +15,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name,
     beside a picture its `thumbnail`.
 
-    content_type: empty if it is that of the upload.
+    content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
     """
 
     error: str = ""
@@ -26,6 +26,8 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     has_picture: bool = False
     width_px: int | None = None
     height_px: int | None = None
+    title: str = ""
+    published: str = ""
 
 
 class Unreadable(Exception):

@@ -9,6 +9,8 @@ from typing import Final, Literal, NamedTuple
 from msgspec import json
 
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Outcome, Unreadable, crash_code, limits_code
+from ingest.reader.storable import storable
+from knowledge.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 
@@ -52,6 +54,10 @@ def _outcome(content_type: str, folder: Path) -> Outcome:
             from ingest.reader.pictures import read_picture
 
             return read_picture(folder / "content", folder / "picture", folder / "thumbnail")
+        if content_type == MAIN_TEXT:
+            from ingest.reader.main_text import read_main_text
+
+            return read_main_text(folder / "content", folder / "text")
         return _read_text(content_type, folder)
     except Unreadable as failure:
         return Outcome(error=failure.code)
@@ -78,8 +84,3 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     tokens = count_tokens(text) if text else 0
     (folder / "text").write_bytes(text.encode())
     return Outcome(kind=reader.kind, has_text=True, token_count=tokens)
-
-
-def storable(text: str) -> str:
-    """Without what Postgres does not store: NUL and lone surrogates."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

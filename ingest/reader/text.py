@@ -1,12 +1,10 @@
 """Reads plain text, source code and Markdown as they are, and XML if nothing is defined in it."""
 
 from pathlib import Path
-from typing import Final
 
 from ingest.reader.outcome import Unreadable
 from ingest.reader.xml_check import check_xml
-
-_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+from knowledge.page_encodings import decode_text
 
 
 def read(path: Path) -> str:
@@ -21,13 +19,8 @@ def read_xml(path: Path) -> str:
 
 
 def decode(content: bytes) -> str:
-    """UTF-8, UTF-16 with a mark, or else Windows-1252, which old files have. Raises Unreadable for what is no text."""
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            return content.decode(encoding, "replace")
-    if content.count(b"\x00") * 100 > len(content):
+    """Raises Unreadable for what is no text."""
+    text = decode_text(content)
+    if text is None:
         raise Unreadable("file_type_unsupported")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+    return text

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, Final, Self
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Q
 from django.utils import timezone
 
+from knowledge.models.owned_row import OwnedQuerySet
 from knowledge.models.referenced_row import ReferencedRow
 
 # Of staff who may read the instructions of other people's projects.
 INSTRUCTIONS_PERMISSION: Final = "knowledge.view_project_instructions"
-
-
-class ProjectQuerySet(models.QuerySet["Project"]):
-    def visible_to(self, user: Any) -> Self:
-        """The user's own projects; projects of other users are not visible."""
-        return self.filter(owner=user)
-
-    def after(self, project: Project) -> Self:
-        """Those behind `project` in the order of lists."""
-        older = Q(updated_at__lt=project.updated_at)
-        return self.filter(older | Q(updated_at=project.updated_at, pk__lt=project.pk))
 
 
 class Project(ReferencedRow):
@@ -37,7 +26,7 @@ class Project(ReferencedRow):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = ProjectQuerySet.as_manager()
+    objects = OwnedQuerySet["Project"].as_manager()
 
     class Meta:
         ordering = ("-updated_at", "-id")

@@ -22,6 +22,7 @@ from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.left_out import offer_reading
 from llm_worker.loading.project import ProjectContext, build_project_context
 from llm_worker.loading.surroundings import Surroundings
+from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.resume import is_finished
 from llm_worker.upstream.deltas import ModelFailed
@@ -68,6 +69,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tokenizer=config.tokenizer,
         token_factor=config.estimate_factor,
         tools=tools,
+        tools_needing_approval=find_tools_needing_approval(run.turn.session_id, tools),
         forced_tool="" if run.continuations else run.forced_tool,
         reminder=around.reminder,
         options=run.options,

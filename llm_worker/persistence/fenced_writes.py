@@ -6,15 +6,17 @@ All functions run in a database thread and are idempotent: callers retry while P
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
 from chat.infrastructure.fault_points import reach
-from chat.models import CitedDocument, Run
+from chat.models import Approval, CitedDocument, Run
 from chat.models.outcome import RunOutcome
 from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
@@ -24,6 +26,7 @@ from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
 from chat.transcript.answer_setup import AnswerSetup
 from chat.transcript.entries import Document
+from chat.transcript.token_usage import TokenUsage
 
 
 class SavedRun(NamedTuple):
@@ -129,6 +132,36 @@ def release_run(checkpoint: Checkpoint) -> bool:
         if checkpoint.pieces:  # otherwise the text of an earlier attempt is kept
             _save(SAVE_WAITING, run.owner or 0, [checkpoint])
         return run.release("handed_over")
+
+
+class Waiting(StrEnum):
+    """What became of a run whose calls need approval."""
+
+    WAITING = "waiting"
+    DECIDED = "decided"  # meanwhile: it is queued
+    STOPPING = "stopping"
+    LOST = "lost"
+
+
+def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
+    """Save the text and let the run wait for its user without a worker.
+
+    Repeated after its reply was lost it returns LOST, and the sweeper wakes a worker if the run is queued.
+    """
+    run = checkpoint.run
+    counted = {**usage._asdict(), "cycles": cycles}
+    with transaction.atomic():
+        ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner)
+        held = ours.select_for_update(no_key=True, of=("self",)).first()
+        if held is None or held.status != Status.RUNNING:
+            return Waiting.STOPPING if held and held.status == Status.STOPPING else Waiting.LOST
+        _save(SAVE_WAITING, run.owner or 0, [checkpoint])
+        if Approval.objects.undecided().filter(tool_call__run=run.pk).exists():
+            nobody = {"owner": None, "lease_until": None, "queued_at": Now()}
+            ours.move(Status.WAITING, "approval_required", **nobody, **counted)
+            return Waiting.WAITING
+        ours.requeue("decided", **counted)
+        return Waiting.DECIDED
 
 
 def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:

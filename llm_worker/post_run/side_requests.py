@@ -80,7 +80,7 @@ class RecordingModels:
             await self._store(replace(sent, error_code="cancelled"))
             raise
         self._used.append(completion.usage)
-        counters.side_request_answered(self._task.purpose, request.model.name, completion.usage)
+        counters.side_request_answered(self._task.purpose, self._task.config.name, completion.usage)
         await self._store(replace(sent, completion=completion))
         return completion
 
@@ -100,7 +100,7 @@ def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
         compression_id=task.compression,
         attempt=task.attempt,
         number=sent.number,
-        model=sent.request.model.name,
+        model=task.config.name,
         sent_at=sent.sent_at,
         error_code=sent.error_code,
         finish_reason=clean(completion.finish_reason)[:40],

@@ -40,10 +40,9 @@ class WindowUsage:
         if self.brief is None or not self.messages:
             return None
         brief = self.brief
-        around = total_tokens([message for message in self.messages if _is_around(message, brief)])
-        window = brief.budget.history_window(around)
+        window = self.history_window(brief)
         limit = self.trigger_ratio * window
-        history = total_tokens(self.messages) - around + TOKENS_PER_MESSAGE
+        history = total_tokens(self.history(brief)) + TOKENS_PER_MESSAGE
         # A token has at least one byte, so most answers need not be counted.
         if not (
             self.is_history_cut
@@ -54,6 +53,15 @@ class WindowUsage:
         ):
             return None
         return WantedCompression(brief.counted_window - window, self.is_history_cut)
+
+    def history_window(self, brief: Brief) -> int:
+        """The tokens that the latest request left for history."""
+        around = [message for message in self.messages if _is_around(message, brief)]
+        return brief.budget.history_window(total_tokens(around))
+
+    def history(self, brief: Brief) -> LanguageModelInput:
+        """The messages of the latest request that count as history, those of this turn included."""
+        return [message for message in self.messages if not _is_around(message, brief)]
 
 
 def _exceeds(tokens: int, limit: float) -> bool:

@@ -7,11 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
-from referencing import Registry
-
 from chat.transcript.entries import Document
+from chat.transcript.tool_arguments import first_violation
 from llm_worker.allowance import Allowance
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import Tool
@@ -21,7 +18,7 @@ MAX_CALLS = 32
 MAX_ERROR_CHARACTERS = 300
 
 # Those of chat.models.ToolCallStatus that a call ends with here.
-ResultStatus = Literal["completed", "failed", "unknown"]
+ResultStatus = Literal["completed", "failed", "unknown", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,7 @@ class PlannedCall:
     """One call of a round; its index in the round is its tab.
 
     tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
+    needs_approval: it waits for a decision.  is_approved: it waited, and has not run yet.
     """
 
     id: str
@@ -52,6 +50,8 @@ class PlannedCall:
     arguments: Mapping[str, Any]
     tool: Tool | None
     result: CallResult | None = None
+    needs_approval: bool = False
+    is_approved: bool = False
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
@@ -77,6 +77,7 @@ def admit(calls: Sequence[PlannedCall], allowance: Allowance) -> list[PlannedCal
 def _admitted(call: PlannedCall, allowance: Allowance) -> PlannedCall:
     if call.result or call.tool is None:
         return call
+    # One that needs approval too: otherwise a run could wait for more calls than it may make.
     refusal = allowance.take_call(call.tool.count_searches(call.arguments))
     return _refused(call, f"{refusal} Answer with what you have.") if refusal else call
 
@@ -87,7 +88,7 @@ def no_such_tool(name: str) -> CallResult:
 
 def plan_after_loss(call: PlannedCall) -> PlannedCall:
     """A call whose result an earlier attempt lost: it runs again only if its tool is idempotent."""
-    if call.result or (call.tool and call.tool.is_idempotent):
+    if call.result or (call.tool and call.tool.annotations.may_run_again):
         return call
     sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
     return replace(call, result=CallResult("unknown", sentence))
@@ -110,14 +111,12 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
 
 
 def _refused(call: PlannedCall, sentence: str) -> PlannedCall:
-    return replace(call, result=call.result or CallResult("failed", sentence))
+    return replace(call, result=call.result or CallResult("failed", sentence), needs_approval=False)
 
 
 def _schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """The first violation of the tool's schema, as the end of a sentence; empty if there is none."""
-    # An empty registry, so that a schema cannot make the validator fetch another one.
-    validator = Draft202012Validator(dict(tool.parameters), registry=Registry())
-    error = best_match(validator.iter_errors(dict(arguments)))
+    error = first_violation(arguments, tool.parameters)
     if error is None:
         return ""
     where = f"its argument {error.json_path.removeprefix('$.')}" if error.path else "its arguments"

@@ -3,7 +3,7 @@
 tool_round.py runs the calls themselves and knows nothing of these.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -21,9 +21,20 @@ from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState, Utterance
 from llm_worker.step import StreamingModels
+from llm_worker.tool_calls.approval import ApprovalNeeded, without_tools
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
-from llm_worker.tools.tool import Knowledge, NoKnowledge, NoSources, Sources, Tool, ToolContext, ToolFailed
+from llm_worker.tools.pages import RunPages
+from llm_worker.tools.tool import (
+    Knowledge,
+    NoKnowledge,
+    NoSources,
+    Pages,
+    Sources,
+    Tool,
+    ToolContext,
+    ToolFailed,
+)
 from llm_worker.upstream.model_request import Request
 
 
@@ -53,7 +64,11 @@ class RoundStore(Protocol):
     """Stores rounds. Each method returns when its write is committed, and never if the run was lost."""
 
     async def begin(self, new_round: NewRound) -> list[str]:
-        """Store the calls as running; returns their rows, in tab order."""
+        """Store the calls as running or waiting; returns their rows, in tab order."""
+        ...
+
+    async def start(self, approved: Mapping[str, PlannedCall]) -> None:
+        """Store that these calls, by row, run now with these arguments: if they are lost, they may have taken effect."""
         ...
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
@@ -72,7 +87,7 @@ class LoopDeps:
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  sources, knowledge: what tools may search and read.  rewrite_queries: of their searches.
+    request and its usage.  sources, knowledge, pages: what tools may search and read.  rewrite_queries: of their searches.
     """
 
     models: StreamingModels
@@ -85,6 +100,7 @@ class LoopDeps:
     on_usage: Callable[[Request, TokenUsage], None]
     sources: Sources = field(default_factory=NoSources)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
+    pages: Pages = field(default_factory=RunPages)
     rewrite_queries: QueryRewriter = no_rewrites
 
 
@@ -125,9 +141,12 @@ class RoundRunner:
         self._start = RoundStart(0, Utterance())
 
     async def run(self, calls: Sequence[PlannedCall], start: RoundStart) -> Round:
-        """Run the calls that are not decided yet; returns the round as the model sees it."""
+        """Run the calls that have no result yet; returns the round as the model sees it. Raises ApprovalNeeded."""
         self._start = start
-        results = await execute(calls, self, self.deps.tool_limit_s)
+        outcomes = await execute(calls, self, self.deps.tool_limit_s)
+        results = [outcome for outcome in outcomes if outcome is not None]
+        if len(results) < len(calls):
+            raise ApprovalNeeded
         self.emitter.show(self.emitter.blocks.close())
         done = (
             Call(call.id, call.name, _as_it_ran(call, result).arguments, result.response)
@@ -142,6 +161,9 @@ class RoundRunner:
         self.emitter.state.has_called = True
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
+            approved = {row: call for row, call in zip(self.rows, calls, strict=True) if call.is_approved}
+            if approved:
+                await self.deps.store.start(approved)
         else:
             number, before = self._start
             self.rows = await self.deps.store.begin(NewRound(number, calls, before, self.brief.inside))
@@ -150,6 +172,11 @@ class RoundRunner:
         self.emitter.show(self.emitter.blocks.round(len(calls)))
         for tab, call in enumerate(calls):
             self.emitter.show(show_call(self.emitter.blocks, tab, self._shown(tab, call)))
+            if call.needs_approval:
+                required = self.emitter.blocks.approval_required(
+                    tab, call.name, call.arguments, self.rows[tab]
+                )
+                self.emitter.show(required)
 
     def context(self, tab: int) -> ToolContext:
         return _CallContext(self, tab)
@@ -196,6 +223,7 @@ class _CallContext:
         self.now = runner.deps.now
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge
+        self.pages = runner.deps.pages
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         return await self._runner.deps.rewrite_queries(queries)
@@ -211,7 +239,7 @@ class _CallContext:
             entries=[Entry("", "user", question, self.now)],
             prompt_parts=PromptParts(system=instructions),
             max_cycles=cycles,
-            tools=tools,
+            tools=without_tools(tools, runner.brief.tools_needing_approval),
             forced_tool="",
             reminder="",
             options=inner_options(runner.brief.options),

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from chat.infrastructure.fault_points import reach
 from chat.loaders.rounds import document_record
-from chat.models import Run, ToolCall
+from chat.models import Approval, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import HELD
 from chat.transcript.run_spending import RunSpending
@@ -26,11 +26,14 @@ from llm_worker.tool_calls.round_runner import AgentReport, NewRound
 
 
 class BegunRound(NamedTuple):
-    """held: the answer so far, None inside an agent tool.  spent: by the run until now, these calls included."""
+    """held: the answer so far, None inside an agent tool.  spent: by the run until now, these calls included.
+    approvals: of those that wait.
+    """
 
     rows: Sequence[ToolCall]
     held: Checkpoint | None
     spent: RunSpending
+    approvals: Sequence[Approval] = ()
 
 
 class DatabaseRoundStore:
@@ -54,8 +57,17 @@ class DatabaseRoundStore:
         rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
         # The reasoning is stored with the round; the message keeps only what follows.
         held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
-        await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent))
+        waiting = [
+            (row, call.tool.parameters)
+            for row, call in zip(rows, new_round.calls, strict=True)
+            if call.needs_approval and call.tool
+        ]
+        approvals = [Approval.for_call(row, self._run.turn.session, dict(schema)) for row, schema in waiting]
+        await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent, approvals))
         return [str(row.pk) for row in rows]
+
+    async def start(self, approved: Mapping[str, PlannedCall]) -> None:
+        await self._write(start_approved, self._run, approved)
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
         if result.is_safe_summary:
@@ -91,8 +103,25 @@ def begin_round(run: Run, begun: BegunRound) -> bool:
         if begun.held:
             save_checkpoint(run.owner or 0, begun.held)
         ToolCall.objects.bulk_create(begun.rows, ignore_conflicts=True)
+        if begun.approvals:
+            Approval.objects.bulk_create(begun.approvals, ignore_conflicts=True)
         Run.objects.spend(run.pk, begun.spent)
     reach("after_round_began")
+    return True
+
+
+def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
+    """Store that calls which waited run now. False if another process owns the run. Idempotent."""
+    with transaction.atomic():
+        if not _is_ours(run):
+            return False
+        for row, call in approved.items():
+            ToolCall.objects.filter(pk=row).update(
+                status=ToolCallStatus.RUNNING,
+                arguments=dict(call.arguments),
+                token_count=count_tokens(call_text(call.name, call.arguments)),
+            )
+    reach("after_approved_calls_began")
     return True
 
 
@@ -129,9 +158,8 @@ def _is_ours(run: Run) -> bool:
 
 def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:
     # An attempt that resumes the round must find a refused call closed.
-    status, response = (
-        (call.result.status, call.result.response) if call.result else (ToolCallStatus.RUNNING, "")
-    )
+    begins_as = ToolCallStatus.WAITING if call.needs_approval else ToolCallStatus.RUNNING
+    status, response = (call.result.status, call.result.response) if call.result else (begins_as, "")
     return ToolCall(
         id=uuid4(),
         run=run,

@@ -41,8 +41,8 @@ class RoundHost(Protocol):
         ...
 
 
-async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult]:
-    """Run the calls that have no result yet; returns all results, in tab order.
+async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult | None]:
+    """Run the calls that have no result yet; returns all results, in tab order. None: the call waits for approval.
 
     limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
     """
@@ -56,7 +56,9 @@ async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float)
     return [task.result() for task in tasks]
 
 
-async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) -> CallResult:
+async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) -> CallResult | None:
+    if call.needs_approval:
+        return None
     if call.result:
         result = call.result
     elif call.tool is None:
@@ -105,7 +107,7 @@ def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
 
 def _timed_out(tool: Tool, limit_s: float) -> CallResult:
     sentence = f"{tool.name} did not finish within {limit_s:g} seconds"
-    if tool.is_idempotent:
+    if tool.annotations.may_run_again:
         return CallResult("failed", f"{sentence}.")
     return CallResult("unknown", f"{sentence}; it may or may not have taken effect.")
 

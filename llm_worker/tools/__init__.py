@@ -8,6 +8,7 @@ from functools import cache
 
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch, RestrictedSearch
+from llm_worker.tools.open_url import OpenUrl
 from llm_worker.tools.read_file import ReadFile
 from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.search_project import SearchProject
@@ -17,6 +18,7 @@ from llm_worker.tools.web_search import WebSearch
 _PLAIN: tuple[Tool, ...] = (
     CurrentTime(),
     WebSearch(),
+    OpenUrl(),
 )
 _AGENTS: tuple[ResearchAgent, ...] = (ResearchAgent(tools=_PLAIN),)
 # Those that agents and sessions choose.

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chat.transcript.tool_annotations import Annotations
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
@@ -62,8 +63,8 @@ class ResearchAgent(Tool):
         return any(tool.searches for tool in self.tools())
 
     @property
-    def is_idempotent(self) -> bool:
-        return all(tool.is_idempotent for tool in self.tools())
+    def annotations(self) -> Annotations:
+        return Annotations.of_all([tool.annotations for tool in self.tools()])
 
     def is_available(self) -> bool:
         return bool(self.tools())

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from chat.transcript.tokens import count_tokens
+from llm_worker.request.tokens import estimate_tokens
 from llm_worker.tools.tool import Tool
 
 
@@ -25,5 +25,5 @@ def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def schema_tokens(tools: Sequence[Tool]) -> int:
-    """The tokens of the schemas in the default encoding."""
-    return count_tokens(msgspec.json.encode(tool_schemas(tools)).decode()) if tools else 0
+    """The tokens of the schemas in the default encoding; counted once in a process for each choice of tools."""
+    return estimate_tokens(msgspec.json.encode(tool_schemas(tools)).decode(), 0) if tools else 0

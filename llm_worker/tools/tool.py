@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from chat.transcript.entries import Document
+from chat.transcript.tool_annotations import READ_ONLY, Annotations
 from llm_worker.restricted.artifact import Artifact, no_hits
 from llm_worker.restricted.withheld import Material
 
@@ -104,12 +105,30 @@ class NoKnowledge:
         return material
 
 
+class Page(NamedTuple):
+    """The text of a page of the web. url: where its address led.  published: ISO 8601; empty if unknown, as the title."""
+
+    url: str
+    text: str
+    title: str = ""
+    published: str = ""
+
+
+class Pages(Protocol):
+    """The pages that a run opens. A page is fetched once in an attempt, in however many parts it is read."""
+
+    async def open(self, url: str) -> Page:
+        """Raises ToolFailed, whose message has the code of the refusal."""
+        ...
+
+
 class ToolContext(Protocol):
     """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit."""
 
     now: datetime  # UTC
     sources: Sources
     knowledge: Knowledge
+    pages: Pages
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         """Other queries that find the same; empty if there are none, or the setting is off. Never fails."""
@@ -150,14 +169,24 @@ class Tool(Protocol):
         return False
 
     @property
+    def finds_pages(self) -> bool:
+        """Whether what it finds are excerpts of pages of the web."""
+        return False
+
+    @property
+    def opens_pages(self) -> bool:
+        """Whether it reads a page of the web."""
+        return False
+
+    @property
     def merges(self) -> bool:
         """Whether several calls in one step are merged into one (`merge`)."""
         return False
 
     @property
-    def is_idempotent(self) -> bool:
-        """Whether a call whose result was lost may be executed again."""
-        return True
+    def annotations(self) -> Annotations:
+        """What its calls may change: decides whether they need approval, and whether a lost one is executed again."""
+        return READ_ONLY
 
     @property
     def time_limit_s(self) -> float | None:

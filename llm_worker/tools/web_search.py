@@ -26,6 +26,7 @@ class WebSearch(Tool):
     )
     parameters = PARAMETERS
     searches = True
+    finds_pages = True
     merges = True
 
     def is_available(self) -> bool:

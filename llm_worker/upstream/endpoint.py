@@ -4,26 +4,50 @@ import os
 
 from django.conf import settings
 
-from chat.models import ModelConfig
+from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
+from chat.models import ModelConfig, Provider
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model
 
 
 def resolve_model(config: ModelConfig) -> Model | None:
-    """None if the model has no address. Raises ModelFailed if its row names an address or a variable that no row may."""
+    """None if the model has no address. Reads the database: of a model with a provider, what that has now.
+
+    Raises ModelFailed if its row names an address or a variable that no row may, or if its provider cannot be used.
+    """
     if problems := config.problems():
         raise ModelFailed("model_not_configured", f"{config.name}: {' '.join(problems.values())}")
-    base_url = config.base_url or settings.LLM_BASE_URL
+    if config.provider:
+        base_url, api_key = config.provider.base_url, key_of(config.provider)
+    else:
+        base_url = config.base_url or settings.LLM_BASE_URL
+        # Not a setting: the name of the variable is data, so that adding a model needs no release.
+        api_key = os.environ.get(config.api_key_env, "")
     if not base_url:
         return None
     return Model(
-        name=config.name,
+        name=config.name_at_server,
         base_url=base_url,
-        # Not a setting: the name of the variable is data, so that adding a model needs no release.
-        api_key=os.environ.get(config.api_key_env, ""),
+        api_key=api_key,
+        is_guarded=config.provider_id is not None,
         max_output_tokens=config.max_output_tokens,
         takes_prefill=config.supports_prefill,
         takes_prompt_cache_key=config.supports_prompt_cache_key,
         takes_tool_choice_none=config.supports_tool_choice_none,
         requires_alternating_roles=config.requires_alternating_roles,
     )
+
+
+def key_of(provider: Provider) -> str:
+    """Raises ModelFailed if the provider is disabled, or its key cannot be decrypted."""
+    if not provider.is_enabled:
+        raise ModelFailed("model_not_configured", f"the provider {provider.name} is disabled or deleted")
+    try:
+        return provider.api_key
+    except EncryptionUnavailable:
+        raise ModelFailed("model_not_configured", "SECRETS_KEYS is not set for the llm workers") from None
+    except UnreadableSecret:
+        raise ModelFailed(
+            "model_not_configured",
+            f"no key of SECRETS_KEYS decrypts that of the provider {provider.name}",
+        ) from None

@@ -21,10 +21,12 @@ from chat.log.flush_window import FlushWindow
 from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.client import HttpClient
+from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
+from llm_worker.upstream.guarded_resolver import GuardedResolver
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.refused_options import name_refused_option
 from llm_worker.upstream.request_logging import log_completion, log_request
@@ -71,12 +73,10 @@ class LanguageModels:
         self._silence_s = silence_s
         self._flush_window = flush_window or FlushWindow()
         self._first_retry_s = first_retry_s
-        self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+        self._clients = ClientPool(self._create_client, openai.AsyncOpenAI.close)
 
     async def close(self) -> None:
-        for client in self._clients.values():
-            await client.close()
-        self._clients.clear()
+        await self._clients.close()
 
     async def stream(self, request: Request) -> AsyncGenerator[list[Delta]]:
         """Stream the answer: each list holds the deltas of one read from the network, in order.
@@ -167,33 +167,32 @@ class LanguageModels:
         headers = {"Accept": accepted, "Accept-Encoding": "identity"}
         if request_id := log_context.current_request_id():
             headers["X-Request-ID"] = request_id
-        client = self._client(request.model)
-        # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
-        response = await client.post(
-            f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
-            cast_to=httpx2.Response,
-            body=body,
-            # Compression gains nothing on small events, and a compressing server would buffer them.
-            options={"headers": headers},
-            stream=True,
-            stream_cls=openai.AsyncStream[Any],
-        )
-        try:
-            yield body_of(cast("httpx2.Response", response))
-        finally:
-            await cast("httpx2.Response", response).aclose()
-
-    def _client(self, model: Model) -> openai.AsyncOpenAI:
-        place = (model.base_url, model.api_key)
-        if place not in self._clients:
-            self._clients[place] = openai.AsyncOpenAI(
-                base_url=model.base_url,
-                api_key=model.api_key or NO_KEY,
-                max_retries=0,
-                timeout=None,  # enforced by the transport
-                http_client=HttpClient(AiohttpTransport(model.base_url, self._connections, self._silence_s)),
+        async with self._clients.borrowed(Place.of(request.model)) as client:
+            # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
+            response = await client.post(
+                f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
+                cast_to=httpx2.Response,
+                body=body,
+                # Compression gains nothing on small events, and a compressing server would buffer them.
+                options={"headers": headers},
+                stream=True,
+                stream_cls=openai.AsyncStream[Any],
             )
-        return self._clients[place]
+            try:
+                yield body_of(cast("httpx2.Response", response))
+            finally:
+                await cast("httpx2.Response", response).aclose()
+
+    def _create_client(self, place: Place) -> openai.AsyncOpenAI:
+        resolver = GuardedResolver() if place.is_guarded else None
+        transport = AiohttpTransport(place.base_url, self._connections, self._silence_s, resolver)
+        return openai.AsyncOpenAI(
+            base_url=place.base_url,
+            api_key=place.api_key or NO_KEY,
+            max_retries=0,
+            timeout=None,  # enforced by the transport
+            http_client=HttpClient(transport, follow_redirects=not place.is_guarded),
+        )
 
 
 def _body(request: Request) -> dict[str, Any]:

@@ -14,11 +14,16 @@ ToolChoice = Literal["auto", "none", "required"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model, its server and its limits. max_output_tokens: None is not sent; the server's limit holds."""
+    """A model, its server and its limits. name: as the server calls it.
+
+    max_output_tokens: None is not sent; the server's limit holds.  is_guarded: staff have entered the server on the page;
+    its key follows no redirect, and no name may lead to the addresses that guarded_resolver.py refuses.
+    """
 
     name: str
     base_url: str
     api_key: str = ""
+    is_guarded: bool = False
     max_output_tokens: int | None = None
     takes_prompt_cache_key: bool = False
     # Whether a partial answer at the end of a request is continued.

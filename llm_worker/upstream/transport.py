@@ -11,6 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
+from aiohttp.abc import AbstractResolver
 
 from llm_worker.upstream.windowed_reads import WindowedReads
 
@@ -34,16 +35,21 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     The constructor raises httpx2.InvalidURL.
     """
 
-    def __init__(self, base_url: str, connections: int, silence_s: float) -> None:
+    def __init__(
+        self, base_url: str, connections: int, silence_s: float, resolver: AbstractResolver | None = None
+    ) -> None:
         self._silence_s = silence_s
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=httpx2.create_ssl_context()
+                limit=connections,
+                keepalive_timeout=KEEPALIVE_S,
+                ssl=httpx2.create_ssl_context(),
+                resolver=resolver,
             ),
             # No read timeout: aiohttp would reset a timer for every piece of a body. ResponseBody.read() enforces it.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=_proxy(base_url),
+            proxy=proxy_of(base_url),
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -179,7 +185,7 @@ class _ErrorBody(ResponseBody):
             return await self.read()
 
 
-def _proxy(base_url: str) -> str | None:
+def proxy_of(base_url: str) -> str | None:
     """From HTTP_PROXY etc., once: aiohttp would read the environment in threads, twice for every request."""
     place = httpx2.URL(base_url)
     proxies = getproxies()

@@ -5,14 +5,15 @@ import shutil
 from playwright.sync_api import Browser, Playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+SECOND_NAME = "preview.test"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
     "--no-proxy-server",
-    # Requests to other hosts fail.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # Requests to other hosts fail, except to a second name of this machine.
+    f"--host-resolver-rules=MAP {SECOND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 

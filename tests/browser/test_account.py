@@ -1,9 +1,11 @@
 """Users change their own password and make tokens with limits, on the page."""
 
 import re
+import time
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, expect
 
 from tests.browser.accessible import violations_in_both_themes
@@ -191,5 +193,37 @@ def test_a_user_changes_name_and_address(
         assert violations_in_both_themes(page) == []
         page.get_by_role("link", name="Back to the chats").click()
         expect(page.locator("#account")).to_contain_text("Alice Liddell")
+        reader.wait_until_ready()
+        assert reader.errors == []
+
+
+def test_a_user_logs_in_with_a_code_of_an_app(browser: Browser, stack: Stack, newcomer: str) -> None:
+    def code() -> str:
+        # Later than the one before, and within what clocks may differ.
+        return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + 1)))
+
+    with Reader.at(browser, stack.base_url, **PHONE) as reader:
+        page = reader.page
+        reader.log_in_by_cookie(newcomer)
+        page.goto(f"{stack.base_url}/profile/")
+        page.get_by_role("link", name="Log in with a code").click()
+        expect(page.get_by_role("img", name="The key as a QR code")).to_be_visible()
+        assert page.evaluate("document.querySelector('.picture').naturalWidth") > 0
+        assert violations_in_both_themes(page) == []
+        secret = page.locator(".key").inner_text()
+        page.get_by_label("Current password").fill(newcomer)
+        page.get_by_label("Code of your app").fill(
+            str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))
+        )
+        page.get_by_role("button", name="Ask for a code").click()
+        expect(page.locator(".codes li")).to_have_count(10)
+        assert violations_in_both_themes(page) == []
+    with Reader.at(browser, stack.base_url) as reader:
+        page = reader.page
+        reader.log_in(newcomer, newcomer)
+        expect(page.get_by_label("Code of your app, or a recovery code")).to_be_focused()
+        assert violations_in_both_themes(page) == []
+        page.keyboard.type(code())
+        page.keyboard.press("Enter")
         reader.wait_until_ready()
         assert reader.errors == []

@@ -12,7 +12,7 @@ REQUESTS = 20
 COMPRESSED_KB = 150
 SHIFTS = 0.05
 # Loaded with the first text that needs them.
-LATER = ("temml", "highlight", "noto-sans-math")
+LATER = ("temml", "highlight", "noto-sans-math", "preview")
 DEVICES = {
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
     "computer": {"viewport": {"width": 1280, "height": 900}},

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.accessible import violations
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
@@ -90,6 +91,18 @@ def test_keys_of_the_composer(reader: Reader, stack: Stack) -> None:
     expect(editor).to_have_value("one\ntwo")
 
 
+def test_enter_breaks_the_line_on_a_touch_screen_until_it_is_to_send(caller: Reader) -> None:
+    caller.field.press_sequentially("One")
+    caller.field.press("Enter")
+    caller.field.press_sequentially("Two")
+    expect(caller.field).to_have_value("One\nTwo")
+    caller.page.evaluate("localStorage.setItem('turnwire.sendKey', 'enter')")
+    caller.page.reload()
+    expect(caller.field).to_have_attribute("enterkeyhint", "send")
+    caller.field.press("Enter")
+    caller.expect_echo("One\nTwo")
+
+
 @pytest.mark.core
 def test_drafts_stay_with_their_chat_through_reloads_and_in_all_tabs(reader: Reader) -> None:
     reader.send("Tides")
@@ -161,6 +174,10 @@ def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack
     expect(chip).to_have_count(1)
     expect(reader.field).to_have_value("Sum it up:")
     chip.get_by_role("button", name="Pasted text").first.click()
+    preview = reader.page.get_by_role("dialog")
+    expect(preview.get_by_label("Text")).to_contain_text(LONG.strip()[:200])
+    assert violations(reader.page) == []
+    preview.get_by_role("button", name="Put it into the field").click()
     assert field_of(reader.page) == "Sum it up:" + LONG
     reader.field.fill("Sum it up:")
     reader.field.evaluate(PASTE, LONG)
@@ -168,6 +185,16 @@ def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack
     expect(reader.answers).to_have_attribute("aria-busy", "false")
     expect(chip).to_have_count(0)
     assert stack.upstream.requests[0].messages[-1]["content"].startswith(f"Sum it up:\n\n{LONG[:50]}")
+
+
+def test_a_long_paste_becomes_a_file(reader: Reader, stack: Stack) -> None:
+    reader.field.fill("Sum it up:")
+    reader.field.evaluate(PASTE, LONG)
+    reader.page.locator(".chip").get_by_role("button", name="Pasted text").first.click()
+    reader.page.get_by_role("button", name="Attach it as a file").click()
+    expect(reader.page.locator(".chip")).to_have_count(0)
+    expect(reader.page.locator("[data-files] li")).to_contain_text("Pasted text.txt")
+    expect(reader.field).to_have_value("Sum it up:")
 
 
 def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: Reader, stack: Stack) -> None:
@@ -204,3 +231,38 @@ def test_an_agent_is_picked_answers_with_its_models_and_can_be_changed(reader: R
     assert "You are Sailor." in stack.upstream.requests[-1].messages[0]["content"]
     reader.page.get_by_role("button", name="New chat").click()
     expect(agents).to_have_attribute("aria-label", "Agent: No agent")
+
+
+def test_every_control_below_the_message_is_seen_on_a_phone(caller: Reader) -> None:
+    for control in (
+        "[data-attach]",
+        "[data-dictate]",
+        "#agents summary",
+        "#models summary",
+        "#bases summary",
+        "#options",
+    ):
+        expect(caller.page.locator(f"#composer {control} svg").first).to_be_visible()
+
+
+def test_a_suggestion_is_put_into_the_message(reader: Reader) -> None:
+    offer = """<ul class="suggestions" aria-label="Suggestions">
+        <li><button type="button" dir="auto" data-suggestion>Sum up a file</button></li></ul>"""
+
+    def with_suggestion(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(
+            response=answer, body=answer.text().replace("help with?</h2>", f"help with?</h2>{offer}")
+        )
+
+    reader.page.route(f"{reader.base_url}/", with_suggestion)
+    reader.page.reload()
+    reader.wait_until_ready()
+    assert violations(reader.page) == []
+    reader.page.get_by_role("list", name="Suggestions").get_by_role("button", name="Sum up a file").click()
+    expect(reader.field).to_have_value("Sum up a file")
+    expect(reader.field).to_be_focused()
+    reader.field.press_sequentially(" about tides")
+    reader.field.press("Enter")
+    reader.expect_echo("Sum up a file about tides")
+    expect(reader.page.get_by_role("list", name="Suggestions")).to_be_hidden()

@@ -1,12 +1,18 @@
 """A conversation with one model: streaming, stopping, editing, regenerating."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, wait_for_script
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+
+# The newest chats and those in the trash.
+CHATS = """async () => {
+    const rows = async (path) => (await (await fetch(`/api/${path}`)).json()).results.map(({ id }) => id);
+    return JSON.stringify([await rows("sessions/"), await rows("trash/")]);
+}"""
 
 
 def test_an_answer_is_watched_while_it_is_written(reader: Reader, stack: Stack) -> None:
@@ -94,8 +100,68 @@ def test_a_broken_answer_says_why_and_is_tried_again(reader: Reader, stack: Stac
     reader.expect_echo("Explain")
 
 
-def test_a_refused_message_is_not_lost(reader: Reader) -> None:
+@pytest.mark.core
+def test_a_refused_message_is_not_lost_and_leaves_no_empty_chat(reader: Reader) -> None:
     text = "x" * 100_001
+    before = reader.page.evaluate(CHATS)
     reader.send(text)
     expect(reader.page.get_by_role("alert")).to_contain_text("too long")
     expect(reader.field).to_have_value(text)
+    expect(reader.page.locator("#title")).to_have_text("New chat")
+    wait_for_script(reader.page, f"async before => (await ({CHATS})()) === before", arg=before)
+    reader.send("Shorter")
+    reader.expect_echo("Shorter")
+
+
+def test_a_chat_that_another_tab_has_begun_outlives_a_refused_first_message(reader: Reader) -> None:
+    token = reader.page.evaluate("document.cookie.match(/csrftoken=([^;]+)/)[1]")
+    begun: list[str] = []
+
+    def send_from_elsewhere(route: Route) -> None:
+        turns = route.request.url
+        headers = {"X-CSRFToken": token, "Referer": turns}
+        assert reader.context.request.post(turns, data={"text": "From elsewhere"}, headers=headers).ok
+        begun.append(turns.removesuffix("turns/"))
+        route.fulfill(status=409, json={"code": "turn_in_progress", "message": "No."})
+
+    reader.page.route("**/turns/", send_from_elsewhere, times=1)
+    with reader.page.expect_response(lambda answer: "if_empty=1" in answer.url):
+        reader.send("From here")
+    expect(reader.field).to_have_value("From here")
+    assert reader.context.request.get(begun[0]).ok
+
+
+def test_a_fold_that_is_opened_at_the_end_is_read_from_its_beginning(reader: Reader, stack: Stack) -> None:
+    thoughts = "\n\n".join(f"Thought {n}" for n in range(80))
+    stack.upstream.reply({"reasoning": thoughts}, {"text": "Done."})
+    reader.send("Think")
+    reader.expect_answer("Done.")
+    fold = reader.answers.locator(".reasoning summary")
+    fold.click()
+    expect(reader.answers.get_by_text("Thought 0", exact=True)).to_be_visible()
+    expect(fold).to_be_in_viewport()
+    fold.click()
+    expect(reader.answers.get_by_text("Done.")).to_be_in_viewport()
+
+
+def test_each_block_is_read_in_the_direction_of_its_text(reader: Reader, stack: Stack) -> None:
+    arabic = "\u0645\u0631\u062d\u0628\u0627"
+    stack.upstream.reply({"text": f"{arabic} 1.\n\nIn English.\n\n- {arabic}\n\n```\n{arabic}\n```\n"})
+    reader.send(f"{arabic}?")
+    expect(reader.answers).to_have_attribute("aria-busy", "false")
+    blocks = reader.answers.locator(".body .markdown > *, .body.markdown > *")
+    directions = blocks.evaluate_all(
+        "all => all.map(each => [each.nodeName, getComputedStyle(each.querySelector('code') ?? each).direction])"
+    )
+    assert [direction for _, direction in directions] == ["rtl", "ltr", "rtl", "ltr"], directions
+    expect(reader.page.locator("#title")).to_have_css("direction", "rtl")
+
+
+def test_a_chat_keeps_its_provisional_name_through_a_reload(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"wait": "the answer"}, {"text": "At noon."}, times=1)
+    reader.send("When is high tide?")
+    expect(reader.page.locator("#title")).to_have_text("When is high tide?")
+    reader.page.reload()
+    expect(reader.page.locator("#title")).to_have_text("When is high tide?")
+    stack.upstream.release("the answer")
+    reader.expect_answer("At noon.")

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.file_drops import DRAG, Content, cards, drop, encoded, expect_state, held_uploads, paste
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, wait_for_script
 from tests.faults.proxy import TO_SERVER, Proxy
 from tests.ingest import documents
 from tests.stack import Stack
@@ -121,14 +121,15 @@ def test_a_reload_in_the_middle_of_an_upload_goes_on_with_it(reader: Reader) -> 
         expect(note(expect_state(page, "tides.txt", "uploading"))).to_have_text(re.compile("^uploading"))
         reader.field.fill("How often?")
         # The browser has stored the content.
-        page.wait_for_function(
+        wait_for_script(
+            page,
             """() => new Promise((resolve) => {
                 const request = indexedDB.open("turnwire.uploads");
                 request.onsuccess = () => {
                     const count = request.result.transaction("contents").objectStore("contents").count();
                     count.onsuccess = () => (request.result.close(), resolve(count.result > 0));
                 };
-            })"""
+            })""",
         )
         page.reload()
         expect_state(page, "tides.txt", "uploading")

@@ -123,8 +123,14 @@ def test_offline_is_shown_and_recovered_from(reader: Reader) -> None:
     reader.expect_echo("Water the plants")
     reader.context.set_offline(True)
     expect(status).to_have_text("Offline")
+    reader.send("And the trees")
+    alert = reader.page.get_by_role("alert").filter(has_text="cannot be reached")
+    expect(alert).to_be_visible()
     reader.context.set_offline(False)
     expect(status).to_be_empty()
+    expect(alert).to_be_hidden()
+    reader.send("And the trees")
+    reader.expect_echo("And the trees", index=1)
 
 
 @pytest.mark.core

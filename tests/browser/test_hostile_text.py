@@ -35,7 +35,7 @@ ELEMENTS = """
 ATTRIBUTES = """
     accent align aria-hidden aria-label aria-pressed checked class d depth disabled display displaystyle fence form height href
     linethickness lspace mathbackground mathcolor maxsize minsize movablelimits notation rel role rspace scriptlevel separator
-    start stretchy style symmetric tabindex target title type viewBox voffset width
+    dir start stretchy style symmetric tabindex target title type viewBox voffset width
 """
 
 # Renders each text after every character (long ones after some), as if every packet were one character long. Returns

@@ -90,7 +90,7 @@ def reference_in_details(user: Reader) -> str:
     answer = user.answers.last
     expect(answer).to_have_attribute("aria-busy", "false")
     answer.get_by_role("button", name="Usage and timing").click()
-    card = answer.locator(".timing-card")
+    card = answer.locator(".popover-card")
     expect(card).to_contain_text("Reference")
     return card.inner_text()
 

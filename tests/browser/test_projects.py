@@ -79,7 +79,7 @@ def add_files(page: Page, *files: dict[str, Any]) -> None:
 
 def choose(page: Page, project: str, action: str) -> None:
     row(page, project).hover()
-    row(page, project).get_by_role("button", name="Actions").click()
+    row(page, project).get_by_role("button", name=f"Actions for “{project}”").click()
     page.get_by_role("menuitem", name=action).click()
 
 

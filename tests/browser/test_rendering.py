@@ -81,6 +81,8 @@ def test_code_formulas_and_tables_are_drawn(caller: Reader, stack: Stack) -> Non
     assert body.locator(".table").evaluate("e => e.scrollWidth > e.clientWidth")
     assert caller.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert caller.page.locator("#scroller").evaluate("e => e.scrollWidth <= e.clientWidth")
+    # A bubble ends where its text does.
+    expect(caller.questions.locator(".markdown > :last-child")).to_have_css("margin-bottom", "0px")
 
 
 def test_long_lines_of_code_are_wrapped_when_asked_and_the_device_remembers_it(

@@ -1,6 +1,7 @@
 """Sharing a chat by a public link, and exporting and importing it as a file."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessible import violations_in_both_themes
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, wait_for_script
 from tests.chat.sessions.foreign_exports import examples
 from tests.chat.sessions.portable import archives
 from tests.stack import Stack
@@ -80,7 +81,8 @@ def read_to_the_end(page: Page) -> None:
     while more.is_visible():
         before = page.get_by_role("article").count()
         more.scroll_into_view_if_needed()
-        page.wait_for_function(
+        wait_for_script(
+            page,
             "before => document.querySelectorAll('article').length > before"
             " || !document.querySelector('main > button').checkVisibility()",
             arg=before,
@@ -94,7 +96,7 @@ def test_a_visitor_who_reads_on_gets_every_message_until_the_link_is_revoked(
     path.write_text(json.dumps(chat_of(350)))
     first = reader.page.url
     bring_in(reader, path)
-    reader.page.wait_for_function("first => location.href !== first", arg=first)
+    wait_for_script(reader.page, "first => location.href !== first", arg=first)
     choose(reader, "Share")
     dialog = reader.page.get_by_role("dialog", name="Share this chat")
     dialog.get_by_role("button", name="Create a link").click()
@@ -134,7 +136,7 @@ def test_a_chat_is_exported_and_imported(reader: Reader, tmp_path: Path) -> None
     bring_in(reader, files["md"])
     expect(reader.page.get_by_role("alert")).to_contain_text("not a chat that was exported")
     bring_in(reader, files["json"])
-    reader.page.wait_for_function("first => location.href !== first", arg=first)
+    wait_for_script(reader.page, "first => location.href !== first", arg=first)
     expect(reader.questions.locator(".question-text")).to_have_text(["Keep this"])
     reader.expect_echo("Keep this")
 
@@ -147,7 +149,7 @@ def test_a_chat_with_a_file_is_imported_and_exported_with_it(reader: Reader, tmp
     bring_in(reader, damaged)
     expect(reader.page.get_by_role("alert")).to_contain_text("This file cannot be imported")
     bring_in(reader, archive)
-    reader.page.wait_for_function("first => location.href !== first", arg=first)
+    wait_for_script(reader.page, "first => location.href !== first", arg=first)
     expect(reader.page.get_by_role("dialog")).to_have_count(0)
     expect(reader.questions.locator(".question-text")).to_have_text(["?"])
     with reader.page.expect_download() as download:
@@ -183,9 +185,17 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps([examples.chatgpt(), broken], indent=1), encoding="utf-8")
-    bring_in(reader, export)
+    zipped = tmp_path / "chatgpt.zip"
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as file:
+        file.write(export, "export/conversations-000.json")
+        file.writestr("export/export_manifest.json", "{}")
     dialog = reader.page.get_by_role("dialog", name="Import a chat")
+    bring_in(reader, zipped)
     expect(dialog.get_by_role("status")).to_have_text("1 chat was imported.")
+    expect(dialog.get_by_role("listitem")).to_contain_text("export/conversations-000.json, line ")
+    dialog.get_by_role("button", name="Close").click()
+    bring_in(reader, export)
+    expect(dialog).to_contain_text("1 was there already.")
     expect(dialog.get_by_role("listitem")).to_contain_text("Broken")
     expect(dialog.get_by_role("listitem")).to_contain_text("1.mapping.ask.message.create_time")
     assert violations_in_both_themes(reader.page) == []

@@ -64,7 +64,7 @@ def test_everything_the_page_loads_is_hashed_compressed_and_cached(browser: Brow
         reader.page.get_by_role("menuitem", name="Settings").click()
         expect(reader.page.locator("dialog[open]")).to_be_visible()
         loads.check()
-        later = {"bundle/temml", "bundle/highlight", "bundle/tree_panel", "bundle/settings_dialog"}
+        later = {"bundle/temml", "bundle/highlighter", "bundle/tree_panel", "bundle/settings_dialog"}
         assert {"bundle/page", "bundle/login", *later} <= loads.names()
         # None twice: a module that two files contained would run twice.
         assert not [name for name in loads.names() if name.startswith("vendor/")]

@@ -28,7 +28,7 @@ def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack:
     assert reader.page.evaluate("navigator.clipboard.readText()") == "**Two** bulges."
 
     answer.get_by_role("button", name="Usage and timing").click()
-    card = reader.page.locator(".timing-card")
+    card = reader.page.locator(".popover-card")
     expect(card).to_contain_text("1,200 (1,000 cached)")
     expect(card).to_contain_text("34")
     expect(card).to_contain_text("First token after")
@@ -42,7 +42,8 @@ def test_an_answer_is_copied_rated_and_tells_what_it_took(reader: Reader, stack:
     expect(answer.get_by_label("Your comment")).to_be_hidden()
     reader.page.reload()
     expect(bad).to_have_attribute("aria-pressed", "true")
-    bad.click()
+    with reader.page.expect_response("**/feedback/"):
+        bad.click()
     expect(bad).to_have_attribute("aria-pressed", "false")
     reader.page.reload()
     reader.expect_answer("Two bulges.")

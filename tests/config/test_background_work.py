@@ -15,7 +15,7 @@ WATCHED_OTHERWISE = {
     "chat/infrastructure/socket_registry.py": "one command, which logs its failure",
     "chat/sweeper/files.py": "the next sweep starts another",
     "compression/runner.py": "the compression itself is awaited",
-    "knowledge/guarded_client.py": "its answer is awaited, up to a time limit",
+    "knowledge/guarded_http/connector.py": "its answer is awaited, up to a time limit",
     "llm_worker/attempt.py": "the attempt waits for its answer",
     "llm_worker/runtime.py": "the loop's thread ends the process; checks of revocations end with one command",
     "llm_worker/tool_calls/round_store.py": "it is awaited",

@@ -65,6 +65,14 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
     ("name", "value"),
     [
         ("DEBUG", "maybe"),
+        ("PASSWORD_LOGIN", "0"),
+        ("OIDC_ISSUER", "id.example.com"),
+        ("OIDC_ISSUER", "https://id.example.com/.well-known/openid-configuration"),
+        ("OIDC_ISSUER", "https://id.example.com/?realm=1"),
+        ("OIDC_CLIENT_ID", "without an issuer"),
+        ("OIDC_CLIENT_SECRET", "without an issuer"),
+        ("OIDC_STAFF_GROUPS", "without an issuer"),
+        ("OIDC_ADMIN_GROUPS", "without an issuer"),
         ("PORT", "eighty"),
         ("PORT", "0"),
         ("PORT", "65536"),
@@ -92,6 +100,7 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),
         ("DRAIN_GRACE", "-5"),
+        ("SUGGESTIONS", "a|b|c|d|e"),
         ("COMPRESSION_TRIGGER_RATIO", "75"),
         ("COMPRESSION_TRIGGER_RATIO", "nan"),
         ("RECENT_MESSAGES_RATIO", "0"),
@@ -137,7 +146,10 @@ def test_make_run_refuses_before_anything_is_started(
     status, output = instance.run()
     assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
     assert "hunter2" not in output
-    assert sorted(path.name for path in instance.data.iterdir()) in (["lock"], ["lock", "secret_key"])
+    assert sorted(path.name for path in instance.data.iterdir()) in (
+        ["lock"],
+        ["lock", "secret_key", "secrets_key"],
+    )
 
 
 @pytest.mark.parametrize(

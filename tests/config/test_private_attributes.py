@@ -26,8 +26,8 @@ from uvicorn.server import ServerState
 from tests.instance import ROOT
 
 SOURCES = ("chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
-# Django documents these as its model API, and for storages.
-DOCUMENTED = {"_meta", "_default_manager", "_save"}
+# Django documents these as its model API, for storages, and to copy rows.
+DOCUMENTED = {"_meta", "_default_manager", "_save", "_state"}
 
 
 class Private(NamedTuple):

@@ -11,6 +11,7 @@ from celery.__main__ import main
 from celery.signals import worker_init
 from django.conf import settings
 
+from chat.transcript.tool_annotations import Annotations
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 
@@ -19,7 +20,7 @@ class Act(Tool):
     description = "Does something that must not be done twice."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
-    is_idempotent = False
+    annotations = Annotations()
 
     async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
         asked = {"q": f"act {arguments.get('what', '')}", "format": "json"}

@@ -124,7 +124,7 @@ async def test_a_process_killed_at_any_point_leaves_one_version_found_at_any_tim
 async def test_a_page_that_was_fetched_by_a_killed_process_is_fetched_again(
     cluster: Cluster, base: Base, page: str
 ) -> None:
-    allowed = {"OPEN_URL_HOSTS": page}
+    allowed = {"URL_ALLOWED_HOSTS": page}
     start(cluster, "ingest.first", allowed)
     Page.text = text_of("old")
     await base.add({"url": f"http://{page}/"})

@@ -21,6 +21,9 @@ ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
 PHASES = ("a search", "an agent's question", "an agent's search", "an agent's report", "the answer")
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
+ACT_UNASKED = (
+    "INSERT INTO chat_toolpolicy (name, approval) VALUES ('act', 'never') ON CONFLICT DO NOTHING RETURNING id"
+)
 ADD_ACT = """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' WHERE id = %s RETURNING id"""
 
 
@@ -30,14 +33,16 @@ def acting(cluster: Cluster, name: str, **environment: str) -> None:
     cluster.stack.start(command, name, environment)
 
 
-async def ask(scenario: Scenario, cluster: Cluster, *, may_act: bool) -> WatchedTurn:
+async def ask(scenario: Scenario, cluster: Cluster, *, may_act: bool, unasked: bool = True) -> WatchedTurn:
+    """unasked: its calls need no approval."""
     agent = await scenario.client.call(
         "POST", "agents/", json={"name": "Sailor", "prompt": "Sail.", "tools": TOOLS}, status=201
     )
     if may_act:
-        await asyncio.to_thread(
-            cluster.rows, ADD_ACT, agent["id"]
-        )  # web knows the tools of this project only
+        # web knows the tools of this project only
+        await asyncio.to_thread(cluster.rows, ADD_ACT, agent["id"])
+        if unasked:
+            await asyncio.to_thread(cluster.rows, ACT_UNASKED)
     return await scenario.ask("Why are there tides?", session={"agent": agent["id"]})
 
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chat.transcript.tool_annotations import READ_ONLY, Annotations
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 
@@ -18,7 +19,7 @@ class ScriptedTool(Tool):
     description = "Does what a test scripts."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
-    is_idempotent = True
+    annotations: Annotations = READ_ONLY
     time_limit_s: float | None = None
 
     def __init__(self, name: str) -> None:

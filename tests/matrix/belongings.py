@@ -15,10 +15,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.models import (
+    Approval,
     ChatMessage,
     CitedDocument,
     Invitation,
     PromptVersion,
+    Provider,
     Run,
     SentRequest,
     Session,
@@ -26,6 +28,7 @@ from chat.models import (
     SystemPrompt,
     TokenScope,
     ToolCall,
+    ToolPolicy,
 )
 from chat.models.outcome import RunOutcome
 from chat.models.side_request import Purpose
@@ -37,6 +40,8 @@ from tests import factories
 
 # In every text of the owner: nobody else's response contains it.
 MARK = "tidemark"
+# Of a session of each; tags are named by their words.
+TAG = f"{MARK} tag"
 # Rows that belong to nobody, and never change.
 CONSTANT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
 
@@ -56,9 +61,14 @@ class Belongings:
 def create_belongings(name: str) -> Belongings:
     """Everything that a user can have. Models must exist."""
     owned = Belongings(factories.create_user(name, email=f"{name}@example.org"))
+    # Of nobody; staff alone name it.
+    owned.ids["provider"] = str(Provider.objects.get().pk)
     client = factories.api_client(owned.user)
     owned.ids["agent"] = client.post(
         "/api/agents/", {"name": f"{MARK} agent", "prompt": f"{MARK} prompt"}, format="json"
+    ).json()["id"]
+    owned.ids["prompt"] = client.post(
+        "/api/prompts/", {"name": f"{MARK} prompt", "text": MARK}, format="json"
     ).json()["id"]
     row, _ = TokenScope.objects.create_token(owned.user)
     owned.ids["token"] = str(UUID(row.digest[:32]))
@@ -73,7 +83,9 @@ def create_belongings(name: str) -> Belongings:
     _add_answered_session(owned, client)
     _add_live_session(owned, client)
     _add_cut_session(owned, client)
+    _add_waiting_call(owned, client)
     _add_trashed_session(owned, client)
+    client.patch(f"/api/sessions/{owned.ids['session']}/", {"tags": [TAG]}, format="json")
     return owned
 
 
@@ -100,6 +112,7 @@ def _add_knowledge_base(owned: Belongings) -> None:
 def create_models() -> None:
     factories.create_model("quick", is_default=True, supports_prefill=True)
     factories.create_model("deep")
+    Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
 
 
 def add_rows_of_staff(owned: Belongings) -> None:
@@ -119,6 +132,7 @@ def add_rows_of_staff(owned: Belongings) -> None:
     PromptVersion.objects.create(digest="d" * 64, content={"base_prompt": MARK})
     SystemPrompt.edit("Be brief.")
     Group.objects.create(name="some group")
+    ToolPolicy.objects.create(name="act", approval="ask")
     Invitation.objects.create(digest="d" * 64, expires_at=timezone.now())
 
 
@@ -182,6 +196,20 @@ def _add_live_session(owned: Belongings, client: APIClient) -> None:
         "live_session": session, "live_turn": live["turn"], "live_run": live["runs"][0]["id"],
         "waiting_question": waiting["user_message"],
     }  # fmt: skip
+
+
+def _add_waiting_call(owned: Belongings, client: APIClient) -> None:
+    """A call that asks for approval."""
+    session = _session(client, owned, "asking")
+    started = factories.send_turn(client, session, f"{MARK} act").json()["runs"][0]
+    run = Run.objects.get(pk=started["id"])
+    call = ToolCall.objects.create(
+        run=run, message=run.message, turn_number=0, tool_call_id="c1", name="act", arguments={"what": MARK},
+        status="waiting",
+    )  # fmt: skip
+    Approval.for_call(call, run.turn.session, {"type": "object"}).save()
+    Run.objects.filter(pk=run.pk).update(status=Status.WAITING)
+    owned.ids |= {"asking_session": session, "asking_run": started["id"], "tool_call": str(call.pk)}
 
 
 def _add_cut_session(owned: Belongings, client: APIClient) -> None:

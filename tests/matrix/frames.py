@@ -18,6 +18,7 @@ OWN = (
     "live_run",
     "cut_run",
     "run",
+    "tool_call",
     "live_turn",
     "question",
     "answer",
@@ -28,6 +29,7 @@ IDS = st.sampled_from([f"{{{name}}}" for name in (*OWN, "absent", "theirs")])
 # By the members that name them, so that many commands are about something.
 LIKELY = {
     "session": ["{session}", "{live_session}"], "run": ["{live_run}", "{cut_run}", "{run}"], "turn": ["{live_turn}"],
+    "tool_call": ["{tool_call}"],
     "parent": ["{answer}", "{root}"], "files": ["{file}"],
 }  # fmt: skip
 MODELS = ["quick", "deep", "nobody", ""]

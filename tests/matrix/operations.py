@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.generators import SchemaGenerator
@@ -13,8 +14,9 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
 from tests.chat.sessions.foreign_exports.examples import chatgpt
-from tests.matrix.belongings import MARK, Belongings
+from tests.matrix.belongings import MARK, TAG, Belongings
 from web.rest.operators import MayReadContract
+from web.rest.providers import ProviderChangePermission, ProviderPermission
 from web.rest.system_prompt import SystemPromptPermission
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -23,17 +25,21 @@ METHODS = ("get", "post", "put", "patch", "delete")
 PUBLIC, OWN, STAFF, CONTRACT = "public", "own", "staff", "contract"
 ACCESS: dict[Any, str] = {
     AllowAny: PUBLIC, IsAuthenticated: OWN, SystemPromptPermission: STAFF, MayReadContract: CONTRACT,
+    ProviderPermission: STAFF, ProviderChangePermission: STAFF,
 }  # fmt: skip
 
 # Path parameters -> what of the owner is named; of single operations, where another row is the one that fits.
 NAMED = {
-    "session": "session", "message": "answer", "run": "run", "turn": "turn", "agent": "agent", "token": "token",
+    "session": "session", "message": "answer", "run": "run", "turn": "turn", "agent": "agent", "prompt": "prompt", "token": "token",
     "share": "share", "link": "link", "project": "project", "file": "file",
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
+    "tool_call": "tool_call",
+    "provider": "provider",
 }  # fmt: skip
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
     "withdrawal_create": {"message": "waiting_question"},
+    "messages_update": {"message": "waiting_question"},
     "files_thumbnail": {"file": "picture"},
     "runs_continue": {"run": "cut_run"},
     "runs_cancel": {"run": "live_run"},
@@ -44,16 +50,22 @@ NAMED_BY = {
 # Members of bodies and of queries that name rows -> which of the user's.
 REFERENCES = {
     "agent": "agent", "project": "project", "parent": "answer", "files": "file", "file": "file", "leaf": "answer",
-    "before": "answer", "run": "run", "knowledge_bases": "knowledge_base",
+    "before": "answer", "message": "answer", "run": "run", "ids": "session", "knowledge_bases": "knowledge_base",
 }  # fmt: skip
 # Bodies of which the description does not say enough: more members than the required ones, or an unnamed object.
 BODIES: dict[str, dict[str, Any]] = {
     "feedback_write": {"is_positive": True},
     "sessions_update": {"title": "New"},
+    "messages_update": {"text": "Changed"},
     "auth_token": {"username": "nobody", "password": "wrong"},
     "files_create": {"file": b"Two tides a day."},
+    "providers_create": {"name": "another", "base_url": "https://api.example.com/v1"},
+    "providers_models": {"models": [{"upstream_name": "large"}]},
+    "tags_rename": {"tag": TAG, "name": "Renamed"},
     "members_create": {"user": "mallory", "role": "reader"},
 }
+# Queries of operations that are refused without them.
+QUERIES = {"tags_delete": {"tag": TAG}}
 # Members of bodies that name rows, beyond the required ones.
 NAMED_ROWS = {"documents_create": ("file",), "documents_replace": ("file",)}
 
@@ -116,7 +128,7 @@ class Operation(NamedTuple):
                 f"{{{noun}}} in {self.path}: add to NAMED which row of the owner it is an example of"
             )
             path = path.replace(f"{{{noun}}}", ids[named])
-        return path
+        return f"{path}?{urlencode(QUERIES[self.id])}" if self.id in QUERIES else path
 
     def body(self, owned: Belongings) -> dict[str, Any] | None:
         if self.id == "sessions_import":

@@ -47,6 +47,8 @@ EXCEPTIONS = {
     ("auth_token", None): (REFUSED_TO_ALL, "The body logs in, not the request; the matrix gives a wrong password."),
     ("auth_tokens_create", True): ("permission_denied", "A leaked token does not make others."),
 }  # fmt: skip
+# Operations that name something of the owner's without an id; in the trash it is found as well.
+NAMED_BY_WORDS = ("tags_rename", "tags_delete")
 # What a refused request may write, beside ending a login that is not valid any more: attempts are counted.
 WRITTEN_BY_REFUSED = {"auth_token": ("chat_loginlimit",)}
 
@@ -86,6 +88,8 @@ def allowed(operation: Operation, subject: Subject) -> str:
         return SERVED if may else "permission_denied"
     assert operation.access == OWN
     is_owner = subject.standing in OWNERS
+    if operation.id in NAMED_BY_WORDS:
+        return SERVED if is_owner else "tag_not_found"
     if is_owner and subject.ends is trash_sessions and is_in_a_session(operation):
         return f"{operation.nouns[0]}_not_found"
     return SERVED if is_owner or not operation.nouns else f"{operation.nouns[0]}_not_found"
@@ -100,6 +104,7 @@ def is_in_a_session(operation: Operation) -> bool:
         ("run",),
         ("turn",),
         ("share",),
+        ("tool_call",),
     } and not operation.id.startswith("trash_")
 
 

@@ -31,7 +31,7 @@ from web.socket.consumer import _HANDLERS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # Members of commands -> what of the owner is named; of single commands, where another row is the one that fits.
-NAMED = {"session": "session", "run": "live_run", "turn": "live_turn", "tool_call": "answer"}
+NAMED = {"session": "session", "run": "live_run", "turn": "live_turn", "tool_call": "tool_call"}
 NAMED_BY = {"continue": {"run": "cut_run"}}
 # Members that name rows beside the session that the command is about.
 IN_OWN_SESSIONS = {"parent": "answer", "files": "file", "knowledge_bases": "knowledge_base"}
@@ -40,8 +40,6 @@ LISTS = {"files", "knowledge_bases"}
 VALUES = {"text": "Hello", "approved": True}
 # Commands with optional members that name rows: each way to give them is asked for.
 WAYS: dict[str, list[tuple[str, ...]]] = {"stop": [("run",), ("turn",)]}
-# Commands that nobody is served with, and why: the code that all receive.
-EXCEPTIONS = {"approve": ("not_found", "No tool asks for approval yet; the command is part of the contract.")}
 REPLY_TO = {
     "ping": "pong", "subscribe": "subscribed", "unsubscribe": "unsubscribed", "watch_sessions": "sessions_watched",
     "stop": "stopping",
@@ -85,8 +83,6 @@ class Case(NamedTuple):
         """The type of the reply, or the code of the error."""
         if subject.standing == READER and self.kind in _HANDLERS:
             return "token_read_only"
-        if self.kind in EXCEPTIONS:
-            return EXCEPTIONS[self.kind][0]
         named = [name for name in self.members if name in NAMED]
         if subject.ends is trash_sessions and named and self.kind != "unsubscribe":
             return f"{named[0]}_not_found"

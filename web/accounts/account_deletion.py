@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth import logout
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
@@ -21,8 +20,8 @@ from knox.models import AuthToken
 from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_runs_for_nobody
 from web.accounts.demo_account import DEMO
-from web.accounts.login_attempt import login_attempt
 from web.accounts.logins import end_logins
+from web.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
 
 
 def is_last_admin(user: User) -> bool:
@@ -49,9 +48,9 @@ def request_deletion(user: User) -> bool:
 
 
 class PasswordAgain(forms.Form):
-    """The password is guessed no faster here than at the login."""
+    """Of who has none, the provider confirms who is there (reauthentication.py)."""
 
-    current_password = forms.CharField(strip=False, max_length=4096)
+    current_password = forms.CharField(required=False, strip=False, max_length=4096)
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -59,11 +58,8 @@ class PasswordAgain(forms.Form):
 
     def clean_current_password(self) -> str:
         password: str = self.cleaned_data["current_password"]
-        user = self.request.user
-        with login_attempt(self.request, user.get_username()) as attempt:
-            attempt.has_right_password = user.check_password(password)
-        if not attempt.has_right_password:
-            raise forms.ValidationError(PasswordChangeForm.error_messages["password_incorrect"])
+        if not is_confirmed(self.request, password):
+            raise forms.ValidationError(unconfirmed_message(self.request.user))
         return password
 
 
@@ -75,7 +71,10 @@ class DeleteAccount(LoginRequiredMixin, FormView[PasswordAgain]):
         return super().get_form_kwargs() | {"request": self.request}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"is_last_admin": is_last_admin(self._user)}
+        return super().get_context_data(**kwargs) | {
+            "is_last_admin": is_last_admin(self._user),
+            "is_fresh": is_fresh(self.request),
+        }
 
     def form_valid(self, form: PasswordAgain) -> HttpResponse:
         if not request_deletion(self._user):

@@ -47,14 +47,15 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
 def notify_former(address: str, name: str) -> None:
     """Tell a former address that the account `name` has another one, if it had one and e-mail is sent."""
     if settings.EMAIL_HOST and address:
-        send_later(partial(_send_mail, "former_address", address, {"name": name}))
+        send_later(partial(send_mail_of, "former_address", address, {"name": name}))
 
 
 def _send(address: str, link: str) -> None:
     """In the language of the thread."""
-    _send_mail("address", address, {"link": link, "valid_for": password_link_lifetime()})
+    send_mail_of("address", address, {"link": link, "valid_for": password_link_lifetime()})
 
 
-def _send_mail(template: str, address: str, context: dict[str, str]) -> None:
+def send_mail_of(template: str, address: str, context: dict[str, str]) -> None:
+    """Render web/<template>_mail.txt and its subject, in the language of the thread."""
     subject = render_to_string(f"web/{template}_mail_subject.txt", context).strip()
     send_mail(subject, render_to_string(f"web/{template}_mail.txt", context), None, [address])

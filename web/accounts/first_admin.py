@@ -25,6 +25,7 @@ from web.accounts.login_attempt import address_of, link_attempt
 from web.accounts.mail import charge_mail
 from web.accounts.new_account import NewAccount
 from web.accounts.password_hashing import hashing
+from web.accounts.reauthentication import require_passwords
 
 _SALT: Final = "web.accounts.first_admin"
 
@@ -40,6 +41,15 @@ def make_setup_link() -> str:
     return reverse("first_admin", args=[signing.dumps("first admin", salt=_SALT)])
 
 
+def is_setup_token(token: str) -> bool:
+    """Return whether the token is that of a link which is not too old."""
+    try:
+        signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+    except signing.BadSignature:
+        return False
+    return True
+
+
 @method_decorator(never_cache, name="dispatch")
 class FirstAdmin(FormView[NewAccount]):
     form_class = NewAccount
@@ -47,12 +57,13 @@ class FirstAdmin(FormView[NewAccount]):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with link_attempt(request) as accept:
-            if not (self._is_signed() and needs_first_admin()):
+            if not (is_setup_token(self.kwargs["token"]) and needs_first_admin()):
                 return self._refuse()
             accept()
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: NewAccount) -> HttpResponse:
+        require_passwords()
         address = form.cleaned_data["email"]
         confirms = bool(settings.EMAIL_HOST and address)
         if confirms:
@@ -68,13 +79,6 @@ class FirstAdmin(FormView[NewAccount]):
         response = HttpResponseRedirect(f"{reverse('login')}?notice={'confirm' if confirms else 'account'}")
         remember_device(response, user.get_username())
         return response
-
-    def _is_signed(self) -> bool:
-        try:
-            signing.loads(self.kwargs["token"], salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
-        except signing.BadSignature:
-            return False
-        return True
 
     def _refuse(self) -> HttpResponse:
         return render(self.request, "web/first_admin.html", {"form": None}, status=404)

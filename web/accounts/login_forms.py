@@ -5,21 +5,30 @@ from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
+from allauth.account.utils import perform_login
+from django.conf import settings
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from chat.protocol.errors import ApiError
 from web.accounts.demo_account import may_log_in
 from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import login_attempt
+from web.accounts.reauthentication import require_passwords
+from web.accounts.second_factor.codes import has_second_factor
 from web.accounts.staff_groups import follow_groups
 
 
 class LimitedLogin(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
+        if not settings.PASSWORD_LOGIN:
+            raise ValidationError(_("Nobody logs in with a password here."))
         name = self.cleaned_data.get("username")
         if not name or not self.cleaned_data.get("password") or self.request is None:
             return super().clean()
@@ -38,7 +47,36 @@ class LimitedLogin(AuthenticationForm):
 
 
 class LimitedAdminLogin(LimitedLogin, AdminAuthenticationForm):
-    pass
+    def confirm_login_allowed(self, user: Any) -> None:
+        super().confirm_login_allowed(user)
+        if has_second_factor(user):
+            raise ValidationError(_("Your account asks for a code too: log in on the page of the chats."))
+
+
+class Login(LoginView):
+    template_name = "web/login.html"
+    authentication_form = LimitedLogin
+    redirect_authenticated_user = True
+    extra_context = {"may_register": lambda: settings.REGISTRATION == "open"}
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        user = form.get_user()
+        if not has_second_factor(user):
+            return super().form_valid(form)
+        answer: HttpResponse = perform_login(self.request, user, "none", self.get_success_url())
+        return answer
+
+
+def with_passwords(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Wrap a view about passwords as limited() does; it is not found where nobody logs in with one."""
+    limited_view = limited(view)
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        require_passwords()
+        return limited_view(request, *args, **kwargs)
+
+    return answer
 
 
 def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -34,7 +34,8 @@ def note_use(request: HttpRequest) -> None:
     if not key or not user or cache.get(f"login:{key}"):
         return
     try:
-        Login.objects.use(key, int(user), request.headers.get("User-Agent", ""))
+        language = getattr(request, "LANGUAGE_CODE", "")  # of pages; the API has none
+        Login.objects.use(key, int(user), request.headers.get("User-Agent", ""), language)
     except (DatabaseError, PoolTimeout) as error:
         # The next request tries again. It must not turn an answer that is ready into an error.
         logger.warning("user %s: the use of a login is not stored: %s", user, error)

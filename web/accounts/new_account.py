@@ -1,13 +1,20 @@
-"""The form of a new account: a name, an e-mail address and a password."""
+"""The form of a new account: a name, an e-mail address and a password. What is noted of a registration."""
 
+import logging
 from typing import Any
 
+from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
+from chat.models import Invitation
 from web.accounts.demo_account import DEMO
+from web.accounts.staff_groups import follow_groups
+
+logger = logging.getLogger(__name__)
 
 
 class NewAccount(UserCreationForm[User]):
@@ -29,3 +36,20 @@ class NewAccount(UserCreationForm[User]):
             setattr(self.instance, name, value)
         user: User = super().save()
         return user
+
+
+def record_registration(user: User, invitation: Invitation | None, how: str = "") -> None:
+    """Give a new account what its invitation says, and note in its history how it was made. how: `by … ` or empty."""
+    by = how + (f"with invitation {invitation.pk}" if invitation else "without an invitation")
+    if invitation is not None and invitation.group is not None:
+        user.groups.add(invitation.group)
+        follow_groups(user)
+    LogEntry.objects.create(
+        user=user,
+        content_type=ContentType.objects.get_for_model(User),
+        object_id=str(user.pk),
+        object_repr=user.get_username(),
+        action_flag=ADDITION,
+        change_message=f"Registered {by}.",
+    )
+    logger.info("user %s registered %s", user.pk, by)

@@ -12,6 +12,7 @@ from knox.models import AuthToken
 from chat.events import access
 from web.accounts.login_attempt import login_attempt
 from web.accounts.password_hashing import hashing
+from web.accounts.reauthentication import WithPasswordMixin
 
 
 class LimitedPasswordChange(PasswordChangeForm):
@@ -30,7 +31,7 @@ class LimitedPasswordChange(PasswordChangeForm):
         return old
 
 
-class ChangePassword(PasswordChangeView):
+class ChangePassword(WithPasswordMixin, PasswordChangeView):
     form_class = LimitedPasswordChange
     template_name = "web/password.html"
     success_url = "/"

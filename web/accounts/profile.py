@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -16,8 +15,8 @@ from django.urls import reverse
 from django.views.generic import UpdateView
 
 from web.accounts.address_confirmation import notify_former, send_confirmation
-from web.accounts.login_attempt import login_attempt
 from web.accounts.mail import charge_mail
+from web.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
 
 
 class ProfileForm(forms.ModelForm[User]):
@@ -35,12 +34,9 @@ class ProfileForm(forms.ModelForm[User]):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if "email" in self.changed_data and not self.errors:
-            with login_attempt(self.request, self.instance.get_username()) as attempt:
-                attempt.has_right_password = self.instance.check_password(cleaned["current_password"])
-            if not attempt.has_right_password:
-                message = PasswordChangeForm.error_messages["password_incorrect"]
-                self.add_error("current_password", message)
+        is_another = "email" in self.changed_data and not self.errors
+        if is_another and not is_confirmed(self.request, cleaned["current_password"]):
+            self.add_error("current_password", unconfirmed_message(self.request.user))
         return cleaned
 
 
@@ -53,6 +49,9 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
 
     def get_form_kwargs(self) -> dict[str, Any]:
         return super().get_form_kwargs() | {"request": self.request}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"is_fresh": is_fresh(self.request)}
 
     def form_valid(self, form: ProfileForm) -> HttpResponse:
         # Only these columns: the password may change meanwhile.

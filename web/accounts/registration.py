@@ -4,13 +4,11 @@ Where e-mail is sent, an account is made behind a link that was sent to its addr
 accounts, and no account has an address that is not its user's.
 """
 
-import logging
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.conf import settings
-from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core import signing
@@ -29,12 +27,10 @@ from chat.models import Invitation, LoginLimit
 from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import address_of, charge, link_attempt, spend
 from web.accounts.mail import charge_mail, send_later
-from web.accounts.new_account import NewAccount
+from web.accounts.new_account import NewAccount, record_registration
 from web.accounts.password_hashing import hashing
 from web.accounts.password_links import password_link_lifetime
-from web.accounts.staff_groups import follow_groups
-
-logger = logging.getLogger(__name__)
+from web.accounts.reauthentication import require_passwords
 
 # (forms at once, seconds after which one more is allowed), by address: a form tells whether a name is taken.
 PER_ADDRESS: Final = (20, 30)
@@ -48,6 +44,10 @@ class Ticket(NamedTuple):
     invitation: Invitation | None = None
 
 
+def find_invitation(token: str) -> Invitation | None:
+    return None if settings.REGISTRATION == "closed" else Invitation.objects.behind(token)
+
+
 class AddressForm(forms.Form):
     email = forms.EmailField(max_length=254)
 
@@ -55,6 +55,7 @@ class AddressForm(forms.Form):
 @method_decorator(never_cache, name="dispatch")
 class Register(FormView[Any]):
     template_name = "web/register.html"
+    invitation_token = ""
 
     def find_ticket(self) -> Ticket | None:
         """Return None if there is none."""
@@ -70,6 +71,7 @@ class Register(FormView[Any]):
         return super().dispatch(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        require_passwords()
         spend([charge(PER_ADDRESS, "registration", address_of(request))])
         LoginLimit.objects.purge()
         return super().post(request, *args, **kwargs)
@@ -80,6 +82,8 @@ class Register(FormView[Any]):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {
             "fixed_address": self.ticket.address,
+            "invitation_token": self.invitation_token,
+            "is_open": settings.REGISTRATION == "open",
             "asks_for_address": self.get_form_class() is AddressForm,
         }
 
@@ -110,19 +114,7 @@ class Register(FormView[Any]):
                 transaction.set_rollback(True)
                 return None
         user = form.make_user(email=address or form.cleaned_data["email"])
-        by = f"with invitation {invitation.pk}" if invitation else "without an invitation"
-        if invitation is not None and invitation.group is not None:
-            user.groups.add(invitation.group)
-            follow_groups(user)
-        LogEntry.objects.create(
-            user=user,
-            content_type=ContentType.objects.get_for_model(User),
-            object_id=str(user.pk),
-            object_repr=user.get_username(),
-            action_flag=ADDITION,
-            change_message=f"Registered {by}.",
-        )
-        logger.info("user %s registered %s", user.pk, by)
+        record_registration(user, invitation)
         return user
 
     def _send_link(self, address: str) -> HttpResponse:
@@ -145,10 +137,9 @@ class RegisterInvited(Register):
     """Behind the link of an invitation. One that was sent by e-mail confirms its address."""
 
     def find_ticket(self) -> Ticket | None:
-        invitation = Invitation.objects.behind(self.kwargs["token"])
-        if invitation is None or settings.REGISTRATION == "closed":
-            return None
-        return Ticket(invitation.email, invitation)
+        invitation = find_invitation(self.kwargs["token"])
+        self.invitation_token = self.kwargs["token"]
+        return Ticket(invitation.email, invitation) if invitation else None
 
 
 class RegisterConfirmed(Register):

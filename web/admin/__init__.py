@@ -11,6 +11,7 @@ from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
     accounts,
     agents,
+    approvals,
     compressions,
     conversations,
     daily_limits,
@@ -18,19 +19,23 @@ from web.admin import (
     invitations,
     knowledge_bases,
     projects,
+    providers,
     run_setups,
     runs,
+    saved_prompts,
     sent_requests,
     sessions,
     shares,
     side_requests,
     tool_calls,
 )
+from web.admin.choice_names import translate_choices
 from web.admin.translations import translate_names
 
 __all__ = [
     "accounts",
     "agents",
+    "approvals",
     "compressions",
     "conversations",
     "daily_limits",
@@ -38,8 +43,10 @@ __all__ = [
     "invitations",
     "knowledge_bases",
     "projects",
+    "providers",
     "run_setups",
     "runs",
+    "saved_prompts",
     "sent_requests",
     "sessions",
     "shares",
@@ -49,4 +56,5 @@ __all__ = [
 
 apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")
 # Every table that has a page, and those shown only inside another's page.
-translate_names(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001
+for translate in (translate_names, translate_choices):
+    translate(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -20,6 +23,41 @@ from web.admin.password_links import PasswordLinkMixin
 
 admin.site.unregister(User)
 admin.site.unregister(AuthToken)
+# Of allauth: the provider is a matter of the settings, addresses are those of users.
+for _model in (EmailAddress, SocialApp, SocialToken, SocialAccount, Authenticator):
+    admin.site.unregister(_model)
+
+
+class LoginInline(admin.StackedInline[Any, User]):
+    """A way to log in: deleted by staff who may change users, typed by nobody."""
+
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return request.user.has_perm("auth.view_user") or request.user.has_perm("auth.change_user")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return request.user.has_perm("auth.change_user")
+
+
+class ProviderInline(LoginInline):
+    """Whom of the provider the account belongs to."""
+
+    model = SocialAccount
+    fields = readonly_fields = ("provider", "uid", "date_joined", "last_login")
+
+
+class SecondFactorInline(LoginInline):
+    """What asks for a code, for users who have lost their app and their recovery codes."""
+
+    model = Authenticator
+    fields = readonly_fields = ("type", "created_at", "last_used_at")
 
 
 @admin.register(User)
@@ -31,6 +69,10 @@ class AccountAdmin(PasswordLinkMixin):
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         today = [(_("Daily limits"), {"fields": ("today",)})] if obj else []
         return [*super().get_fieldsets(request, obj), *today]
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> Any:  # noqa: ARG002
+        ways = ((ProviderInline, SocialAccount), (SecondFactorInline, Authenticator))
+        return [inline for inline, model in ways if model.objects.filter(user=obj).exists()]
 
     @admin.display(description=_("used today (UTC)"))
     def today(self, user: User) -> str:

@@ -44,8 +44,9 @@ class AgentForm(forms.ModelForm[Agent]):
             "tools",
             "models",
             "context_layout",
+            "shared_with",
         )
-        widgets = {"prompt": LARGE}
+        widgets = {"prompt": LARGE, "shared_with": forms.CheckboxSelectMultiple}
 
     def clean_models(self) -> list[str]:
         names: list[str] = self.cleaned_data["models"]
@@ -60,6 +61,6 @@ class AgentAdmin(admin.ModelAdmin[Agent]):
     form = AgentForm
     list_display = ("name", "owner", "context_layout", "replaces_system_prompt", "updated_at")
     list_select_related = ("owner",)
-    list_filter = ("context_layout", "replaces_system_prompt")
+    list_filter = ("context_layout", "replaces_system_prompt", "shared_with")
     search_fields = ("id", "name", "prompt", "owner__username")
     raw_id_fields = ("owner",)

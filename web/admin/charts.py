@@ -15,6 +15,8 @@ TOP: Final = 8
 # Number of colours; further series share the last one.
 TONES: Final = 6
 GRID: Final = 4
+# How much higher the axis is than a column that has its value above it.
+HEADROOM: Final = 1.15
 # The width of a label under the axis.
 LABEL_WIDTH: Final = 70
 
@@ -29,6 +31,19 @@ class Column(NamedTuple):
     height: float
     tone: int
     title: str
+
+
+class Mark(NamedTuple):
+    """The value of a day that stands alone: a column or a point alone is hardly read off the axis. radius: 0 on a column."""
+
+    x: float
+    y: float
+    radius: int
+    tone: int
+    label_x: float
+    label_y: float
+    anchor: str
+    label: str
 
 
 class AxisLabel(NamedTuple):
@@ -46,6 +61,7 @@ class Chart:
     legend: list[tuple[int, str]] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     lines: list[tuple[int, str]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     rows: list[AxisLabel] = field(default_factory=list)
     days: list[AxisLabel] = field(default_factory=list)
     width = WIDTH
@@ -59,7 +75,10 @@ def draw_columns(title: str, days: Sequence[date], series: Series, tones: Sequen
     """Draw one column per day with the series stacked in their order. tones: the colour of each series, if it matters."""
     tones = tones or _assign_tones(series)
     chart = Chart(title, list(zip(tones, series, strict=True)))
-    top = _round_up(max((sum(values.get(day, 0) for values in series.values()) for day in days), default=0))
+    sums = {day: sum(values.get(day, 0) for values in series.values()) for day in days}
+    alone = [day for day in days if sums[day]]
+    is_alone = len(alone) == 1
+    top = _round_up(max(sums.values(), default=0) * (HEADROOM if is_alone else 1))
     step = _add_axes(chart, days, top)
     for place, day in enumerate(days):
         y = float(chart.base)
@@ -73,23 +92,37 @@ def draw_columns(title: str, days: Sequence[date], series: Series, tones: Sequen
                 chart.columns.append(
                     Column(round(x, 1), round(y, 1), round(step * 0.7, 1), round(height, 1), tone, label)
                 )
+    if is_alone:
+        x, y = LEFT + (days.index(alone[0]) + 0.5) * step, min(one.y for one in chart.columns)
+        chart.marks.append(Mark(x, y, 0, 0, x, y - 4, "middle", _format_number(sums[alone[0]])))
     return chart
 
 
 def draw_lines(title: str, days: Sequence[date], series: Series) -> Chart:
     """Draw one line per series; days without a value are skipped."""
     chart = Chart(title, list(zip(_assign_tones(series), series, strict=True)))
-    top = _round_up(max((value for values in series.values() for value in values.values()), default=0))
+    highest = max((value for values in series.values() for value in values.values()), default=0)
+    is_alone = any(len(values) == 1 for values in series.values())
+    top = _round_up(highest * (HEADROOM if is_alone else 1))
     step = _add_axes(chart, days, top)
-    for tone, values in zip(_assign_tones(series), series.values(), strict=True):
+    for tone, (name, values) in zip(_assign_tones(series), series.items(), strict=True):
         points = [
-            f"{LEFT + (place + 0.5) * step:.1f},{chart.base - values[day] / top * (chart.base - TOP):.1f}"
+            (LEFT + (place + 0.5) * step, chart.base - values[day] / top * (chart.base - TOP))
             for place, day in enumerate(days)
             if day in values
         ]
-        # A line of a single point would be invisible.
-        chart.lines.append((tone, " ".join(points if len(points) != 1 else points * 2)))
+        if len(points) == 1:
+            label = f"{name} {_format_number(next(iter(values.values())))}"
+            chart.marks.append(_mark_point(*points[0], tone, label))
+        chart.lines.append((tone, " ".join(f"{x:.1f},{y:.1f}" for x, y in points)))
     return chart
+
+
+def _mark_point(x: float, y: float, tone: int, label: str) -> Mark:
+    """The label stands beside the point, towards the middle; that of the first series below those of the others."""
+    side, anchor = (-8, "end") if x > WIDTH / 2 else (8, "start")
+    label_y = min(y + 12, HEIGHT - BOTTOM - 2) if tone == 1 else max(y - 4, 11)
+    return Mark(x, y, 4, tone, x + side, label_y, anchor, label)
 
 
 def _add_axes(chart: Chart, days: Sequence[date], top: float) -> float:

@@ -1,5 +1,7 @@
 """The admin of messages, turns and feedback (read-only) and of model configurations and the system prompt (editable)."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin
 from django.db import models
@@ -9,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from chat.events import offered_models
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
@@ -26,7 +29,7 @@ class RunInline(ReadOnlyInline):
 @admin.register(ChatMessage)
 class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
     list_display = ("short_id", "role", "excerpt", "owner", "answered_by_run", "token_count", "sent_at")
-    list_select_related = ("session__owner", "run")
+    list_select_related = ("session__owner", "run", "edited")
     list_filter = ("role", "sent_at")
     ordering = ("-sent_at",)
     owner_field = "session__owner"
@@ -60,7 +63,9 @@ class ChatMessageAdmin(SearchAdmin[ChatMessage], ReadOnlyAdmin[ChatMessage]):
     @admin.display(description=_("run"))
     def answered_by_run(self, message: ChatMessage) -> SafeString | str:
         run = run_of(message)
-        return link(run.status if run else "", run)
+        if run is None and getattr(message, "edited", None):
+            return str(_("edited by the user"))
+        return link(run.get_status_display() if run else "", run)
 
 
 @admin.register(Turn)
@@ -102,7 +107,7 @@ class ModelConfigForm(forms.ModelForm[ModelConfig]):
     class Meta:
         model = ModelConfig
         fields = (
-            "name", "enabled", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
+            "name", "enabled", "provider", "upstream_name", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
             "supports_tools", "supports_prefill", "supports_tool_choice_none", "supports_prompt_cache_key",
             "requires_alternating_roles", "unsupported_options", "queue", "tokenizer", "prompt_price", "cached_price",
             "completion_price",
@@ -119,10 +124,12 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
         "max_output_tokens",
         "token_factor",
         "queue",
+        "provider",
         "base_url",
         "is_demo",
         "problem",
     )
+    list_select_related = ("provider",)
     list_filter = ("enabled", "is_demo")
     search_fields = ("name",)
     readonly_fields = ("token_factor", "token_samples", "is_demo", "is_default")
@@ -140,6 +147,11 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
             self.message_user(request, _("Choose exactly one model."), level="ERROR")
         else:
             model.make_default()
+            offered_models.announce_change()
+
+    def save_model(self, request: HttpRequest, obj: ModelConfig, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        offered_models.announce_change()
 
     @admin.action(description=_("Measure the token factor anew"), permissions=["change"])
     def measure_tokens_anew(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:

@@ -76,7 +76,7 @@ def _cut_reason(reason: str) -> str:
 def _calls(calls: Sequence[Any]) -> Iterator[Finding]:
     for call in calls:
         if call.status in (ToolCallStatus.FAILED, ToolCallStatus.REFUSED, ToolCallStatus.UNKNOWN):
-            what = _("Tool call %(status)s: %(name)s") % {"status": call.status, "name": call.name}
+            what = _("Tool call %(status)s: %(name)s") % {"status": _(call.status), "name": call.name}
             yield Finding(what, call.response_start, admin_url(call))
 
 
@@ -84,7 +84,7 @@ def _takeovers(attempts: Sequence[AttemptSummary]) -> Iterator[Finding]:
     for one in attempts[:-1]:
         numbers: dict[str, Any] = {"number": one.number, "next": one.number + 1}
         yield Finding(
-            _("Attempt %(number)d was followed by attempt %(next)d") % numbers, one.why or one.outcome
+            _("Attempt %(number)d was followed by attempt %(next)d") % numbers, one.why or _(one.outcome)
         )
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from chat.models import Run
 from chat.protocol.states import TERMINAL, Status
+from web.admin.choice_names import translate_logged
 
 # Texts of the reasons stored by the transitions of runs (chat/models/run.py); error codes are shown as they are.
 REASONS: Final = {
@@ -61,7 +62,10 @@ def build_history(run: Run, done_by_staff: Iterable[tuple[datetime, str, str]] =
     steps += [step(_parse_time(entry), entry["to"], **_details(entry)) for entry in run.history]
     if run.announced_at:
         steps.append(step(run.announced_at, "announced", why=_("its last packet is in the log")))
-    steps += [step(at, what, why=_("by %(who)s") % {"who": who}) for at, who, what in done_by_staff]
+    steps += [
+        step(at, translate_logged(what), why=_("by %(who)s") % {"who": who})
+        for at, who, what in done_by_staff
+    ]
     return sorted(steps, key=lambda one: one.at)
 
 

@@ -60,7 +60,7 @@ def build_run_times(run: Run, requests: Sequence[SentRequest], calls: Iterable[T
     states = timeline.add_lane(_("state"))
     for status, since, until in iterate_states(run, timezone.now()):
         took = (until - since).total_seconds()
-        title = _("%(status)s for %(seconds).3f s") % {"status": status, "seconds": took}
+        title = _("%(status)s for %(seconds).3f s") % {"status": _(status), "seconds": took}
         timeline.add_bar(states, since, until, title, status)
     _draw_requests(timeline, requests)
     _draw_calls(timeline, calls)
@@ -93,7 +93,7 @@ def _draw_calls(timeline: Timeline, calls: Iterable[ToolCall]) -> None:
     for call in calls:
         lane = lane or timeline.add_lane(_("tool calls"), "tone-5")
         took = timedelta(milliseconds=call.duration_ms or 0)
-        title = f"{call.name}: {call.status}, {call.duration_ms or '?'} ms"
+        title = f"{call.name}: {_(call.status)}, {call.duration_ms or '?'} ms"
         timeline.add_bar(lane, call.created_at, call.created_at + took, title, call.name)
 
 

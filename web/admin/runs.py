@@ -20,27 +20,13 @@ from web.admin.action_log import apply_and_log
 from web.admin.filters import ErrorCodeFilter, ModelFilter, TakenOverFilter
 from web.admin.object_actions import ObjectActionsAdmin
 from web.admin.read_only import or_dash
+from web.admin.run_fields import group_fields
 from web.admin.run_findings import list_findings
 from web.admin.run_history import build_history, list_attempts
 from web.admin.run_setups import VERSION_LOOKUP, list_differences, list_setups
 from web.admin.run_times import build_run_times
 from web.admin.search import SearchAdmin
 from web.admin.side_requests import RunSideRequestInline
-
-UPSTREAM_COLUMNS: Final = ("upstream_status", "upstream_code", "upstream_message")
-GROUPS: Final[dict[Any, tuple[str, ...]]] = {
-    "": ("id", "turn", "message", "model", "model_index", "status", "options"),
-    _("How the model ended"): ("finish_reason", "finish_tokens"),
-    _("Error"): ("error_code", "error_message", "error_retryable", *UPSTREAM_COLUMNS),
-    _("What it used"): (
-        "cycles", "spent_inferences", "spent_tool_calls", "spent_searches", "spent_tokens", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
-    ),
-    _("Who works on it"): ("attempt", "failures", "owner", "beat_at", "lease_until", "deadline", "silent_s"),
-    _("When"): (
-        "created_at", "queued_at", "claimed_at", "ended_at", "announced_at",
-        "waited_s", "worked_s", "time_to_first_token_ms",
-    ),
-}  # fmt: skip
 
 # Of a run, on its page; the list of tool calls and their own pages have all.
 MAX_CALLS: Final = 200
@@ -90,11 +76,8 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]
 
-    def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:
-        named = {name for group in GROUPS.values() for name in group}
-        others = [name for name in self.get_readonly_fields(request, obj) if name not in named]
-        groups = {**GROUPS, _("More"): others}
-        return [(title or None, {"fields": fields}) for title, fields in groups.items()]
+    def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:  # noqa: ARG002
+        return group_fields(obj)
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Return the permission that Django checks for actions with permissions=["operate"]."""
@@ -102,7 +85,7 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
 
     @admin.action(description=_("Stop"), permissions=["operate"])
     def stop(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
-        apply_and_log(self, request, chosen, _("Stop"), lambda run: stop_run(run.pk).status)
+        apply_and_log(self, request, chosen, _("Stop"), lambda run: _(stop_run(run.pk).status))
 
     @admin.action(description=_("Re-queue"), permissions=["operate"])
     def requeue(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:

@@ -3,7 +3,6 @@ which parts of the branch were left out and why."""
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from django.contrib import admin
@@ -14,7 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ChatMessage, Run, SentRequest, Session, Turn
 from web.admin.filters import RunModelFilter
 from web.admin.read_only import ReadOnlyAdmin
+from web.admin.request_diff import Section, compare_requests
 from web.admin.search import SearchAdmin
+from web.admin.sent_message import SentMessage
 
 # Names of the letters that mark parts of a request (llm_worker/request/message.py).
 LETTERS: Final = {
@@ -33,19 +34,6 @@ WHY: Final = {
     "image": _("pictures: this model does not see, and gets a line instead of each"),
 }
 MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
-
-
-@dataclass(frozen=True)
-class SentMessage:
-    """A message as it was sent. is_known: part of the prefix shared with the request before."""
-
-    number: int
-    letter: str
-    noun: str
-    tokens: int | None
-    text: str
-    calls: str
-    is_known: bool
 
 
 @admin.register(SentRequest)
@@ -111,7 +99,10 @@ def _page_context(sent: SentRequest) -> dict[str, Any]:
     cycles = SentRequest.objects.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
     numbers = dict(cycles.values_list("cycle", "pk"))
     parts = list_messages(sent)
+    previous = find_previous(sent)
     return {
+        "previous": previous,
+        "sections": _compare(previous, sent) if previous else [],
         "sent": sent,
         "run": Run.objects.select_related("turn__session").get(pk=sent.run_id),
         "parts": parts,
@@ -123,6 +114,29 @@ def _page_context(sent: SentRequest) -> dict[str, Any]:
         "after": numbers.get(sent.cycle + 1),
         "share_percent": round(100 * sent.prefix_share),
     }
+
+
+def find_previous(sent: SentRequest) -> SentRequest | None:
+    """Return the request of the cycle before; of a first cycle, the last one that the session's runs sent before it."""
+    whole = SentRequest.objects.defer("messages", "parts")
+    if sent.cycle > 1:
+        same = whole.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
+        return same.filter(cycle=sent.cycle - 1).first()
+    session = Run.objects.values("turn__session").filter(pk=sent.run_id)
+    earlier = whole.filter(run__turn__session__in=session, tool_call=None, sent_at__lt=sent.sent_at)
+    return earlier.order_by("-sent_at", "-pk").first()
+
+
+def _compare(previous: SentRequest, sent: SentRequest) -> list[Section]:
+    before, after = (_list_compared(one) for one in (previous, sent))
+    return compare_requests(before, after)
+
+
+def _list_compared(sent: SentRequest) -> list[SentMessage]:
+    """Return the messages, after what was sent beside them: tools and options."""
+    given = {name: sent.account.get(name) for name in ("tools", "tool_choice", "options")}
+    text = json.dumps(given, indent=1, ensure_ascii=False, sort_keys=True)
+    return [SentMessage(0, "", str(_("tools and options")), None, text, ""), *list_messages(sent)]
 
 
 def _left_out(entry: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,17 @@ from uuid import UUID
 
 from django.db.models.functions import Left, Length
 
-from chat.models import ChatMessage, Compression, Feedback, MessageFile, Run, Session, ToolCall, run_of
+from chat.models import (
+    ChatMessage,
+    Compression,
+    EditedAnswer,
+    Feedback,
+    MessageFile,
+    Run,
+    Session,
+    ToolCall,
+    run_of,
+)
 from chat.transcript.passages import readable_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
 
@@ -65,6 +75,7 @@ class MessageNode:
 
     message: ChatMessage
     run: Run | None
+    edited: EditedAnswer | None
     calls: list[CallNode]
     files: list[str]
     feedback: Feedback | None
@@ -112,6 +123,7 @@ class _NodeBuilder:
         messages = ChatMessage.objects.filter(pk__in=ids).select_related("run").defer("text", "reasoning")
         shown = messages.annotate(shown_text=Left("text", MAX_CHARACTERS), length=Length("text"))
         self._messages = {message.pk: message for message in shown.order_by()}
+        self._edited = EditedAnswer.objects.by_message(self._messages.values())
         self._calls = _calls([one.run.pk for one in self._messages.values() if run_of(one)])
         self._files: Mapping[UUID, list[str]] = _group(
             MessageFile.objects.filter(message__in=ids).values_list("message", "file__name")
@@ -126,6 +138,7 @@ class _NodeBuilder:
         return MessageNode(
             message,
             run_of(message),
+            self._edited.get(shown.id),
             self._calls.get(shown.id, []),
             self._files.get(shown.id, []),
             self._feedback.get(shown.id),

@@ -117,6 +117,9 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
             self.message_user(request, _("Choose exactly one session."), messages.ERROR)
             return None
         session = chosen.get()
+        if session.is_temporary:
+            self.message_user(request, _("A temporary chat is not exported."), messages.ERROR)
+            return None
         content = b"".join(write(session))
         self.log_change(request, session, f"Export as {ending}: {len(content)} bytes")
         headers = {"Content-Disposition": f'attachment; filename="session-{session.pk}.{ending}"'}

@@ -30,8 +30,8 @@ NAMES: Final = (
     _("queued at"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),
     _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"), _("runs per day"),
-    _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("session"),
-    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("reply"), _("shows details"), _("status"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("summary"),
+    _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("session"),
+    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("reply"), _("shows details"), _("status"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
     _("supports prefill"), _("supports prompt cache key"), _("supports tool choice none"),
     _("supports tools"), _("supports vision"), _("system prompt"), _("system prompts"), _("tab index"),
     _("text"), _("text before"), _("time to first token ms"), _("title"), _("token count"), _("token factor"), _("token samples"), _("tokenizer"),
@@ -43,22 +43,33 @@ NAMES: Final = (
     _("projects"), _("size bytes"), _("width px"),
     _("actor"), _("at"), _("before"), _("are bases picked"), _("change of a membership"), _("changes of memberships"),
     _("invitation"), _("invitations"), _("email"), _("max uses"), _("uses"), _("created by"), _("expires at"),
-    _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
+    _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
+    _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"),
+    _("edited arguments"), _("is remembered"), _("parameters"),
+    _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # Of knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
 # Help texts of fields.
 HINTS: Final = (
     _("The link is sent there, and not shown. Empty: you give it to whom you invite."),
+    _("The name that models call the tool by."),
+    _("Whether the user is asked before the tool is called."),
     _("Those who register become members of it."),
     _("How many accounts may be made with it."),
     _("As it is shown."),
-    _("As the upstream server calls it."),
+    _("As people see it, and as the server calls it, unless another name for it is given."),
+    _("As the server calls it; empty: by its name."),
+    _("OpenAI-compatible address, which usually ends in /v1."),
+    _(
+        "The provider that serves it, with its address and key; empty: the address and the variable of this row."
+    ),
     _("Ids of those that its chats search, in their order."),
     _("The user who made the change."),
     _("The user whose role was changed."),
     _('Joins consecutive user messages, for servers that answer "roles must alternate".'),
     _("How many of its first messages are those of the cycle before."),
+    _("Groups whose members may use it."),
     _("Name of the environment variable that holds the key."),
     _("Names of the models that answer; empty: the default model."),
     _("Names of the tools it may use."),

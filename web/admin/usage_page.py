@@ -37,7 +37,7 @@ def show_usage(request: HttpRequest) -> HttpResponse:
             "title": OVERVIEWS["usage"],
             "period": period,
             "periods": PERIODS,
-            "charts": list(_charts(days, usage)),
+            "charts": list(_charts(_days_to_draw(days, usage), usage)),
             "models": usage.by_model,
             "errors": usage.failures,
             "by_day": usage.by_day_and_model[::-1],
@@ -47,6 +47,12 @@ def show_usage(request: HttpRequest) -> HttpResponse:
 
 def _parse_period(text: str | None) -> int:
     return next((days for days in PERIODS if str(days) == text), 30)
+
+
+def _days_to_draw(days: Sequence[date], usage: UsageReport) -> Sequence[date]:
+    """Return the latest week alone if nothing is older: columns are wider then."""
+    used = {row.day for row in (*usage.by_day_and_model, *usage.by_day)}
+    return days if used & set(days[: -PERIODS[0]]) else days[-PERIODS[0] :]
 
 
 def _charts(days: Sequence[date], usage: UsageReport) -> Iterator[Chart]:

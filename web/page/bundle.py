@@ -4,6 +4,7 @@ Only collected files are bundled (static_storage.py); until then the browser run
 """
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
@@ -20,6 +21,7 @@ GROUPS = (
     ("chat/sharing/shared_page.js", "chat/sharing/shared_page.css"),
     ("chat/frame/login.js",),
     ("chat/frame/time_left.js",),
+    ("chat/frame/passkeys.js",),
 )
 # Browsers that have light-dark() have all that the sources use.
 TARGET = "es2022,chrome123,firefox120,safari17.5"
@@ -79,8 +81,10 @@ def bundled(contents: Mapping[str, bytes]) -> Bundle:
 
 def _built(root: Path, group: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
     """Run esbuild; return its description of what it wrote below `root`."""
-    vendor = [name for name in names if name.startswith("vendor/") and name.endswith(".js")]
-    aliases = [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in vendor]
+    # Of a folder, the files are imported by its name and theirs.
+    vendor = {name for name in names if re.fullmatch(r"vendor/[^/]+\.js", name)}
+    vendor |= {name.rpartition("/")[0] for name in names if re.fullmatch(r"vendor/.+/[^/]+\.js", name)}
+    aliases = [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in sorted(vendor)]
     # What is loaded later imports the page, which it was loaded by: all that the page needs at once is then one file, not
     # one for each set of later modules that share it.
     whole = f"--inject:./{group[0]}"

@@ -1,4 +1,4 @@
-"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, agents, own knowledge bases.
+"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, agents, saved prompts, own knowledge bases.
 
 Chats are the archives in which each is exported alone, so that they can be imported. Of other people there is nothing: bases are
 those of which the user is an owner, without their members. Memory holds one chunk, and what is listed.
@@ -20,12 +20,13 @@ from django.views.decorators.http import require_safe
 from knox.models import AuthToken
 from msgspec import json, structs
 
-from chat.models import Agent, Login, MessageFile, ModelConfig, Session
-from chat.presenters.agents import present_agent
+from chat.models import Agent, Login, MessageFile, ModelConfig, SavedPrompt, Session
+from chat.presenters.agents import present_agents
 from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
 from chat.presenters.projects import present_projects
+from chat.presenters.saved_prompts import present_saved_prompt
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
@@ -55,7 +56,10 @@ def account_archive(user: User) -> Iterator[bytes]:
     with zipfile.ZipFile(pipe, "w") as archive:
         listed = {
             "account.json": _account(user),
-            "agents.json": [present_agent(agent) for agent in Agent.objects.filter(owner=user)],
+            "agents.json": present_agents(Agent.objects.filter(owner=user), user),
+            "prompts.json": [
+                present_saved_prompt(prompt) for prompt in SavedPrompt.objects.filter(owner=user)
+            ],
             "projects.json": present_projects(list(Project.objects.filter(owner=user))),
         }
         for name, content in listed.items():
@@ -91,7 +95,7 @@ def _account(user: User) -> JSONObject:
 def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
     """Those in the trash too, with `deleted_at` and `purge_at`."""
     listed: list[JSONObject] = []
-    for pks in _batches(Session.with_trash.filter(owner=user).order_by("created_at", "pk")):
+    for pks in _batches(Session.with_trash.filter(owner=user).listed().order_by("created_at", "pk")):
         for session in annotate_sessions(Session.with_trash.filter(pk__in=pks)).order_by("created_at", "pk"):
             entry = _entry("chats", len(listed) + 1, f"{session.title}.zip")
             listed.append({**present_trashed_session(session), "entry": entry})

@@ -1,6 +1,5 @@
 """The view of the chat page. The URL's fragment names the open session, so the server needs no route for it."""
 
-from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -11,21 +10,32 @@ from django.views.decorators.http import require_safe
 
 from chat.models import ModelConfig
 from web.page.modules import script_urls
+from web.page.preview import base_url, with_previews
+from web.rest.providers import may_view_providers
 
 
 @require_safe
 # The viewer of files shows a PDF in a frame; a blob inherits the policy.
-@csp_update({"frame-src": ["blob:"]})
+@with_previews("blob:")
 @never_cache
 @login_required
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """Render the page without chats: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
+    offered = list(ModelConfig.objects.offered().values_list("is_demo", "is_default"))
+    user = request.user
     context = {
         "is_named_later": settings.TITLES,
+        "suggestions": settings.SUGGESTIONS,
+        "has_trash": settings.KEEP_DELETED_DAYS > 0,
+        "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": script_urls(),
-        # Shown with the first frame, which it would move later.
-        "is_demo": ModelConfig.objects.filter(is_demo=True, is_default=True, enabled=True).exists(),
+        "preview_url": base_url(),
+        # Shown with the first frame, which they would move later.
+        "is_demo": (True, True) in offered,
+        "has_models": bool(offered),
+        "sees_providers": may_view_providers(user),
+        "adds_providers": may_view_providers(user) and user.has_perm("chat.add_provider"),
     }
     return render(request, "web/page.html", context)

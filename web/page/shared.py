@@ -7,9 +7,11 @@ from django.views.decorators.http import require_safe
 
 from chat.models import Share
 from chat.sessions.sharing import read_page
+from web.page.preview import base_url, with_previews
 
 
 @require_safe
+@with_previews()
 @never_cache
 def shared(request: HttpRequest, token: str) -> HttpResponse:
     """Render the first page of the shared branch, which asks the API for the others; 404 for an unknown token as for a revoked one."""
@@ -17,7 +19,8 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)
     else:
-        response = render(request, "web/shared.html", {"shown": read_page(share, 1), "token": token})
+        shown = {"shown": read_page(share, 1), "token": token, "preview_url": base_url()}
+        response = render(request, "web/shared.html", shown)
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     # The URL is the secret: links on the page must not reveal it.
     response["Referrer-Policy"] = "no-referrer"

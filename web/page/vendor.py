@@ -12,14 +12,59 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage, Storage
 
+# Those that highlighter.js names.
+LANGUAGES = [
+    "bash",
+    "c",
+    "cpp",
+    "csharp",
+    "css",
+    "diff",
+    "go",
+    "graphql",
+    "ini",
+    "java",
+    "javascript",
+    "json",
+    "kotlin",
+    "less",
+    "lua",
+    "makefile",
+    "markdown",
+    "objectivec",
+    "perl",
+    "php",
+    "php-template",
+    "plaintext",
+    "python",
+    "python-repl",
+    "r",
+    "ruby",
+    "rust",
+    "scss",
+    "shell",
+    "sql",
+    "swift",
+    "typescript",
+    "vbnet",
+    "wasm",
+    "xml",
+    "yaml",
+]
 # Path below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
 MODULES = {
+    # Not among the page's modules: a script of the frame that draws diagrams (preview.py).
+    "preview/mermaid.js": "mermaid/dist/mermaid.min.js",
     "vendor/d3-hierarchy.js": "d3-hierarchy/dist/d3-hierarchy.min.mjs",
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
-    "vendor/highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
+    "vendor/highlight.js": "@highlightjs/cdn-assets/es/core.min.js",
     "vendor/marked.js": "marked/lib/marked.esm.js",
     "vendor/noto-sans-math.woff2": "@fontsource/noto-sans-math/files/noto-sans-math-latin-400-normal.woff2",
     "vendor/temml.js": "temml/dist/temml.mjs",
+    **{
+        f"vendor/languages/{name}.js": f"@highlightjs/cdn-assets/es/languages/{name}.min.js"
+        for name in LANGUAGES
+    },
 }
 
 

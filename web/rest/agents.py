@@ -1,22 +1,24 @@
-"""CRUD views of agents: a user's own prompts with their tools and models."""
+"""CRUD views of agents: a user's own prompts with their tools and models, and those that others share, which are read."""
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Sequence
 from typing import Any, Final
-from uuid import UUID
 
-from django.contrib.auth.models import User
-from rest_framework import status
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Agent, ModelConfig
 from chat.models.agent import ContextLayout
-from chat.presenters.agents import present_agent
+from chat.presenters.agents import present_agent, present_agents
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.turns.knowledge_bases import check_bindable
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
+    GroupsField,
     KnowledgeBasesField,
     ModelNamesField,
     StrictBooleanField,
@@ -26,12 +28,33 @@ from web.rest.fields import (
     ToolNamesField,
     VisibleCharField,
 )
+from web.rest.groups import groups_to_share_with
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.rest.response_schemas import AgentAnswer
+from web.rest.response_schemas import ResponseSchema
+
+logger = logging.getLogger(__name__)
 
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
+
+
+class AgentAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    prompt = serializers.CharField()
+    replaces_system_prompt = serializers.BooleanField()
+    reminder = serializers.CharField()
+    tools = serializers.ListField(child=serializers.CharField())
+    models = serializers.ListField(child=serializers.CharField())
+    knowledge_bases = serializers.ListField(child=serializers.UUIDField())
+    context_layout = serializers.ChoiceField(choices=ContextLayout.values)
+    shared_with = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Ids of groups; of an agent of somebody else: empty."
+    )
+    shared_by = serializers.CharField(allow_null=True, help_text="Whose it is; null: the user's own.")
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
 
 
 class AgentBody(StrictSerializer):
@@ -44,6 +67,7 @@ class AgentBody(StrictSerializer):
     tools = ToolNamesField(default=list)
     models = ModelNamesField(default=list)
     knowledge_bases = KnowledgeBasesField(default=list)
+    shared_with = GroupsField(default=list)
     context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
 
@@ -54,25 +78,30 @@ class AgentsView(StrictAPIView):
         parameters=newest_rows_parameters("agents"),
     )
     def get(self, request: Request) -> Response:
-        """List the user's agents, the latest updated first, at most 200: the next page is `before` the last one."""
-        own = Agent.objects.visible_to(current_user(request))
-        return Response([present_agent(agent) for agent in read_newest_rows(request, own, "agent")])
+        """List the user's agents and those shared with the user's groups, the latest updated first, at most 200: the next
+        page is `before` the last one."""
+        user = current_user(request)
+        usable = Agent.objects.usable_by(user)
+        return Response(present_agents(read_newest_rows(request, usable, "agent"), user))
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create an agent."""
         owner = current_user(request)
         fields = _validated_fields(owner, self.body(AgentBody))
+        groups = fields.pop("shared_with")
         with quotas.AGENTS.room_for_one(owner):
             agent = Agent.objects.create(owner=owner, **fields)
-        return Response(present_agent(agent), status.HTTP_201_CREATED)
+            _share(agent, groups)
+        return Response(present_agent(agent, owner), status.HTTP_201_CREATED)
 
 
 class AgentView(StrictAPIView):
     @documented("agents_read", answer=AgentAnswer)
     def get(self, request: Request, agent: str) -> Response:
-        """Read an agent."""
-        return Response(present_agent(_get_own_agent(request, agent)))
+        """Read an agent: an own one, or one that is shared with a group of the user."""
+        usable = Agent.objects.usable_by(current_user(request))
+        return Response(present_agent(get_own_row(usable, agent, "agent"), current_user(request)))
 
     @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
     def put(self, request: Request, agent: str) -> Response:
@@ -91,25 +120,46 @@ class AgentView(StrictAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _change(self, request: Request, agent: Agent, body: dict[str, Any]) -> Response:
-        if not agent.change(**_validated_fields(current_user(request), body, agent.knowledge_bases)):
-            raise ApiError("agent_not_found")
-        return Response(present_agent(agent))
+        user = current_user(request)
+        fields = _validated_fields(user, body, agent)
+        groups = fields.pop("shared_with", None)
+        with transaction.atomic():
+            if not agent.change(**fields):
+                raise ApiError("agent_not_found")
+            if groups is not None:
+                _share(agent, groups)
+        return Response(present_agent(agent, user))
 
 
 def _get_own_agent(request: Request, pk: str) -> Agent:
-    return get_own_row(Agent.objects.visible_to(current_user(request)), pk, "agent")
+    """Raises ApiError: permission_denied for one that somebody else shares with the user."""
+    agent = get_own_row(Agent.objects.usable_by(current_user(request)), pk, "agent")
+    if agent.owner_id != current_user(request).pk:
+        raise ApiError("permission_denied")
+    return agent
 
 
-def _validated_fields(
-    owner: User, body: dict[str, Any], stored_bases: Collection[UUID] = ()
-) -> dict[str, Any]:
-    """Return the fields to store; check that models and knowledge bases exist. Raises ApiError.
+def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = None) -> dict[str, Any]:
+    """Return the fields to store; check that models, knowledge bases and groups exist. Raises ApiError.
 
-    stored_bases: those that the agent has.
+    stored: what it has may stay.
     """
-    check_bindable(owner, body.get("knowledge_bases", ()), stored_bases)
+    check_bindable(owner, body.get("knowledge_bases", ()), stored.knowledge_bases if stored else ())
     check_offered(body.get("models"))
+    groups = set(body.get("shared_with", ()))
+    if groups and stored:
+        groups -= set(stored.shared_with.values_list("pk", flat=True))
+    if groups and groups_to_share_with(owner).filter(pk__in=groups).distinct().count() != len(groups):
+        raise ApiError("invalid_value", "No group of yours.", field="shared_with")
     return body
+
+
+def _share(agent: Agent, groups: Sequence[int]) -> None:
+    before = set(agent.shared_with.values_list("pk", flat=True))
+    if before == set(groups):
+        return
+    agent.shared_with.set(Group.objects.filter(pk__in=groups))
+    logger.info("user %s: agent %s is shared with groups %s", agent.owner_id, agent.pk, sorted(groups))
 
 
 def check_offered(models: Sequence[str] | None) -> None:

@@ -34,6 +34,10 @@ def parse_id(text: object) -> UUID | None:
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
+# Of an agent.
+MAX_GROUPS: Final = 50
+
+
 class DescribedField(serializers.Field[Any, Any, Any, Any]):
     """A field whose rules drf-spectacular does not know."""
 
@@ -151,6 +155,22 @@ class KnowledgeBasesField(serializers.ListField, DescribedField):
 
     def json_schema(self) -> dict[str, Any]:
         return {"maxItems": MAX_KNOWLEDGE_BASES}
+
+
+class GroupsField(serializers.ListField, DescribedField):
+    """Ids of groups; one that is named twice counts once. Whether the user may share with them is checked when they are used."""
+
+    default_error_messages = MESSAGES
+    child = StrictIntegerField(min_value=1, max_value=2**31 - 1)
+
+    def to_internal_value(self, data: Any) -> list[int]:
+        ids: list[int] = super().to_internal_value(data)
+        if len(ids) > MAX_GROUPS:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(ids))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": MAX_GROUPS}
 
 
 class StringsField(serializers.ListField, DescribedField):

@@ -3,6 +3,8 @@
 import mmap
 from typing import IO, cast
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
 from msgspec import structs
 from rest_framework import serializers
@@ -10,8 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports.importer import import_conversations
+from chat.sessions.foreign_exports import archive
+from chat.sessions.foreign_exports.importer import Outcome, Part, import_conversations
 from web.rest.api_view import StrictAPIView, current_user
+from web.rest.foreign_files import ForeignFiles
 from web.rest.import_slots import import_slot
 from web.rest.openapi import documented
 from web.rest.response_schemas import ResponseSchema
@@ -32,6 +36,7 @@ class ImportedConversation(ResponseSchema):
 
 class RefusedConversation(ResponseSchema):
     title = serializers.CharField()
+    file = serializers.CharField(help_text="Its name in the zip; empty: a JSON file was sent.")
     line = serializers.IntegerField(help_text="In the file, from 1.")
     field = serializers.CharField(help_text="The path of the member in the file.")
     code = serializers.CharField()
@@ -55,7 +60,10 @@ class ForeignImportView(StrictAPIView):
         answer=ForeignImportAnswer,
     )
     def post(self, request: Request) -> Response:
-        """Import the conversations of an export of ChatGPT, Open WebUI or LibreChat: its JSON file as it is.
+        """Import the conversations of an export of ChatGPT, Open WebUI or LibreChat: its JSON file as it is, or ChatGPT's zip.
+
+        Whether it is a zip, its first bytes say. Of a zip, `conversations.json` is read, or `conversations-000.json` and those that
+        follow, at any depth in one folder, and the files of questions, whose names begin with their ids; a zip that is damaged or encrypted or has none of them is refused (`invalid_value`).
 
         Each becomes a session with all its branches; those that cannot be read are named in `refused`, and the others are
         imported. A file that is sent again adds only what is missing.
@@ -67,10 +75,7 @@ class ForeignImportView(StrictAPIView):
                 raise ApiError("file_empty")
             body = cast("IO[bytes]", request.data)
             with body:
-                # Conversations are taken from the mapped file one by one.
-                body.flush()
-                with mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                    outcome = import_conversations(user, content)
+                outcome = _import(user, body)
         return Response(
             {
                 "imported": [structs.asdict(one) for one in outcome.imported],
@@ -78,3 +83,13 @@ class ForeignImportView(StrictAPIView):
                 "is_complete": outcome.is_complete,
             }
         )
+
+
+def _import(user: User, body: IO[bytes]) -> Outcome:
+    """Conversations are taken from mapped files one by one."""
+    if archive.is_archive(body):
+        with archive.unpacked(body, settings.MAX_IMPORT_BYTES) as export:
+            return import_conversations(user, export.parts, ForeignFiles(user, export.archive, export.files))
+    body.flush()
+    with mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return import_conversations(user, [Part("", content)], ForeignFiles(user, None, {}))

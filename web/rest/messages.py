@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from chat.log.progress import present_live_branch
 from chat.models import ChatMessage, Role, Session
-from chat.presenters.messages import present_node
+from chat.presenters.messages import present_nodes
 from chat.turns.current_branch import select_branch
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import ID, documented, query, whole_number
@@ -42,7 +42,7 @@ class TreeView(StrictAPIView):
     def get(self, request: Request, session: str) -> Response:
         """List every message of the session without its text, summaries included."""
         nodes = get_own_session(request, session).messages.select_related("run").defer("text", "reasoning")
-        return Response([present_node(node) for node in nodes])
+        return Response(present_nodes(nodes))
 
 
 class SelectionView(StrictAPIView):

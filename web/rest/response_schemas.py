@@ -7,7 +7,6 @@ from typing import Any
 
 from rest_framework import serializers
 
-from chat.models.agent import ContextLayout
 from chat.models.session import WhileAnswering
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import Status
@@ -37,20 +36,6 @@ class ModelAnswer(ResponseSchema):
     is_demo = serializers.BooleanField()
 
 
-class AgentAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    prompt = serializers.CharField()
-    replaces_system_prompt = serializers.BooleanField()
-    reminder = serializers.CharField()
-    tools = serializers.ListField(child=serializers.CharField())
-    models = serializers.ListField(child=serializers.CharField())
-    knowledge_bases = serializers.ListField(child=serializers.UUIDField())
-    context_layout = serializers.ChoiceField(choices=ContextLayout.values)
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
-
-
 class SessionAnswer(ResponseSchema):
     id = serializers.UUIDField()
     title = serializers.CharField()
@@ -62,6 +47,7 @@ class SessionAnswer(ResponseSchema):
     reminder = serializers.CharField()
     prompt = serializers.CharField()
     options = serializers.DictField(help_text="As they were sent.")
+    has_options = serializers.BooleanField(help_text="Whether there are options or a prompt.")
     while_answering = serializers.ChoiceField(choices=WhileAnswering.values)
     root = serializers.UUIDField()  # type: ignore[assignment]
     leaf = serializers.UUIDField()
@@ -70,8 +56,11 @@ class SessionAnswer(ResponseSchema):
     is_unread = serializers.BooleanField()
     is_pinned = serializers.BooleanField()
     is_archived = serializers.BooleanField()
-    match = serializers.CharField(
-        required=False, allow_null=True, help_text="The text around the match of a search."
+    tags = serializers.ListField(child=serializers.CharField())
+    is_temporary = serializers.BooleanField(help_text="Of one that is in no list.")
+    match = serializers.CharField(required=False, allow_null=True, help_text="The text around the match.")
+    match_message = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The first message that matches, on any branch."
     )
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
@@ -159,9 +148,7 @@ class MessageAnswer(ResponseSchema):
     reasoning_ms = serializers.IntegerField(required=False)
     status = serializers.ChoiceField(choices=STATUSES)
     error = RunErrorAnswer(required=False)
-    finish_reason = serializers.ChoiceField(
-        choices=CUT, required=False, help_text="Only of an answer that is incomplete."
-    )
+    finish_reason = serializers.ChoiceField(choices=CUT, required=False, help_text="Of incomplete answers.")
     finish_tokens = serializers.IntegerField(
         required=False, help_text="What the model had generated when it was cut at its output limit."
     )
@@ -170,6 +157,11 @@ class MessageAnswer(ResponseSchema):
     )
     model = serializers.CharField(required=False)
     run = serializers.UUIDField(required=False)
+    edited_from = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="Of an answer whose text the user wrote: that of `model` which was edited; null if it is not there.",
+    )
     cursor = CursorAnswer(required=False)
     sent_at = serializers.DateTimeField()
     token_count = serializers.IntegerField()
@@ -204,6 +196,7 @@ class NodeAnswer(ResponseSchema):
     status = serializers.ChoiceField(choices=STATUSES)
     latest_child = serializers.UUIDField(allow_null=True)
     model = serializers.CharField(allow_null=True)
+    edited_from = serializers.UUIDField(required=False, allow_null=True)
     sent_at = serializers.DateTimeField()
     last_summarized_message = serializers.UUIDField(required=False, allow_null=True)
 
@@ -221,13 +214,6 @@ class StartedAnswer(ResponseSchema):
     runs = StartedRunAnswer(many=True)
 
 
-class UsageAnswer(ResponseSchema):
-    prompt_tokens = serializers.IntegerField(allow_null=True)
-    completion_tokens = serializers.IntegerField(allow_null=True)
-    cached_tokens = serializers.IntegerField(allow_null=True)
-    reasoning_tokens = serializers.IntegerField(allow_null=True)
-
-
 class UsedAnswer(ResponseSchema):
     day = serializers.DateField()
     model = serializers.CharField()
@@ -241,56 +227,6 @@ class UsedAnswer(ResponseSchema):
     cached_tokens = serializers.IntegerField()
     reasoning_tokens = serializers.IntegerField()
     cost = serializers.FloatField(allow_null=True)
-
-
-class AnsweringAgentAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-
-
-class RunAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    turn = serializers.UUIDField()
-    request_id = serializers.CharField(help_text="Of the request that started the turn; may be empty.")
-    message = serializers.UUIDField()
-    model = serializers.CharField()
-    model_index = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=STATUSES)
-    attempt = serializers.IntegerField()
-    failures = serializers.IntegerField()
-    continuations = serializers.IntegerField(help_text="How often the user let it go on after it was cut.")
-    owner = serializers.CharField(allow_null=True)
-    error = RunErrorAnswer(required=False)
-    upstream_error = UpstreamErrorAnswer(required=False)
-    usage = UsageAnswer()
-    cost = serializers.FloatField(allow_null=True)
-    time_to_first_token_ms = serializers.IntegerField(allow_null=True)
-    reasoning_ms = serializers.IntegerField(allow_null=True)
-    cycles = serializers.IntegerField()
-    options = serializers.DictField(help_text="What held, those of the session included.")
-    finish_reason = serializers.CharField(
-        allow_blank=True, help_text="Of the last inference, as the model server reported it."
-    )
-    finish_tokens = serializers.IntegerField(allow_null=True)
-    agent = AnsweringAgentAnswer(allow_null=True, help_text="As it was called when it answered.")
-    version = serializers.CharField(
-        allow_null=True,
-        help_text="Digest of the prompts and tools it was answered with; null until text is saved.",
-    )
-    created_at = serializers.DateTimeField()
-    queued_at = serializers.DateTimeField()
-    claimed_at = serializers.DateTimeField(allow_null=True)
-    beat_at = serializers.DateTimeField(allow_null=True)
-    lease_until = serializers.DateTimeField(allow_null=True)
-    deadline = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    announced_at = serializers.DateTimeField(allow_null=True)
-
-
-class PacketsAnswer(ResponseSchema):
-    attempt = serializers.IntegerField()
-    complete = serializers.BooleanField()
-    packets = serializers.ListField(child=serializers.DictField())
 
 
 class StatusAnswer(ResponseSchema):

@@ -16,7 +16,8 @@ from chat.runs import cancellation
 from chat.turns.continuation import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
-from web.rest.response_schemas import PacketsAnswer, RunAnswer, StatusAnswer
+from web.rest.response_schemas import StatusAnswer
+from web.rest.run_schemas import PacketsAnswer, RunAnswer
 from web.rest.turns import stop_response
 
 # Ten digits.

@@ -70,7 +70,7 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
             reach("after_contents_imported")
             return store_session(user, portable, stored)
         except BaseException:
-            _discard(stored.values())
+            discard(stored.values())
             raise
 
 
@@ -98,7 +98,7 @@ def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedCo
         raise ApiError("invalid_value", "The content is not what the manifest describes.", field=entry)
 
 
-def _discard(files: Iterable[File]) -> None:
+def discard(files: Iterable[File]) -> None:
     """Delete contents whose rows were not stored, which a connection lost during the commit leaves open."""
     waiting = {file.pk: str(file.content.name) for file in files}
     try:

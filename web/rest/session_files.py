@@ -20,6 +20,7 @@ from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
+from chat.sessions.temporary import check_listed
 from web.rest.api_view import StrictAPIView, current_user, query_flag
 from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
@@ -75,6 +76,7 @@ class ExportView(StrictAPIView):
     def get(self, request: Request, session: str) -> StreamingHttpResponse:
         """Download the whole tree as JSON or with its files as zip, which can be imported, or as Markdown."""
         found = get_own_session(request, session)
+        check_listed(found)
         kind = request.query_params.get("as", "json")
         if kind not in _KINDS:
             raise ApiError("invalid_value", "Ask for json, zip or markdown.", field="as")

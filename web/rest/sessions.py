@@ -24,6 +24,7 @@ from knowledge.models import Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.fields import (
+    DescribedField,
     KnowledgeBasesField,
     ModelNamesField,
     StrictBooleanField,
@@ -38,6 +39,19 @@ from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 from web.rest.response_schemas import SessionAnswer, SessionPage
 from web.rest.run_options import OptionsBody
+from web.rest.tags import TagsField
+
+
+class KeepField(StrictBooleanField, DescribedField):
+    """False alone: a session is temporary from its beginning, or never."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if super().to_internal_value(data):
+            self.fail("invalid_value")
+        return False
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"enum": [False]}
 
 
 class SessionBody(StrictSerializer):
@@ -45,6 +59,7 @@ class SessionBody(StrictSerializer):
     agent = StrictUUIDField(required=False, allow_null=True)
     project = StrictUUIDField(required=False, allow_null=True)
     knowledge_bases = KnowledgeBasesField(required=False)
+    tags = TagsField(required=False)
     while_answering = StrictChoiceField(choices=WhileAnswering.values, required=False)
     models = ModelNamesField(required=False)
     tools = ToolNamesField(required=False)
@@ -59,9 +74,16 @@ class SessionBody(StrictSerializer):
     )
 
 
+class NewSessionBody(SessionBody):
+    is_temporary = StrictBooleanField(
+        required=False, help_text="In no list, and deleted for good when it is left; in no project."
+    )
+
+
 class SessionChangesBody(SessionBody):
     is_pinned = StrictBooleanField(required=False)
     is_archived = StrictBooleanField(required=False)
+    is_temporary = KeepField(required=False, help_text="`false`: keep a temporary session.")
 
 
 class SeenBody(StrictSerializer):
@@ -75,6 +97,7 @@ class SessionsView(StrictAPIView):
         parameters=[
             query("project", ID, "Only sessions of this project."),
             query("search", TEXT, "Words, or beginnings of words, of the title or of one message."),
+            query("tag", TEXT, "Only sessions with this tag, however it is capitalised."),
             query("pinned", FLAG, "Only sessions that are pinned, or none of them."),
             query(
                 "archived",
@@ -86,13 +109,15 @@ class SessionsView(StrictAPIView):
         ],
     )
     def get(self, request: Request) -> Response:
-        """List sessions, the latest updated first. With `search`, `match` is the matching text with its context."""
+        """List sessions, the latest updated first. With `search`, `match` is the matching text with its context, in `match_message`."""
         text = request.query_params.get("search", "")
         sessions = Session.objects.search(current_user(request), text)
         if "project" in request.query_params:
             own = Project.objects.visible_to(current_user(request))
             project = get_own_row(own, request.query_params["project"], "project", field="project")
             sessions = sessions.filter(project=project)
+        if "tag" in request.query_params:
+            sessions = sessions.tagged(current_user(request), request.query_params["tag"])
         is_archived = query_flag(request, "archived")
         if is_archived is None and not text.strip():
             is_archived = False
@@ -101,14 +126,16 @@ class SessionsView(StrictAPIView):
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
         if text.strip():
-            matches = session_search.excerpts((session.pk for session in rows), text)
-            shapes = [shape | {"match": matches.get(row.pk)} for row, shape in zip(rows, shapes, strict=True)]
+            found = session_search.hits((session.pk for session in rows), text)
+            shapes = [
+                shape | _present_hit(found.get(row.pk)) for row, shape in zip(rows, shapes, strict=True)
+            ]
         return page.get_paginated_response(shapes)
 
-    @documented("sessions_create", body=SessionBody, answer=SessionAnswer, statuses=(201,))
+    @documented("sessions_create", body=NewSessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Create a session."""
-        fields = _resolve_fields(request, self.body(SessionBody), stored_bases=())
+        """Create a session. A temporary one is deleted `TEMPORARY_CHAT_MINUTES` after the last socket has left it and its answers have ended."""
+        fields = _resolve_fields(request, self.body(NewSessionBody), stored_bases=())
         session = create_session(current_user(request), **fields)
         return Response(present_current(session), status.HTTP_201_CREATED)
 
@@ -129,13 +156,21 @@ class SessionView(StrictAPIView):
     @documented(
         "sessions_delete",
         statuses=(204,),
-        parameters=[query("permanent", FLAG, "`1`: for good, not into the trash.")],
+        parameters=[
+            query("permanent", FLAG, "`1`: for good, not into the trash."),
+            query("if_empty", FLAG, "`1`: only if it holds no message, and for good."),
+        ],
     )
     def delete(self, request: Request, session: str) -> Response:
-        """Delete a session with its messages: into the trash, where only `trash/` finds it, or for good."""
+        """Delete a session with its messages: into the trash, where only `trash/` finds it, or for good, as a temporary one."""
         found = get_own_session(request, session)
-        delete = deletion.delete_for_good if query_flag(request, "permanent") else deletion.delete_session
-        delete(found)
+        is_permanent = query_flag(request, "permanent")
+        if query_flag(request, "if_empty"):
+            deletion.delete_empty(found)
+        elif is_permanent:
+            deletion.delete_for_good(found)
+        else:
+            deletion.delete_session(found)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -148,6 +183,10 @@ class SeenView(StrictAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+def _present_hit(hit: session_search.Hit | None) -> dict[str, Any]:
+    return {"match": hit and hit.excerpt, "match_message": str(hit.message) if hit else None}
+
+
 def get_own_session(request: Request, pk: str) -> Session:
     return get_own_row(Session.objects.visible_to(current_user(request)), pk, "session")
 
@@ -158,7 +197,7 @@ def _resolve_fields(request: Request, body: dict[str, Any], stored_bases: Collec
     stored_bases: the knowledge bases that the session has.
     """
     owned: dict[str, QuerySet[Any]] = {
-        "agent": Agent.objects.visible_to(current_user(request)),
+        "agent": Agent.objects.usable_by(current_user(request)),
         "project": Project.objects.visible_to(current_user(request)),
     }
     for noun, rows in owned.items():

@@ -29,6 +29,9 @@ class SharedMessageAnswer(ResponseSchema):
     files = serializers.ListField(child=serializers.CharField())
     citations = SharedCitationAnswer(many=True)
     model = serializers.CharField(required=False)
+    is_edited = serializers.BooleanField(
+        required=False, help_text="True: the owner of the chat wrote the text, after that of the model."
+    )
     error = serializers.CharField(required=False)
     finish_reason = serializers.ChoiceField(choices=CUT, required=False)
     finish_tokens = serializers.IntegerField(required=False)

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.signals import user_logged_in
 from knox.models import AuthToken
@@ -15,6 +16,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from web.accounts.demo_account import may_log_in
 from web.accounts.login_attempt import login_attempt
+from web.accounts.second_factor.codes import has_second_factor
 from web.rest.api_view import StrictAPIView
 from web.rest.fields import StrictCharField, StrictSerializer
 from web.rest.openapi import documented
@@ -40,11 +42,16 @@ class TokenView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create a token; earlier tokens stay valid. Repeated wrong passwords lock the login for a while."""
         credentials = self.body(Credentials)
+        if not settings.PASSWORD_LOGIN:
+            raise ApiError("permission_denied")
         with login_attempt(request._request, credentials["username"]) as attempt:  # noqa: SLF001
             user = authenticate(request=request._request, **credentials)  # noqa: SLF001  Django's backends need its own request
             attempt.has_right_password = user is not None
         if user is None or not may_log_in(user):
             raise ApiError("invalid_credentials")
+        if has_second_factor(user):
+            # Made on the page, by who has the code too.
+            raise ApiError("permission_denied")
         with quotas.TOKENS.room_for_one(user):
             # Updates last_login.
             user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001

@@ -4,25 +4,33 @@ from django.urls import path, re_path, register_converter
 
 from web.rest.agents import AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
+from web.rest.approvals import ApprovalsView, ApprovalView
+from web.rest.bulk_changes import BulkView
 from web.rest.compression import CompressionView
 from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
 from web.rest.feedback import FeedbackView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
 from web.rest.foreign_imports import ForeignImportView
+from web.rest.forks import ForkView
+from web.rest.groups import GroupsView
 from web.rest.knowledge_bases import KnowledgeBaseSearchView, KnowledgeBasesView, KnowledgeBaseView
 from web.rest.limits import LimitsView
 from web.rest.members import MembersView, MemberView
+from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessagesView, SelectionView, TreeView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
+from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
+from web.rest.saved_prompts import SavedPromptsView, SavedPromptView
 from web.rest.schema_views import AsyncApiView, DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.shares import SharedPageView, SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
+from web.rest.tags import TagsView
 from web.rest.token_login import TokenView
 from web.rest.trash import RestorationView, TrashedSessionView, TrashView
 from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
@@ -36,8 +44,15 @@ urlpatterns = [
     path("auth/tokens/", ApiTokensView.as_view()),
     path("auth/tokens/<id:token>/", ApiTokenView.as_view()),
     path("models/", ModelsView.as_view()),
+    path("providers/", ProvidersView.as_view()),
+    path("providers/<id:provider>/", ProviderView.as_view()),
+    path("providers/<id:provider>/models/", ProviderModelsView.as_view()),
+    path("providers/<id:provider>/check/", ProviderCheckView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
+    path("groups/", GroupsView.as_view()),
+    path("prompts/", SavedPromptsView.as_view()),
+    path("prompts/<id:prompt>/", SavedPromptView.as_view()),
     path("files/", FilesView.as_view()),
     path("files/<id:file>/", FileView.as_view()),
     path("files/<id:file>/content/", FileContentView.as_view()),
@@ -61,19 +76,24 @@ urlpatterns = [
     path("sessions/", SessionsView.as_view()),
     path("sessions/import/", ImportView.as_view()),
     path("sessions/import/foreign/", ForeignImportView.as_view()),
+    path("sessions/bulk/", BulkView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),
     path("sessions/<id:session>/seen/", SeenView.as_view()),
     path("sessions/<id:session>/export/", ExportView.as_view()),
+    path("sessions/<id:session>/fork/", ForkView.as_view()),
     path("sessions/<id:session>/messages/", MessagesView.as_view()),
     path("sessions/<id:session>/tree/", TreeView.as_view()),
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),
     path("sessions/<id:session>/shares/", SharesView.as_view()),
+    path("tags/", TagsView.as_view()),
     path("trash/", TrashView.as_view()),
     path("trash/<id:session>/", TrashedSessionView.as_view()),
     path("trash/<id:session>/restoration/", RestorationView.as_view()),
     path("shares/<id:share>/", ShareView.as_view()),
     path("shared/<str:link>/", SharedPageView.as_view()),
+    path("messages/<id:message>/", MessageView.as_view()),
+    path("messages/<id:message>/edits/", AnswerEditsView.as_view()),
     path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),
     path("messages/<id:message>/selection/", SelectionView.as_view()),
     path("messages/<id:message>/withdrawal/", WithdrawalView.as_view()),
@@ -82,6 +102,8 @@ urlpatterns = [
     path("runs/<id:run>/packets/", PacketsView.as_view()),
     path("runs/<id:run>/continuation/", RunContinuationView.as_view()),
     path("runs/<id:run>/cancellation/", RunCancellationView.as_view()),
+    path("approvals/", ApprovalsView.as_view()),
+    path("tool-calls/<id:tool_call>/approval/", ApprovalView.as_view()),
     path("turns/<id:turn>/cancellation/", TurnCancellationView.as_view()),
     path("usage/", UsageView.as_view()),
     path("usage/limits/", LimitsView.as_view()),

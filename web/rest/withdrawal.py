@@ -14,6 +14,6 @@ from web.rest.sessions import present_current
 class WithdrawalView(StrictAPIView):
     @documented("withdrawal_create", answer=SessionAnswer)
     def post(self, request: Request, message: str) -> Response:
-        """Withdraw the newest question while it waits for the answer above; the branch then ends in that answer."""
+        """Withdraw a question while it waits for the answer above; those that wait below it take its place."""
         session = withdraw_question(get_own_message(request, message))
         return Response(present_current(session))

@@ -41,6 +41,7 @@ Handler = Callable[[User, commands.Members], Reply]
 _HANDLERS: Final[dict[str, Handler]] = {
     "send": handlers.send,
     "stop": handlers.stop,
+    "approve": handlers.approve,
     "continue": handlers.go_on,
     "compress": handlers.compress,
 }

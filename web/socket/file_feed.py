@@ -1,10 +1,11 @@
-"""Forwards what becomes of a user's files to one socket. The lines are neither stored nor numbered."""
+"""Forwards what becomes of a user's files, and that the models to choose from have changed, to one socket. The lines are
+neither stored nor numbered."""
 
 import asyncio
 
 from django.contrib.auth.models import User
 
-from chat.events import files
+from chat.events import files, offered_models
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
 
@@ -13,17 +14,22 @@ class FileFeed:
     """One socket's feed, which needs no command: start() once, close() at the end."""
 
     def __init__(self, user: User, outbox: Outbox, hub: Hub) -> None:
-        self._channel = files.channel_name(user.pk)
+        self._channels = (files.channel_name(user.pk), offered_models.CHANNEL)
         self._outbox = outbox
         self._hub = hub
 
     def start(self) -> None:
         """The socket does not wait for Redis."""
-        self._task = asyncio.create_task(self._hub.listen(self._channel, self))
+        self._task = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        for channel in self._channels:
+            await self._hub.listen(channel, self)
 
     def close(self) -> None:
         self._task.cancel()
-        self._hub.stop_listening(self._channel, self)
+        for channel in self._channels:
+            self._hub.stop_listening(channel, self)
 
     # ChannelListener, called by the hub
 

@@ -10,11 +10,14 @@ from django.contrib.auth.models import User
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
+from chat.presenters.approvals import present_decision
 from chat.presenters.turns import present_continuation, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from chat.turns.approvals import decide, get_approval
 from chat.turns.continuation import continue_answer
 from chat.turns.start import start_turn
+from web.rest.approvals import ApprovalBody, parse_reply
 from web.rest.turns import parse_turn_request
 from web.socket import commands
 
@@ -43,6 +46,15 @@ def go_on(user: User, members: commands.Members) -> dict[str, Any]:
         raise ApiError("run_not_found")
     continued, _ = continue_answer(run)
     return {"type": "accepted", **present_continuation(continued), "status": continued.status}
+
+
+def approve(user: User, members: commands.Members) -> dict[str, Any]:
+    """Decide about a tool call. The members except `tool_call` are the body of POST approval."""
+    call = commands.parse_member_id(members, "tool_call")
+    serializer = ApprovalBody(data={name: value for name, value in members.items() if name != "tool_call"})
+    serializer.is_valid(raise_exception=True)
+    approval = decide(get_approval(user, call), parse_reply(serializer.validated_data))
+    return {"type": "accepted", **present_decision(approval)}
 
 
 def compress(user: User, members: commands.Members) -> dict[str, Any]:

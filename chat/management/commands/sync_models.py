@@ -16,6 +16,10 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         ModelConfig.objects.configure(settings.LLM_MODELS, demo=options["demo"])
-        for model in ModelConfig.objects.filter(enabled=True):
+        for model in ModelConfig.objects.filter(name__in=settings.LLM_MODELS).exclude(provider=None):
+            self.stderr.write(
+                f"The model {model.name} of LLM_MODELS is that of the provider {model.provider}: give one of them another name."
+            )
+        for model in ModelConfig.objects.usable().select_related("provider"):
             for problem in model.problems().values():
                 self.stderr.write(f"The model {model.name} cannot be used. {problem}")

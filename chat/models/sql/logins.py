@@ -10,15 +10,16 @@ class UsedRow(NamedTuple):
 
 
 # Adds the row of a login, or writes when it was last used if that is longer ago than the pause. Nothing for a session that has ended
-# and for accounts that are closed. Parameters: session, user, user_agent, pause (an interval). Plan: primary keys, and the unique
+# and for accounts that are closed. Parameters: session, user, user_agent, language (empty: that of before stays), pause (an interval). Plan: primary keys, and the unique
 # index of session_id.
 USE: Final = Statement(
     """
-    INSERT INTO chat_login AS login (session_id, user_id, user_agent, created_at, used_at)
-    SELECT opened.session_key, account.id, %(user_agent)s, STATEMENT_TIMESTAMP(), STATEMENT_TIMESTAMP()
+    INSERT INTO chat_login AS login (session_id, user_id, user_agent, language, created_at, used_at)
+    SELECT opened.session_key, account.id, %(user_agent)s, %(language)s, STATEMENT_TIMESTAMP(), STATEMENT_TIMESTAMP()
     FROM django_session AS opened JOIN auth_user AS account ON account.id = %(user)s
     WHERE opened.session_key = %(session)s AND account.is_active
-    ON CONFLICT (session_id) DO UPDATE SET used_at = EXCLUDED.used_at, user_agent = EXCLUDED.user_agent
+    ON CONFLICT (session_id) DO UPDATE SET used_at = EXCLUDED.used_at, user_agent = EXCLUDED.user_agent,
+        language = COALESCE(NULLIF(EXCLUDED.language, ''), login.language)
     WHERE login.used_at <= EXCLUDED.used_at - %(pause)s::interval
     RETURNING id
     """,

@@ -37,6 +37,8 @@ class SessionRow(NamedTuple):
     is_archived: bool
     deleted_at: datetime | None
     purge_at: datetime | None
+    temporary_until: datetime | None
+    tags: list[str]
     models: list[str]
 
 
@@ -74,6 +76,8 @@ class ModelConfigRow(NamedTuple):
     prompt_price: Decimal | None
     cached_price: Decimal | None
     completion_price: Decimal | None
+    provider_id: UUID | None
+    upstream_name: str
     is_default: bool
     is_demo: bool
     enabled: bool

@@ -131,7 +131,7 @@ _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, ''
 # Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
 # Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
 # error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the four token counts,
-# time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, what it has used (spending_columns), and
+# time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, context_usage, what it has used (spending_columns), and
 # what it answered with (SetupParameters).
 # Plan: primary keys, one_daily_use_per_user_and_day.
 END: Final = Statement(
@@ -152,6 +152,8 @@ END: Final = Statement(
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
             finish_reason = %(finish_reason)s, finish_tokens = %(finish_tokens)s,
+            -- The attempt may have ended before it sent a request.
+            context_usage = COALESCE(%(context_usage)s::jsonb, context_usage),
             error_code = %(error_code)s::text, error_message = %(error_message)s,
             error_retryable = %(error_retryable)s,
             upstream_status = %(upstream_status)s, upstream_code = %(upstream_code)s,

@@ -37,14 +37,27 @@ _FOUND_AS_IT_STANDS: Final = """
 """
 
 
+class Hit(NamedTuple):
+    """excerpt: the text around the match; None in scripts without spaces."""
+
+    message: UUID
+    excerpt: str | None
+
+
 class _Match(NamedTuple):
     """rounds: turn_number of each tool call that has a text_before; None without any, and then text is, too."""
 
     session_id: UUID
+    message: UUID
     excerpt: str
     text: str | None
     rounds: list[int] | None
     texts_before: list[str] | None
+
+
+class _HitAsItStands(NamedTuple):
+    session_id: UUID
+    message: UUID
 
 
 class _Excerpt(NamedTuple):
@@ -58,7 +71,7 @@ _HEADLINE: Final = """
 # Parameters: query, sessions. Plan: messages by session, filtered by the column `words`.
 _EXCERPTS: Final = Statement(
     f"""
-    SELECT session_id, {_HEADLINE}, CASE WHEN rounds IS NOT NULL THEN text END, rounds, texts_before
+    SELECT session_id, id, {_HEADLINE}, CASE WHEN rounds IS NOT NULL THEN text END, rounds, texts_before
     FROM to_tsquery('simple', %(query)s) AS query, unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
         SELECT id, session_id, text FROM chat_chatmessage
@@ -72,7 +85,19 @@ _EXCERPTS: Final = Statement(
     """,  # noqa: S608  constants alone
     _Match,
 )
-# The same of given texts. Parameters: query, sessions, texts.
+# For each session the first message that contains the text. Parameters: sessions, text. Plan: messages by session.
+_HITS_AS_THEY_STAND: Final = Statement(
+    """
+    SELECT session_id, id FROM unnest(%(sessions)s::uuid[]) AS wanted
+    CROSS JOIN LATERAL (
+        SELECT id, session_id FROM chat_chatmessage
+        WHERE session_id = wanted AND role IN ('user', 'assistant') AND strpos(lower(text), lower(%(text)s)) > 0
+        ORDER BY sent_at, id LIMIT 1
+    ) AS matching
+    """,
+    _HitAsItStands,
+)
+# The excerpts of given texts. Parameters: query, sessions, texts.
 _EXCERPTS_OF_TEXTS: Final = Statement(
     f"""
     SELECT session_id, {_HEADLINE}
@@ -100,12 +125,15 @@ def matching_messages(text: str, column: Literal["id", "session_id"]) -> RawSQL:
     return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [parameter])  # noqa: S608, S611  no values
 
 
-def excerpts(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
-    """Session -> excerpt around the first match in a message; sessions of which only the title matches are left out."""
+def hits(sessions: Iterable[UUID], text: str) -> dict[UUID, Hit]:
+    """Session -> the first message that matches; sessions of which only the title matches are left out."""
     query = _query(text)
     wanted = list(sessions)
-    if query is None or not wanted:
+    if not wanted:
         return {}
+    if query is None:
+        as_they_stand = _HITS_AS_THEY_STAND.all(sessions=wanted, text=text.strip())
+        return {row.session_id: Hit(row.message, None) for row in as_they_stand}
     matches = _EXCERPTS.all(query=query, sessions=wanted)
     found = {match.session_id: match.excerpt for match in matches}
     texts = {
@@ -116,7 +144,7 @@ def excerpts(sessions: Iterable[UUID], text: str) -> dict[UUID, str]:
     if texts:
         rows = _EXCERPTS_OF_TEXTS.all(query=query, sessions=list(texts), texts=list(texts.values()))
         found |= {row.session_id: row.excerpt for row in rows}
-    return found
+    return {match.session_id: Hit(match.message, found[match.session_id]) for match in matches}
 
 
 def _query(text: str) -> str | None:

@@ -6,8 +6,10 @@ from typing import Final, NamedTuple
 from chat.models.sql.rows import SESSION, SessionRow
 from chat.models.sql.statements import Statement
 
-# A condition on a table `session`: neither its owner nor a model has named it.
-IS_UNNAMED: Final = "(session.title = '' OR session.has_makeshift_title)"
+# A condition on a table `session`: neither its owner nor a model has named it, and a model is to.
+IS_UNNAMED: Final = (
+    "(session.temporary_until IS NULL AND (session.title = '' OR session.has_makeshift_title))"
+)
 # For a SELECT list: whether a turn of the table `session` has not ended. Plan: index turn_in_progress.
 IS_ANSWERING: Final = """EXISTS (
         SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL

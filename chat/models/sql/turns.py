@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from chat.models.sql.daily_use import DAILY_ACCOUNT, DailyAccountRow
+from chat.models.sql.model_configs import IS_OFFERED
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
 from chat.models.sql.runs import IN_PROGRESS
 from chat.models.sql.sessions import IS_UNNAMED
@@ -123,7 +124,7 @@ READ_TIP_SNAPSHOT: Final = Statement(
         SELECT * FROM (
             SELECT id, name, context_window, max_output_tokens, supports_tools, unsupported_options, queue, is_default,
                 name = ANY(%(names)s::text[]) AS is_named
-            FROM chat_modelconfig WHERE enabled
+            FROM chat_modelconfig WHERE {IS_OFFERED}
         ) AS model
         ORDER BY {_MODEL_ORDER} LIMIT %(most)s
     ) AS model ON TRUE

@@ -11,12 +11,15 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
+from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
 # Marks of sources that only ChatGPT's page can show.
 _MARKS: Final = re.compile("\ue200[^\ue200\ue201]{0,1000}\ue201")
+# In the pointer of a picture and in the name of its entry.
+_FILE_ID: Final = re.compile(r"file[-_][A-Za-z0-9]{1,100}")
 _HIDDEN_CONTENT: Final = ("user_editable_context", "model_editable_context")
 _HIDDEN_ROLES: Final = ("system", "developer")
 
@@ -41,6 +44,7 @@ class _Content(Struct):
 
 
 class _Attachment(Struct):
+    id: str | None = None
     name: str | None = None
     mime_type: str | None = None
 
@@ -174,15 +178,30 @@ def _described(part: Any) -> str:
 
 
 def _files(content: _Content, metadata: _Metadata) -> list[dict[str, Any]]:
-    """Their names; the export has the contents beside the JSON, if at all."""
+    """Their names, and the ids that the names of their entries begin with; only the zip has the contents."""
     if metadata.attachments:
-        return [_file(one.name or "file", one.mime_type or "") for one in metadata.attachments]
+        return [_file(one.name or "file", one.mime_type or "", one.id or "") for one in metadata.attachments]
     images = [one for one in content.parts or () if isinstance(one, dict) and "asset_pointer" in one]
-    return [_file(str(one["asset_pointer"]).rpartition("/")[2] or "image", "image/") for one in images]
+    pointers = [str(one["asset_pointer"]) for one in images]
+    return [_file(one.rpartition("/")[2] or "image", "image/", one) for one in pointers]
 
 
-def _file(name: str, content_type: str) -> dict[str, Any]:
-    return {"name": name[:255], "kind": "image" if content_type.startswith("image/") else "text"}
+def _file(name: str, content_type: str, pointer: str) -> dict[str, Any]:
+    file = {"name": name[:255], "kind": "image" if content_type.startswith("image/") else "text"}
+    source = source_in(pointer)
+    return file | {SOURCE: source} if source else file
+
+
+def source_in(text: str) -> str | None:
+    """The first id of a file in a pointer, after its scheme, which may be `file-service`."""
+    found = _FILE_ID.search(text.rpartition("://")[2])
+    return found[0] if found else None
+
+
+def source_at_start(name: str) -> str | None:
+    """The id that the name of an entry, without its folder, begins with."""
+    found = _FILE_ID.match(name)
+    return found[0] if found else None
 
 
 def _arguments(text: str) -> dict[str, Any]:

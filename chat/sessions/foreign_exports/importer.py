@@ -4,9 +4,9 @@ A session's id is made from its owner and the conversation's id, so that a file 
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
@@ -19,12 +19,14 @@ from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good
 from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
+from chat.sessions.foreign_exports.attachments import Contents, attached, take_sources
 from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
 from chat.sessions.foreign_exports.reading import Unreadable, decode
 from chat.sessions.foreign_exports.tree import Conversation, build
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
 from chat.sessions.portable.parser import parse
+from chat.sessions.tags import MAX_CHARACTERS, clean
 from chat.sessions.trash import restore_session
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ _FUTILE: Final = 4
 # Of conversations that could not be imported; the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
 # These are about the account, and would be the same for every conversation that follows.
-_ENDS: Final = ("too_many_sessions", "storage_full")
+_ENDS: Final = ("too_many_sessions", "storage_full", "file_storage_unavailable")
 
 
 _ABSENT: Final = msgspec.Raw()
@@ -52,6 +54,13 @@ class _Members(Struct, rename="camel"):
     messages: msgspec.Raw = _ABSENT
 
 
+class Part(NamedTuple):
+    """A file of an export. name: in its archive; empty: the export is this file alone."""
+
+    name: str
+    content: Content
+
+
 class Imported(Struct, frozen=True):
     """session: its id. is_new: False: an earlier import has brought it."""
 
@@ -61,9 +70,13 @@ class Imported(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """A conversation that was not imported. line: in the file, from 1. field: the path of the member in the conversation."""
+    """A conversation that was not imported. line: in the file, from 1. field: the path of the member in the conversation.
+
+    file: its name in the archive; empty: the export is one file.
+    """
 
     title: str
+    file: str
     line: int
     field: str
     code: str
@@ -78,16 +91,18 @@ class Outcome(Struct):
     is_complete: bool = True
 
 
-def import_conversations(owner: "User", content: Content, budget_s: float = BUDGET_S) -> Outcome:
-    """content: the JSON. Raises ApiError if it begins with nothing that a known product exports."""
+def import_conversations(
+    owner: "User", parts: Iterable[Part], contents: Contents, budget_s: float = BUDGET_S
+) -> Outcome:
+    """parts: of JSON. contents: of the files of questions. Raises ApiError if the only one begins with nothing that a known product exports."""
     outcome, began_at = Outcome([], []), time.monotonic()
-    for element in _elements(content, outcome):
+    for part, element in _elements(parts, outcome):
         try:
-            imported = _import_one(owner, content, element)
+            imported = _import_one(owner, part.content, element, contents)
         except Unreadable as problem:
-            if not outcome.imported and not outcome.refused and not problem.path:
+            if not part.name and not outcome.imported and not outcome.refused and not problem.path:
                 raise ApiError(problem.code, problem.message, line=element.line) from None
-            outcome.refused.append(_refusal(content, element, problem))
+            outcome.refused.append(_refusal(part, element, problem))
             outcome.is_complete = problem.code not in _ENDS and len(outcome.refused) < MAX_REFUSALS
             factor = _FUTILE
         else:
@@ -100,23 +115,20 @@ def import_conversations(owner: "User", content: Content, budget_s: float = BUDG
     return outcome
 
 
-def _elements(content: Content, outcome: Outcome) -> Iterator[Element]:
-    """Those of a file that ends too early are imported; its end is one more refusal."""
-    elements = split(content)
-    while True:
+def _elements(parts: Iterable[Part], outcome: Outcome) -> Iterator[tuple[Part, Element]]:
+    """Those of a file that ends too early are imported; its end is one more refusal, and the next file follows."""
+    for part in parts:
         try:
-            yield next(elements)
-        except StopIteration:
-            return
+            for element in split(part.content):
+                yield part, element
         except ApiError as error:
-            if not outcome.imported:
+            if not part.name and not outcome.imported:
                 raise
             line = int(error.details["line"])
-            outcome.refused.append(Refusal("", line, "", error.code, error.message))
-            return
+            outcome.refused.append(Refusal("", part.name, line, "", error.code, error.message))
 
 
-def _import_one(owner: "User", content: Content, element: Element) -> Imported:
+def _import_one(owner: "User", content: Content, element: Element, contents: Contents) -> Imported:
     if element.end - element.start > f.MAX_BYTES:
         raise Unreadable("body_too_large", "The conversation is too large.", ("",))
     raw = content[element.start : element.end]
@@ -131,7 +143,7 @@ def _import_one(owner: "User", content: Content, element: Element) -> Imported:
         conversation.created_at,
         conversation.updated_at,
     )
-    is_new = not _is_there(origin) and _store(owner, conversation, origin)
+    is_new = not _is_there(origin) and _store(owner, conversation, origin, contents)
     return Imported(str(origin.id), storable(conversation.title)[:200], is_new)
 
 
@@ -150,12 +162,15 @@ def _is_there(origin: Origin) -> bool:
     return True
 
 
-def _store(owner: "User", conversation: Conversation, origin: Origin) -> bool:
+def _store(owner: "User", conversation: Conversation, origin: Origin, contents: Contents) -> bool:
     """Whether it was stored: another request may have been faster."""
     tree = build(conversation)
     try:
-        portable = parse(storable(tree.session), timezone.now())
-        store_session(owner, portable, {}, origin)
+        session = storable(tree.session | _tags(conversation))
+        sources = take_sources(session)
+        portable = parse(session, timezone.now())
+        with attached(owner, portable, sources, contents) as found:
+            store_session(owner, found.portable, found.stored, origin)
     except ApiError as error:
         raise Unreadable(error.code, error.message, _path(error.field or "", tree.places)) from None
     except IntegrityError:
@@ -163,6 +178,12 @@ def _store(owner: "User", conversation: Conversation, origin: Origin) -> bool:
             return False
         raise
     return True
+
+
+def _tags(conversation: Conversation) -> dict[str, Any]:
+    """The members of our format; what is longer than a tag may be is cut off, and what is beyond their number left out."""
+    names = clean(name[:MAX_CHARACTERS] for name in clean(conversation.tags)[: f.MAX_TAGS])
+    return {"tags": names, "version": f.ADDITIONS_VERSION} if names else {}
 
 
 def _product_of(raw: bytes) -> tuple[str, Callable[[bytes], Conversation]]:
@@ -185,15 +206,15 @@ def _path(field: str, places: list[Path]) -> Path:
     return places[int(number)] or (member,)
 
 
-def _refusal(content: Content, element: Element, problem: Unreadable) -> Refusal:
-    raw = content[element.start : element.end] if element.end - element.start <= f.MAX_BYTES else b"{}"
+def _refusal(part: Part, element: Element, problem: Unreadable) -> Refusal:
+    raw = part.content[element.start : element.end] if element.end - element.start <= f.MAX_BYTES else b"{}"
     line, title = element.line, ""
     if problem.code not in ("invalid_json", "json_too_deep"):
         line += line_of(raw.decode("utf-8", "replace"), problem.path)
         title = _title(raw)
     path = [str(step) for step in problem.path if step != ""]
     field = ".".join(path if element.position is None else [str(element.position), *path])
-    return Refusal(title, line, storable(field)[:500], problem.code, problem.message)
+    return Refusal(title, part.name, line, storable(field)[:500], problem.code, problem.message)
 
 
 def _title(raw: bytes) -> str:

@@ -53,12 +53,14 @@ class _History(Struct, rename="camel"):
 class _Chat(Struct):
     history: _History
     title: str | None = None
+    tags: Any = None
 
 
 class _Conversation(Struct):
     chat: _Chat
     id: str | None = None
     title: str | None = None
+    meta: Any = None
     created_at: float | None = None
     updated_at: float | None = None
 
@@ -82,7 +84,18 @@ def read(raw: bytes) -> Conversation:
         created_at=created_at,
         updated_at=moment(given.updated_at, ("updated_at",)) or max(moments, default=created_at),
         current=history.current_id,
+        tags=_tags(given),
     )
+
+
+def _tags(given: _Conversation) -> list[str]:
+    """Releases until 0.4 have them in the chat, later ones in `meta`, as ids: words joined by underscores."""
+    of_meta = given.meta.get("tags") if isinstance(given.meta, dict) else None
+    listed = of_meta or given.chat.tags
+    if not isinstance(listed, list):
+        return []
+    names = (one.get("name") if isinstance(one, dict) else one for one in listed)
+    return [name.replace("_", " ") for name in names if isinstance(name, str)]
 
 
 def _node(key: str, message: _Message, at: Path) -> Node:

@@ -58,6 +58,7 @@ class Conversation:
     created_at: datetime
     updated_at: datetime
     current: str | None = None
+    tags: Sequence[str] = ()
 
 
 class Tree(NamedTuple):

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import models
 from msgspec import json
 
-from chat.models import ChatMessage, CitedDocument, MessageFile, Session, ToolCall, Turn, run_of
+from chat.models import ChatMessage, CitedDocument, EditedAnswer, MessageFile, Session, ToolCall, Turn, run_of
 from chat.models.turn import SentBeside
 from chat.sessions.portable import format as f
 
@@ -26,10 +26,15 @@ def as_json(session: Session) -> Iterator[bytes]:
 
 
 def document(session: Session, version: int, files_of: FilesOf) -> Iterator[bytes]:
-    title, mode = json.encode(session.title).decode(), session.while_answering
-    yield (
-        f'{{"format":"{f.NAME}","version":{version},"title":{title},"while_answering":"{mode}","messages":['
-    ).encode()
+    has_additions = bool(session.tags) or EditedAnswer.objects.filter(message__session=session).exists()
+    head = {
+        "format": f.NAME,
+        "version": f.ADDITIONS_VERSION if has_additions else version,
+        "title": session.title,
+        "while_answering": session.while_answering,
+    }
+    tags = {"tags": session.tags} if session.tags else {}
+    yield json.encode(head | tags)[:-1] + b',"messages":['
     is_first = True
     for message in messages_of(session, files_of):
         yield (b"\n" if is_first else b",\n") + json.encode(message)
@@ -122,12 +127,13 @@ class _Chunk:
 
     def messages(self) -> Iterator[f.Message]:
         rows = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
+        edited = EditedAnswer.objects.by_message(rows.values())
         for pk in self.ids:
             # A session deleted during the export: the file ends early.
             if pk in rows:
-                yield self._message(rows[pk])
+                yield self._message(rows[pk], edited.get(pk))
 
-    def _message(self, row: ChatMessage) -> f.Message:
+    def _message(self, row: ChatMessage, edited: EditedAnswer | None) -> f.Message:
         return f.Message(
             id=self.numbers[row.pk],
             role=row.role,  # type: ignore[arg-type]
@@ -145,6 +151,7 @@ class _Chunk:
             ],
             feedback=_feedback(row),
             run=self._run(row),
+            edited=f.Edited(self._number(edited.original_id), edited.model) if edited else None,
         )
 
     def _call(self, row: ToolCall) -> f.Call:

@@ -14,6 +14,8 @@ NAME: Final = "turnwire.session"
 VERSION: Final = 2
 # Of the manifest of an archive: 3 added what File says of the content. JSON files stay at 2, which older releases read.
 ARCHIVE_VERSION: Final = 3
+# Of both, where there are tags or edited answers, which it added: older releases read all others.
+ADDITIONS_VERSION: Final = 4
 
 # Of the JSON itself.
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -27,6 +29,7 @@ MAX_CALLS: Final = 1_000  # of an answer, those inside agent tools included
 MAX_ALL_CALLS: Final = 20_000
 MAX_NESTING: Final = 4  # agent tools inside agent tools
 MAX_DOCUMENTS: Final = 200  # of a call
+MAX_TAGS: Final = 20
 MAX_CITATIONS: Final = 1_000  # of an answer
 MAX_TEXT: Final = 2_000_000  # characters of one text
 
@@ -50,6 +53,7 @@ Entry = Annotated[str, Meta(pattern=r"^files/[1-9][0-9]{0,4}$")]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Moment = Annotated[datetime, Meta(tz=True)]
 Money = Annotated[str, Meta(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
+Tag = Annotated[str, Meta(min_length=1, max_length=40)]
 Role = Literal["root", "user", "assistant", "summary"]
 # A run in progress is imported as stopped.
 RunStatus = Literal["queued", "running", "stopping", "waiting", "completed", "failed", "stopped"]
@@ -162,6 +166,13 @@ class Run(Part, frozen=True):
     finish_tokens: Count | None = None
 
 
+class Edited(Part, frozen=True):
+    """Of an answer that the user wrote. original: the number of the sibling whose text was edited.  model: its model's name."""
+
+    original: Count | None = None
+    model: Annotated[str, Meta(max_length=200)] = ""
+
+
 class Message(Part, frozen=True):
     """One node of the tree. parent, latest_child and last_summarized_message are numbers of messages."""
 
@@ -179,13 +190,15 @@ class Message(Part, frozen=True):
     citations: Annotated[list[Citation], Meta(max_length=MAX_CITATIONS)] = []
     feedback: Feedback | None = None
     run: Run | None = None
+    edited: Edited | None = None  # only without a run
 
 
 class Portable(Part, frozen=True):
     """The file."""
 
     format: Literal["turnwire.session"]
-    version: Literal[1, 2, 3]
+    version: Literal[1, 2, 3, 4]
     messages: Annotated[list[Message], Meta(max_length=MAX_MESSAGES)]
     title: Annotated[str, Meta(max_length=200)] = ""
     while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"
+    tags: Annotated[list[Tag], Meta(max_length=MAX_TAGS)] = []

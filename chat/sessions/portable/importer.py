@@ -18,6 +18,7 @@ from chat.events import session_list
 from chat.models import (
     ChatMessage,
     CitedDocument,
+    EditedAnswer,
     Feedback,
     MessageFile,
     Run,
@@ -30,8 +31,10 @@ from chat.models.sql import statements
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
 from chat.runs import extraction, quotas
+from chat.sessions.creation import add_stored_session
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
+from chat.sessions.tags import adopt_tags
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus
 
@@ -76,13 +79,10 @@ def store_session(
     check_room(owner, new_bytes=1)
     with transaction.atomic():
         rows.store()
-        # Last, so that the owner's row is locked for a moment only.
-        with quotas.SESSIONS.room_for_one(owner):
-            quotas.FILES.check(owner, 0)
-            Session.objects.bulk_create([rows.session])
-            StoredBytes.objects.measure(rows.session.pk)
-            quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), 0)
-            StoredBytes.objects.refresh(owner.pk)
+        add_stored_session(rows.session)
+        adopt_tags(rows.session, portable.tags)
+        # The owner is locked by now.
+        quotas.FILES.check(owner, 0)
         if origin:
             _set_times(rows.session, origin)
         session_list.publish_created(rows.session)
@@ -128,6 +128,7 @@ class _Rows:
             statements.insert(rows)
         CitedDocument.objects.bulk_create(self._citations())
         Feedback.objects.bulk_create(self._feedback())
+        EditedAnswer.objects.bulk_create(self._edited_answers())
         self._store_files()
 
     def answers_by_question(self) -> Iterable[int]:
@@ -216,6 +217,15 @@ class _Rows:
                     document_id=cited.document_id,
                     title=cited.title,
                     url=cited.url,
+                )
+
+    def _edited_answers(self) -> Iterator[EditedAnswer]:
+        for one in self.portable_messages:
+            if one.edited:
+                yield EditedAnswer(
+                    message_id=self.ids[one.id],
+                    original_id=self._id(one.edited.original),
+                    model=one.edited.model,
                 )
 
     def _feedback(self) -> Iterator[Feedback]:

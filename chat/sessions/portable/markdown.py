@@ -62,7 +62,13 @@ def _speaker(message: Message) -> str:
         case "summary":
             return "Summary of what is above"
         case _:
-            return safe_line(message.run.model) if message.run else "Answer"
+            return _answerer(message)
+
+
+def _answerer(message: Message) -> str:
+    if message.edited:
+        return f"{safe_line(message.edited.model) or 'Answer'}, edited"
+    return safe_line(message.run.model) if message.run else "Answer"
 
 
 def _source(cited: Citation) -> str:

@@ -27,7 +27,7 @@ LATEST_AHEAD: Final = timedelta(days=1)
 _PARENTS: Final = {"user": ("root", "assistant"), "assistant": ("user",), "summary": ("user",)}
 _QUESTION_MEMBERS: Final = ("files", "additional_context")
 _RUN_MEMBERS: Final = ("tool_calls",)
-_ANSWER_MEMBERS: Final = (*_RUN_MEMBERS, "citations", "feedback", "run")
+_ANSWER_MEMBERS: Final = (*_RUN_MEMBERS, "citations", "feedback", "run", "edited")
 
 
 def check(messages: Sequence[Message], now: datetime) -> None:
@@ -48,6 +48,7 @@ def check(messages: Sequence[Message], now: datetime) -> None:
     _check_origins(messages)
     _check_entries(messages)
     for number in range(len(messages)):
+        _check_edited(messages, number)
         _check_pointers(messages, number)
     summaries = [one for one in messages if one.role == "summary"]
     _check_distinct(((one.parent, one.last_summarized_message) for one in summaries), "messages")
@@ -120,6 +121,20 @@ def _check_place(messages: Sequence[Message], number: int) -> None:
         _refuse(f"{at}.parent", "A message comes after its parent.")
     elif messages[message.parent].role not in _PARENTS[message.role]:
         _refuse(f"{at}.role", "User messages and answers alternate.")
+
+
+def _check_edited(messages: Sequence[Message], number: int) -> None:
+    message, at = messages[number], f"messages.{number}.edited"
+    if message.edited is None:
+        return
+    if message.run:
+        _refuse(at, "An answer that was edited has no run.")
+    original = message.edited.original
+    if original is None:
+        return
+    is_other = original < len(messages) and original != number
+    if not is_other or (messages[original].parent, messages[original].role) != (message.parent, message.role):
+        _refuse(f"{at}.original", "What was edited is another answer to the same question.")
 
 
 def _check_moments(message: Message, number: int, now: datetime) -> None:

@@ -1,9 +1,12 @@
 """What LLM_MODELS, the demo and the admin's own changes make of the models, start after start."""
 
+from io import StringIO
+from typing import Any
+
 import pytest
 from django.core.management import CommandError, call_command
 
-from chat.models import ModelConfig
+from chat.models import ModelConfig, Provider
 from chat.transcript.token_factor import Measured
 
 pytestmark = pytest.mark.django_db
@@ -91,3 +94,35 @@ def test_of_two_processes_that_measured_the_same_model_one_moves_its_factor():
 @pytest.mark.parametrize(("tokenizer", "factor"), [("", 1.4), ("p50k_base", 1.4), ("o200k_base", 1.0)])
 def test_only_estimates_are_corrected(tokenizer, factor):
     assert ModelConfig(tokenizer=tokenizer, token_factor=1.4).estimate_factor == factor
+
+
+def provider() -> Provider:
+    return Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
+
+
+def test_the_demo_stays_away_while_a_provider_has_a_model() -> None:
+    cloud = provider()
+    ModelConfig.objects.create(name="large", provider=cloud, is_default=True)
+    configure(demo=True, demo_model=8000)
+    assert offered() == ["large*"]
+    cloud.change(is_enabled=False)
+    configure(demo=True, demo_model=8000)
+    assert offered() == ["demo_model*"]
+
+
+def test_a_name_that_a_provider_has_is_not_taken_from_it_and_that_is_said(settings: Any) -> None:
+    ModelConfig.objects.create(name="large", provider=provider())
+    settings.LLM_MODELS = {"large": 8000}
+    said = StringIO()
+    call_command("sync_models", stderr=said)
+    assert "large of LLM_MODELS is that of the provider cloud" in said.getvalue()
+
+
+def test_the_environment_takes_over_a_name_of_a_deleted_provider() -> None:
+    cloud = provider()
+    ModelConfig.objects.create(name="large", provider=cloud, upstream_name="vendor/large")
+    cloud.retire()
+    configure(large=8000)
+    assert offered() == ["large*"]
+    model = ModelConfig.objects.get()
+    assert (model.provider, model.name_at_server) == (None, "large")

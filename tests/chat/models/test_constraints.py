@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from chat.models import (
     Agent,
+    Approval,
     ChatMessage,
     CitedDocument,
     Compression,
@@ -25,15 +26,18 @@ from chat.models import (
     ModelConfig,
     PromptBlock,
     PromptVersion,
+    Provider,
     Role,
     Run,
     RunSetup,
+    SavedPrompt,
     SentRequest,
     Session,
     SessionEvent,
     SideRequest,
     SystemPrompt,
     ToolCall,
+    ToolPolicy,
     Turn,
 )
 from chat.models.token_scope import TokenScope
@@ -93,6 +97,14 @@ def tool_call(world: World, **fields: Any) -> ToolCall:
     return ToolCall.objects.create(**given | fields)
 
 
+def approval(world: World, **fields: Any) -> Approval:
+    row = Approval.for_call(tool_call(world), world.session, {})
+    for name, value in fields.items():
+        setattr(row, name, value)
+    row.save()
+    return row
+
+
 def sent(world: World, **fields: Any) -> SentRequest:
     given = {"common": 0, "messages": [], "tokens": 1, "prefix_share": 0, "sent_at": timezone.now()}
     return SentRequest.objects.create(**{"run": world.run, "attempt": 1, "cycle": 1} | given | fields)
@@ -142,6 +154,10 @@ def one_file_twice(world: World) -> None:
 def two_files_of_one_number(world: World) -> None:
     attached(world, number=1)
     attached(world, position=1, number=1)
+
+
+def provider(**fields: Any) -> Provider:
+    return Provider.objects.create(**{"name": "cloud", "base_url": "https://api.example.com/v1", **fields})
 
 
 def another_run(world: World, **fields: Any) -> Run:
@@ -210,6 +226,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     ),
     # Agents
     "agent_has_a_name": lambda w: agent(w, name=""),
+    "saved_prompt_has_a_name": lambda w: SavedPrompt.objects.create(owner=w.session.owner, name="", text="x"),
     "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
     "one_prompt_block_per_kind": lambda w: twice(
         lambda: PromptBlock.objects.create(message=w.question, kind="CA", text="Be brief.")
@@ -229,6 +246,8 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     # Tool calls
     "tool_call_has_one_parent": lambda w: tool_call(w, message=None),
     "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
+    "approval_decision_known": lambda w: approval(w, decision="perhaps"),
+    "tool_policy_approval_known": lambda _: ToolPolicy.objects.create(name="act", approval="sometimes"),
     "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
     "one_tool_call_per_place_in_tool_call": nested_twice,
     # What was sent to models
@@ -261,10 +280,19 @@ REFUSED: dict[str, Callable[[World], Any]] = {
         name="m", unsupported_options=["mood"]
     ),
     "model_token_factor_is_bounded": lambda _: ModelConfig.objects.create(name="m", token_factor=0.1),
+    "model_has_one_server": lambda _: ModelConfig.objects.create(
+        name="m", base_url="http://127.0.0.1:9/v1", provider=provider()
+    ),
+    "one_provider_of_a_name": lambda _: twice(provider),
+    "provider_has_a_name": lambda _: provider(name=""),
+    "deleted_provider_has_no_key": lambda _: provider(deleted_at=timezone.now(), encrypted_api_key="x"),
     "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
     "invitation_uses_within_max": lambda _: invitation(uses=2),
     "invitation_by_e_mail_is_for_one": lambda _: invitation(email="a@example.org", max_uses=2),
     "session_in_trash_is_purged": lambda w: change(w.session, deleted_at=timezone.now()),
+    "temporary_session_is_in_no_list": lambda w: change(
+        w.session, temporary_until=timezone.now(), is_archived=True
+    ),
     "one_system_prompt": lambda _: SystemPrompt.objects.create(id=2, text="x"),
     "feedback_says_something": lambda w: Feedback.objects.create(message=w.answer),
 }

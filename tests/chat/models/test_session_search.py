@@ -70,6 +70,21 @@ def test_some_words_around_the_match_are_shown(client: APIClient) -> None:
     assert found["Moonlight"] is None
 
 
+@pytest.mark.parametrize("text", ["wheat", "小麦"])
+def test_the_first_message_that_matches_is_named_on_whichever_branch(client: APIClient, text: str) -> None:
+    session = chat(client, "Wheat", "Bread", "It is wheat, 全粒小麦粉", "wheat 小麦 again")
+    factories.complete_turn(client, session, "Rye", parent=None)
+    assert "Rye" in factories.message_texts(client, session)
+    (found,) = client.get("/api/sessions/", {"search": text}).json()["results"]
+    assert ChatMessage.objects.get(pk=found["match_message"]).text == "It is wheat, 全粒小麦粉"
+
+
+def test_a_title_alone_names_no_message(client: APIClient) -> None:
+    chat(client, "Tides")
+    (found,) = client.get("/api/sessions/", {"search": "Tides"}).json()["results"]
+    assert found["match_message"] is None
+
+
 def test_others_find_nothing_of_it(client: APIClient) -> None:
     chat(client, "Tides", "The moon pulls the sea")
     assert search(factories.api_client(factories.create_user("mallory")), "moon") == {}

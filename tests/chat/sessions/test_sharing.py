@@ -184,3 +184,10 @@ def test_the_number_of_links_is_limited(
     share(client, session)
     response = client.post(f"/api/sessions/{session}/shares/", {}, format="json")
     assert (response.status_code, response.json()["code"]) == (409, "too_many_shares")
+
+
+def test_a_question_that_waits_cannot_be_shared_since_it_may_change(client: APIClient, session: str) -> None:
+    factories.send_turn(client, session)
+    waiting = factories.send_turn(client, session, "And then?").json()["user_message"]
+    response = client.post(f"/api/sessions/{session}/shares/", {"leaf": waiting}, format="json")
+    assert (response.status_code, response.json()["code"]) == (409, "turn_in_progress")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
+from chat.transcript.tool_annotations import READ_ONLY, Annotations
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tool_calls.calls import MAX_CALLS, CallResult, PlannedCall, plan_after_loss, plan_calls
 from llm_worker.tools.tool import ToolContext, ToolResult
@@ -21,7 +22,7 @@ class Stub:
     name: str = "look"
     searches: bool = False
     merges: bool = False
-    is_idempotent: bool = True
+    annotations: Annotations = READ_ONLY
     description: str = ""
     guidance: str = ""
     time_limit_s: float | None = None
@@ -138,7 +139,7 @@ FOUND = CallResult("completed", "There.", (Document(3, "d", "t"),))
         pytest.param(LOOK, None, None, id="what only reads runs again"),
         pytest.param(LOOK, FOUND, FOUND, id="what has ended does not"),
         pytest.param(
-            Stub("pay", is_idempotent=False),
+            Stub("pay", annotations=Annotations()),
             None,
             CallResult(
                 "unknown", "The outcome of this call of pay was lost: it may or may not have taken effect."
@@ -155,7 +156,7 @@ FOUND = CallResult("completed", "There.", (Document(3, "d", "t"),))
         ),
     ],
 )
-def test_a_call_without_a_result_runs_again_only_if_its_tool_is_idempotent(
+def test_a_call_without_a_result_runs_again_only_if_its_tool_allows_it(
     tool: Stub | None, result: CallResult | None, expected: CallResult | None
 ) -> None:
     call = PlannedCall("1", tool.name if tool else "pay", {}, tool, result)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
+from chat.transcript.tool_annotations import READ_ONLY, Annotations
 from llm_worker.tool_calls import tool_round
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.tool_round import execute
@@ -29,7 +30,7 @@ class FunctionTool:
 
     do: Callable[[], Awaitable[ToolResult]]
     name: str = "doing"
-    is_idempotent: bool = True
+    annotations: Annotations = READ_ONLY
     time_limit_s: float | None = None
     searches: bool = False
     description: str = ""
@@ -119,7 +120,7 @@ async def wait_forever() -> ToolResult:
             id="a time-out",
         ),
         pytest.param(
-            FunctionTool(wait_forever, is_idempotent=False, time_limit_s=0.01),
+            FunctionTool(wait_forever, annotations=Annotations(), time_limit_s=0.01),
             CallResult("unknown", "doing did not finish within 0.01 seconds; it may or may not have taken effect."),
             id="a time-out of a tool that is not idempotent",
         ),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.conf import settings
 
+from chat.transcript.tool_annotations import Annotations
 from llm_worker.tools import TOOLS
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import CYCLES, ResearchAgent
@@ -33,7 +34,7 @@ class Reporting:
 
 
 class Paying(CurrentTime):
-    is_idempotent = False
+    annotations = Annotations()
 
 
 @pytest.fixture
@@ -82,11 +83,11 @@ async def test_a_missing_report_fails_the_call_and_not_the_run(
 def test_availability_and_idempotence_follow_its_tools(
     agent: ResearchAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (agent.searches, agent.is_idempotent, agent.is_available()) == (True, True, True)
+    assert (agent.searches, agent.annotations.may_run_again, agent.is_available()) == (True, True, True)
     monkeypatch.setattr(settings, "WEB_SEARCH_URL", "")
     assert (agent.searches, agent.is_available()) == (False, True)
     assert not ResearchAgent([WebSearch()]).is_available()
-    assert not ResearchAgent([Paying()]).is_idempotent
+    assert not ResearchAgent([Paying()]).annotations.may_run_again
 
 
 def test_parallel_calls_are_not_merged(agent: ResearchAgent) -> None:

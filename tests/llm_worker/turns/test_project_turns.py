@@ -200,7 +200,7 @@ class TestTheResearchAgentInAProject:
         assert tools_of(outer) == ["read_file", "research_agent", "search_project"]
         assert "It can search the files of this chat's project as well." in seen(outer)[0]
         assert [text.partition("\n")[0] for text in seen(inner)][1:] == [self.ASKED]
-        assert tools_of(inner) == ["current_time", "read_file", "search_project"]
+        assert tools_of(inner) == ["current_time", "open_url", "read_file", "search_project"]
         assert "## search_project" in seen(inner)[0]
         [document] = found(reporting)
         assert (document["document"], document["title"]) == (1, "levels.txt")
@@ -235,7 +235,7 @@ class TestTheResearchAgentInAProject:
         [run] = talk(session, "One", models=["large"])
         ended(run, "completed")
         assert tools_of(upstream.requests[0]) == ["research_agent"]
-        assert tools_of(upstream.requests[1]) == ["current_time"]
+        assert tools_of(upstream.requests[1]) == ["current_time", "open_url"]
 
 
 class TestFilesThatAreLeftOut:

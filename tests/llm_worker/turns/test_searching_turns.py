@@ -254,7 +254,11 @@ def test_an_agent_does_not_see_the_conversation_and_later_turns_do_not_see_its_c
     inner = upstream.requests[1]
     assert [message["role"] for message in inner.messages] == ["system", "user"]
     assert "Why?" not in json.dumps(inner.messages)
-    assert sorted(tool["function"]["name"] for tool in inner.body["tools"]) == ["current_time", "web_search"]
+    assert sorted(tool["function"]["name"] for tool in inner.body["tools"]) == [
+        "current_time",
+        "open_url",
+        "web_search",
+    ]
     after = upstream.requests[4].messages
     assert [message["role"] for message in after] == [
         "system",

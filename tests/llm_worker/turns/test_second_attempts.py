@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chat.infrastructure import revocation
-from chat.models import CitedDocument, ModelConfig, ToolCall
+from chat.models import CitedDocument, ModelConfig, ToolCall, ToolPolicy
 from chat.protocol.states import Status
+from chat.transcript.tool_annotations import Annotations
 from llm_worker.runtime import Runtime
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text
@@ -20,6 +21,7 @@ MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
 @pytest.fixture
 def session(agent_session, searching, scripted_tool, upstream):
     ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
+    ToolPolicy.objects.create(name="act", approval="never")
     ModelConfig.objects.create(name="prefilling", base_url=upstream.base_url, supports_prefill=True)
     searching.find(MOON, SUN, query="moon")
     searching.find(SEA, query="sea")
@@ -142,7 +144,7 @@ def test_documents_found_after_a_hand_over_get_new_numbers(upstream, handed_over
 @MODELS
 @pytest.mark.parametrize("may_repeat", [True, False], ids=["idempotent", "not idempotent"])
 def test_a_hand_over_while_a_tool_hangs(upstream, handed_over, scripted_tool, searching, model, may_repeat):
-    scripted_tool.hangs, scripted_tool.is_idempotent = 1, may_repeat
+    scripted_tool.hangs, scripted_tool.annotations = 1, Annotations(is_idempotent=may_repeat)
     upstream.reply({"reasoning": "Hm."}, {"text": "I act. "}, HANG, search_call("moon"), times=1)
     upstream.reply({"text": "Done [1]."})
 
@@ -213,7 +215,7 @@ def test_a_run_handed_over_three_times_has_one_answer(
     ask, deliver, upstream, session, searching, scripted_tool
 ):
     """Each phase of the run is executed by another process."""
-    scripted_tool.hangs, scripted_tool.is_idempotent = 1, False
+    scripted_tool.hangs, scripted_tool.annotations = 1, Annotations()
     upstream.reply({"text": "One. "}, search_call("moon"), times=1)
     upstream.reply({"hang": True}, times=1)
     upstream.reply({"text": "Two. "}, HANG, times=1)

@@ -4,9 +4,10 @@ import pytest
 from django.db import connection, transaction
 
 from chat.infrastructure import revocation
-from chat.models import ModelConfig, ToolCall
+from chat.models import ModelConfig, ToolCall, ToolPolicy
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
+from chat.transcript.tool_annotations import Annotations
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
 
@@ -134,7 +135,9 @@ def test_a_tool_that_times_out_is_cancelled_and_the_loop_continues(
 def test_a_tool_that_is_not_idempotent_has_status_unknown_after_a_time_out(
     ask, deliver, upstream, session, scripted_tool
 ):
-    scripted_tool.time_limit_s, scripted_tool.hangs, scripted_tool.is_idempotent = 0.05, 1, False
+    scripted_tool.time_limit_s, scripted_tool.hangs = 0.05, 1
+    scripted_tool.annotations = Annotations()
+    ToolPolicy.objects.create(name="act", approval="never")
     upstream.reply(ACT, times=1)
     upstream.reply({"text": "Perhaps."})
     [run] = ask("Go", session=session)

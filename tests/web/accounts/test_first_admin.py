@@ -39,7 +39,7 @@ def printed(**options: Any) -> str:
 
 
 def test_the_printed_link_makes_an_admin_once(settings: Any) -> None:
-    settings.ALLOWED_HOSTS = ["*", ".example.org", "chat.example.org", "testserver"]
+    settings.ALLOWED_HOSTS = settings.PAGE_HOSTS = ["*", ".example.org", "chat.example.org", "testserver"]
     settings.PORT = 8123
     found = re.search(r"http://chat\.example\.org:8123(/setup/\S+)", printed(if_needed=True))
     assert found
@@ -60,7 +60,7 @@ def test_the_printed_link_makes_an_admin_once(settings: Any) -> None:
 
 
 def test_the_printed_address_has_tls_unless_it_is_switched_off(settings: Any) -> None:
-    settings.ALLOWED_HOSTS = ["chat.example.org"]
+    settings.ALLOWED_HOSTS = settings.PAGE_HOSTS = ["chat.example.org"]
     settings.SECURE_SSL_REDIRECT = True
     assert "https://chat.example.org/setup/" in printed()
 

@@ -36,7 +36,21 @@ class TestCharts:
         chart = charts.draw_lines(
             "Wait", DAYS, {"p50": {DAYS[0]: 1, DAYS[2]: 2}, "p95": {DAYS[1]: 2}, "none": {}}
         )
-        assert [len(points.split()) for _tone, points in chart.lines] == [2, 2, 0]
+        assert [len(points.split()) for _tone, points in chart.lines] == [2, 1, 0]
+        assert [(mark.label, mark.radius) for mark in chart.marks] == [("p95 2", 4)]
+
+    def test_the_only_day_with_values_is_labelled_with_its_sum(self) -> None:
+        chart = charts.draw_columns("Tokens", DAYS, {"a": {DAYS[1]: 1000}, "b": {DAYS[1]: 500}})
+        [mark] = chart.marks
+        assert mark.label == "1.5 k"
+        assert charts.TOP < mark.label_y < min(one.y for one in chart.columns)
+        assert charts.draw_columns("Tokens", DAYS, {"a": {DAYS[0]: 1, DAYS[1]: 1}}).marks == []
+
+    def test_the_labels_of_two_points_do_not_cover_each_other(self) -> None:
+        chart = charts.draw_lines("Wait", DAYS, {"p50": {DAYS[2]: 2}, "p95": {DAYS[2]: 2}})
+        low, high = chart.marks
+        assert low.label_y - high.label_y > 11
+        assert {low.anchor, high.anchor} == {"end"}
 
     def test_nothing_is_drawn_of_nothing(self) -> None:
         assert charts.draw_columns("Tokens", DAYS, {}).columns == []

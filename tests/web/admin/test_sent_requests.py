@@ -93,3 +93,34 @@ def test_requests_are_found_by_run_and_by_owner(staff: Client, run: Run) -> None
     url = reverse("admin:chat_sentrequest_changelist")
     for words, found in ((str(run.pk), 2), ("alice", 2), ("mallory", 0)):
         assert staff.get(url, {"q": words}).context["cl"].result_count == found
+
+
+def sections_of(staff: Client, sent: SentRequest) -> list[tuple[str, list[str]]]:
+    context = staff.get(reverse("admin:chat_sentrequest_change", args=[sent.pk])).context
+    return [(one.kind, [message.text for message in one.messages]) for one in context["sections"]]
+
+
+def test_a_request_is_compared_with_that_of_the_cycle_before(staff: Client, run: Run) -> None:
+    SentRequest.objects.update(account={})
+    same, added = sections_of(staff, run.sent_requests.get(cycle=2))
+    assert (same[0], same[1][1:]) == ("same", ["Why <b>two</b> tides?"])
+    assert added == ("added", ["Two bulges."])
+
+
+def test_the_first_request_of_a_run_is_compared_with_the_last_one_of_the_session(
+    staff: Client, run: Run
+) -> None:
+    SentRequest.objects.update(account={})
+    started = factories.send_turn(factories.api_client(run.turn.session.owner), run.turn.session_id)
+    asked = [{"role": "user", "content": text} for text in ("Why <b>two</b> tides?", "And the Sun?")]
+    later = SentRequest.objects.create(
+        run_id=started.json()["runs"][0]["id"], attempt=1, cycle=1, common=0, messages=asked, tokens=1,
+        prefix_share=0, sent_at=timezone.now(),
+    )  # fmt: skip
+    kinds = [kind for kind, _texts in sections_of(staff, later)]
+    assert kinds == ["same", "removed", "added"]
+    assert "And the Sun?" in page(staff, later)
+
+
+def test_a_request_without_an_earlier_one_says_so(staff: Client, run: Run) -> None:
+    assert "No earlier request of this session is kept." in page(staff, run.sent_requests.get(cycle=1))

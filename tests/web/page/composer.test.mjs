@@ -5,7 +5,7 @@ import { interpretKey } from "../../../web/static/chat/composer/composer_keys.js
 import { Drafts } from "../../../web/static/chat/composer/drafts.js";
 import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
 import { EMPTY, fullText, hasText, isEmpty, joinDrafts, preview } from "../../../web/static/chat/composer/pasted_texts.js";
-import { waiting, withdrawable } from "../../../web/static/chat/conversation/queue.js";
+import { newestWaiting, waiting } from "../../../web/static/chat/conversation/queue.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 
 // Keys
@@ -147,7 +147,7 @@ test("a pick is kept by agent, and none where it is what the agent has", () => {
 const message = (id, role, status) => ({ id, role, status });
 const branchOf = (...messages) => ({ ...emptyState("s"), branch: messages });
 
-test("a question below a running answer waits, and the newest can be withdrawn", () => {
+test("all questions below a running answer wait, and the newest is found", () => {
   const state = branchOf(
     message("q1", "user"),
     message("a1", "assistant", "running"),
@@ -157,13 +157,24 @@ test("a question below a running answer waits, and the newest can be withdrawn",
     message("a3", "assistant", "queued"),
   );
   assert.deepEqual([...waiting(state)], ["q2", "a2", "q3", "a3"]);
-  assert.equal(withdrawable(state).question.id, "q3");
-  assert.equal(withdrawable(state).above.id, "a2");
+  assert.equal(newestWaiting(state).id, "q3");
 });
 
 test("nothing waits below an answer that has ended", () => {
   const state = branchOf(message("q1", "user"), message("a1", "assistant", "completed"), message("q2", "user"), message("a2", "assistant", "queued"));
   assert.equal(waiting(state).size, 0);
-  assert.equal(withdrawable(state), null);
-  assert.equal(withdrawable(emptyState("s")), null);
+  assert.equal(newestWaiting(state), undefined);
+  assert.equal(newestWaiting(emptyState("s")), undefined);
+});
+
+test("what is asked below a question that was stopped while it waited waits on", () => {
+  const state = branchOf(
+    message("q1", "user"),
+    message("a1", "assistant", "running"),
+    message("q2", "user"),
+    message("a2", "assistant", "stopped"),
+    message("q3", "user"),
+    message("a3", "assistant", "queued"),
+  );
+  assert.deepEqual([...waiting(state)], ["q3", "a3"]);
 });

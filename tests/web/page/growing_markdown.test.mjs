@@ -63,8 +63,8 @@ End &amp; <br> x<sub>2</sub> https://example.org/a?b=c and <b>raw</b>.
 
 const whole = (text) => marked.parser(new marked.Lexer(marked.defaults).lex(text));
 const seen = (html) => html.replace(/<[^>]*>/g, "").replace(/\s+/g, "");
-/** Without cells: those of a row are all there when its first is written. */
-const tags = (html) => (html.match(/<(?!td)[a-z][^>]*>/g) ?? []).map((tag) => tag.replace(/ (?:href|title)="[^"]*"| open(?=")/g, ""));
+/** Without cells: those of a row are all there when its first is written; and without what says that code goes on. */
+const tags = (html) => (html.match(/<(?!td)[a-z][^>]*>/g) ?? []).map((tag) => tag.replace(/ (?:href|title)="[^"]*"| class="unfinished"| open(?=")/g, ""));
 
 /** Reads a text piece by piece as the page does, and gives the HTML after each. */
 function* grown(text, ends) {

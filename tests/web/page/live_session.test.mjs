@@ -39,8 +39,9 @@ function opened({ isConnected }) {
   const frames = [];
   const socket = { send: (object) => isConnected && frames.push(object) > 0 };
   const failures = [];
-  const live = new LiveSession(SESSION, socket, { changed() {}, sessionsChanged() {}, failed: (error) => failures.push(error) });
-  return { live, frames, failures };
+  const ends = [];
+  const live = new LiveSession(SESSION, socket, { changed() {}, sessionsChanged() {}, turnEnded: (reason) => ends.push(reason), failed: (error) => failures.push(error) });
+  return { live, frames, failures, ends };
 }
 
 test("a truncated response is read again", { timeout: 60_000 }, async () => {
@@ -61,4 +62,51 @@ test("a gap is reported although another one has just been, and not for every pa
   assert.equal(subscriptions(), 2);
   await until(() => subscriptions() === 3);
   live.close();
+});
+
+const RUNS = [{ id: RUN, message: ANSWER.id, model: "m1", model_index: 0 }];
+
+test("the end of a turn is told once, and not after the session was closed", () => {
+  const { live, ends } = opened({ isConnected: true });
+  live.receive({ type: "subscribed", session: SESSION, n: 4, runs: [] });
+  live.receive({ type: "turn_started", session: SESSION, n: 5, turn: "t", user_message: "u", runs: RUNS });
+  for (const packet of PACKETS.slice(0, -1)) live.receive(packet);
+  assert.deepEqual(ends, []);
+  live.receive(PACKETS.at(-1));
+  live.receive(PACKETS.at(-1));
+  live.receive({ type: "overall_stop", session: SESSION, n: 6, turn: "t", stop_reason: "finished" });
+  assert.deepEqual(ends, ["finished"]);
+  live.receive({ type: "turn_started", session: SESSION, n: 7, turn: "t2", user_message: "u", runs: [{ ...RUNS[0], id: "r2" }] });
+  live.close();
+  for (const packet of PACKETS) live.receive({ ...packet, run: "r2" });
+  assert.deepEqual(ends, ["finished"]);
+});
+
+test("a turn of several models ends with the last, and as stopped if any was stopped", () => {
+  const { live, ends } = opened({ isConnected: true });
+  const runs = ["r1", "r2"].map((id, i) => ({ ...RUNS[0], id, message: id, model_index: i }));
+  const reply = (run, reason) => recordedRun({ reason }).forEach((packet) => live.receive({ ...packet, run }));
+  live.receive({ type: "subscribed", session: SESSION, n: 4, runs: [] });
+  live.receive({ type: "turn_started", session: SESSION, n: 5, turn: "t", user_message: "u", runs });
+  reply("r2", "user_cancelled");
+  assert.deepEqual(ends, []);
+  reply("r1", "error");
+  assert.deepEqual(ends, ["user_cancelled"]);
+});
+
+test("a sent turn that ended before the subscription, or while the connection was lost, is told by what is read", { timeout: 60_000 }, async () => {
+  const { live, ends } = opened({ isConnected: false });
+  live.expect({ turn: "t", runs: RUNS });
+  await live.read();
+  live.close();
+  assert.deepEqual(ends, ["finished"]);
+});
+
+test("what was complete before the chat was opened is not told", { timeout: 60_000 }, async () => {
+  const { live, ends } = opened({ isConnected: false });
+  await live.read();
+  live.expect({ turn: "t", runs: RUNS });
+  await live.read();
+  live.close();
+  assert.deepEqual(ends, []);
 });

@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { knowledgeAddress, projectAddress, readAddress } from "../../../web/static/chat/frame/address.js";
+import { knowledgeAddress, projectAddress, readAddress, sessionAddress } from "../../../web/static/chat/frame/address.js";
 import { fitText } from "../../../web/static/chat/projects/fit_text.js";
 import { ProjectStore } from "../../../web/static/chat/projects/project_store.js";
 
 const ID = "00000000-0000-4000-8000-000000000001";
+const OTHER = "00000000-0000-4000-8000-000000000002";
 
 test("a fragment names a session, a project, knowledge bases or nothing", () => {
-  const nothing = { session: null, project: null, knowledge: null };
+  const nothing = { session: null, message: null, project: null, knowledge: null };
   assert.deepEqual(readAddress(`#${ID}`), { ...nothing, session: ID });
+  assert.deepEqual(readAddress(sessionAddress(ID, OTHER)), { ...nothing, session: ID, message: OTHER });
   assert.deepEqual(readAddress(projectAddress(ID)), { ...nothing, project: ID });
   assert.deepEqual(readAddress(knowledgeAddress()), { ...nothing, knowledge: "" });
   assert.deepEqual(readAddress(knowledgeAddress(ID)), { ...nothing, knowledge: ID });

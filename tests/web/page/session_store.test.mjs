@@ -16,7 +16,7 @@ async function storeOf(chats, kept = {}) {
     const { searchParams: asked } = new URL(address, "http://here");
     const is = (name, value) => !asked.has(name) || asked.get(name) === String(Number(Boolean(value)));
     const isArchived = asked.get("archived") === "1";
-    const found = chats.filter((one) => is("pinned", one.is_pinned) && (asked.has("search") || Boolean(one.is_archived) === isArchived));
+    const found = chats.filter((one) => (!asked.has("tag") || one.tags?.some((tag) => tag.toLowerCase() === asked.get("tag").toLowerCase())) && is("pinned", one.is_pinned) && (asked.has("search") || Boolean(one.is_archived) === isArchived));
     const from = Number(asked.get("cursor") ?? 0);
     asked.set("cursor", String(from + 2));
     const next = found.length > from + 2 ? `http://here/api/sessions/?${asked}` : null;
@@ -41,6 +41,44 @@ test("a chat moves between the groups as it is pinned and unpinned", async () =>
   assert.equal(shown(store), "a | b");
   store.receive(frame(chat("a", 1, { n: 3, is_pinned: false })));
   assert.equal(shown(store), " | b a");
+});
+
+test("a list with a tag has the chats that get it, and loses those that lose it", async () => {
+  const store = await storeOf([chat("b", 2, { tags: ["Work"] }), chat("a", 1, { tags: ["Home"] })]);
+  await store.filter("work");
+  store.receive(frame(chat("a", 1, { n: 2, tags: ["Home"] })));
+  store.receive(frame(chat("c", 3, { n: 1, tags: ["WORK"] })));
+  assert.equal(shown(store), " | c b");
+  store.receive(frame(chat("b", 2, { n: 2, tags: [] })));
+  assert.equal(shown(store), " | c");
+  assert.deepEqual(store.get("b").tags, []);
+  assert.equal(store.get("a").id, "a");
+});
+
+test("a renamed or removed tag changes every chat that is known, and the tag that is looked for", async () => {
+  const store = await storeOf([chat("b", 2, { tags: ["Work", "Job"] }), chat("a", 1, { tags: ["x"], is_pinned: true })]);
+  store.receive({ type: "tag_changed", tag: "work", name: "job" });
+  assert.deepEqual(store.get("b").tags, ["job"]);
+  await store.filter("Job");
+  store.receive({ type: "tag_changed", tag: "JOB", name: "Duty" });
+  assert.equal(store.tag, "Duty");
+  store.receive({ type: "tag_changed", tag: "duty", name: null });
+  assert.equal(store.tag, "");
+  assert.deepEqual(store.get("b").tags, ["Work"]); // as this server has it
+  assert.deepEqual(store.get("a").tags, ["x"]);
+});
+
+test("a temporary chat is in no list, leaves nothing in the browser, and is known while it is open", async () => {
+  const stored = [];
+  globalThis.sessionStorage = { getItem: () => null, setItem: (key) => stored.push(key) };
+  const store = await storeOf([chat("a", 1)]);
+  store.add(chat("t", 2, { is_temporary: true }), "A secret");
+  store.assume("t", { models: ["quick"] });
+  assert.equal(shown(store), " | a");
+  assert.deepEqual(store.get("t").models, ["quick"]);
+  assert.deepEqual(stored, []);
+  store.assume("t", { is_temporary: false });
+  assert.equal(shown(store), " | t a");
 });
 
 test("an outdated update moves nothing", async () => {

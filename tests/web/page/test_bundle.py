@@ -13,7 +13,13 @@ from web.page import bundle as bundling
 from web.page.bundle import GROUPS, Bundle, bundled
 
 PAGE = "chat/page.js"
-LATER = ("chat/tree/tree_panel.js", "vendor/temml.js", "vendor/highlight.js", "vendor/d3-hierarchy.js")
+LATER = (
+    "chat/tree/tree_panel.js",
+    "vendor/temml.js",
+    "vendor/highlight.js",
+    "vendor/languages/python.js",
+    "vendor/d3-hierarchy.js",
+)
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,8 @@ def test_a_content_that_is_gone_is_marked_and_ends_nothing(alice: User) -> None:
 def test_an_empty_account_has_an_archive(db: None) -> None:
     entries = download(factories.create_user("newcomer"))
     assert sorted(entries) == [
-        f"{name}.json" for name in ("account", "agents", "chats", "files", "knowledge-bases", "projects")
+        f"{name}.json"
+        for name in ("account", "agents", "chats", "files", "knowledge-bases", "projects", "prompts")
     ]
 
 

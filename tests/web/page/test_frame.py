@@ -8,7 +8,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize(
     ("asked", "spoken"),
-    [("en-GB,en", "en"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("tlh", "en")],
+    [
+        ("en-GB,en", "en"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("es-MX", "es"),
+        ("fr-CA", "fr"),
+        ("zh-CN,zh;q=0.9", "zh-hans"),
+        ("tlh", "en"),
+    ],
 )
 def test_a_page_speaks_the_browsers_language(asked: str, spoken: str) -> None:
     answer = Client(headers={"accept-language": asked}).get("/login/")

@@ -1,20 +1,32 @@
-"""The German translation is complete: every text has one with the same placeholders, and the .mo files are current."""
+"""The translations are complete: every text has one with the same placeholders, and the .mo files are current."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from gettext import c2py
 from pathlib import Path
 
 import pytest
 from babel.messages import Message
+from django.conf import settings
 from django.contrib import admin
+from django.test import RequestFactory
+from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.functional import Promise
+from django.utils.translation import to_locale
+from django.views.i18n import JSONCatalog
 
 from chat.models import CitedDocument, PromptBlock
 from tests import messages
 
 pytestmark = [pytest.mark.documents]
 
+EVERY_FILE = pytest.mark.parametrize(
+    ("domain", "locale"), [(domain, locale) for domain in messages.DOMAINS for locale in messages.LOCALES]
+)
 HOLE = re.compile(r"%\(\w+\)[\d.]*[sdf]")
 # Where Python texts of the admin are shown: keyword arguments, class attributes, positional arguments.
 BY_NAME = {"description", "title", "label", "help_text", "verbose_name", "verbose_name_plural", "why"}
@@ -66,24 +78,59 @@ def test_every_table_and_column_of_the_admin_has_a_name_in_german() -> None:
     assert [(one, text) for one, text in texts if not isinstance(text, Promise)] == []
 
 
-@pytest.mark.parametrize("domain", messages.DOMAINS)
-def test_german_has_every_text_and_no_other(domain: str) -> None:
-    written = {message.id: message.string for message in messages.kept(domain) if message.id}
+@EVERY_FILE
+def test_a_translation_has_every_text_and_no_other(domain: str, locale: str) -> None:
+    written = {message.id: message.string for message in messages.kept(domain, locale) if message.id}
     assert set(written) == {text for text, _file in messages.found(domain)}
-    assert [text for text, german in written.items() if not all(_forms(german))] == []
+    assert [text for text, string in written.items() if not all(_forms(string))] == []
 
 
-@pytest.mark.parametrize("domain", messages.DOMAINS)
-def test_german_has_the_holes_of_the_english(domain: str) -> None:
-    assert [
-        message.id for message in messages.kept(domain) if message.id and not _has_its_holes(message)
-    ] == []
+@EVERY_FILE
+def test_a_translation_has_the_holes_of_the_english(domain: str, locale: str) -> None:
+    found = messages.kept(domain, locale)
+    assert [message.id for message in found if message.id and not _has_its_holes(message)] == []
 
 
-@pytest.mark.parametrize("domain", messages.DOMAINS)
-def test_the_compiled_texts_are_the_written_ones(domain: str) -> None:
-    compiled = messages.compiled(messages.kept(domain))
-    assert (messages.FOLDER / f"{domain}.mo").read_bytes() == compiled, "run make messages"
+@EVERY_FILE
+def test_the_compiled_texts_are_the_written_ones(domain: str, locale: str) -> None:
+    compiled = messages.compiled(messages.kept(domain, locale))
+    path = messages.path_of(domain, locale).with_suffix(".mo")
+    assert path.read_bytes() == compiled, "run make messages"
+
+
+def test_the_page_offers_every_language_by_its_own_name() -> None:
+    dialog = (messages.MODULES / "settings" / "settings_dialog.js").read_text(encoding="utf-8")
+    offered = re.findall(r'\{ value: "([\w-]+)", label: "([^"]+)" \}', dialog)
+    assert offered == settings.LANGUAGES
+    assert {to_locale(code) for code, _name in offered} == {"en", *messages.LOCALES}
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [("de", [1, 0, 1]), ("es", [1, 0, 1]), ("fr", [0, 0, 1]), ("zh-hans", [0, 0, 0])],
+)
+def test_the_page_is_told_which_form_belongs_to_none_one_and_two(language: str, forms: list[int]) -> None:
+    with translation.override(language):
+        shown = json.loads(JSONCatalog.as_view(packages=["web"])(RequestFactory().get("/")).content)
+    assert [int(c2py(shown["plural"])(count)) for count in range(3)] == forms
+    assert len(shown["catalog"]["%(count)s chat found"]) == len(set(forms))
+
+
+@pytest.mark.parametrize("language", dict(settings.LANGUAGES))
+def test_the_admin_writes_times_in_one_way_in_every_language(language: str) -> None:
+    with translation.override(language):
+        assert (
+            date_format(datetime(2026, 3, 1, 14, 5, 9, tzinfo=UTC), "DATETIME_FORMAT")
+            == "2026-03-01 14:05:09"
+        )
+
+
+@EVERY_FILE
+def test_no_translation_says_a_text_twice(domain: str, locale: str) -> None:
+    forms = [
+        form for message in messages.kept(domain, locale) if message.id for form in _forms(message.string)
+    ]
+    assert [form for form in forms if re.fullmatch(r"(.{20,}?)\1+", form, re.DOTALL)] == []
 
 
 def _english_in(file: Path) -> Iterator[str]:

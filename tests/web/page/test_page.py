@@ -1,7 +1,9 @@
 """The page's HTML and the static files it needs."""
 
+import json
 import re
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -30,6 +32,36 @@ def test_every_script_of_the_page_carries_the_nonce_of_its_policy() -> None:
     assert len(scripts) == 3
     assert nonce
     assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("days", "says_none"), [(0, True), (1, False)])
+def test_the_page_knows_whether_deleted_chats_come_back(days: int, says_none: bool, settings: Any) -> None:
+    settings.KEEP_DELETED_DAYS = days
+    alice = Client()
+    alice.force_login(User.objects.create_user("alice"))
+    assert ('data-trash="none"' in alice.get("/").content.decode()) == says_none
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("minutes", "offers_them"), [(0, False), (1, True)])
+def test_the_page_offers_temporary_chats_unless_there_are_none(
+    minutes: int, offers_them: bool, settings: Any
+) -> None:
+    settings.TEMPORARY_CHAT_MINUTES = minutes
+    alice = Client()
+    alice.force_login(User.objects.create_user("alice"))
+    assert ('id="temporary"' in alice.get("/").content.decode()) == offers_them
+
+
+@pytest.mark.django_db
+def test_the_empty_page_offers_the_suggestions_of_the_settings_as_text(settings: Any) -> None:
+    alice = Client()
+    alice.force_login(User.objects.create_user("alice"))
+    assert "data-suggestion" not in alice.get("/").content.decode()
+    settings.SUGGESTIONS = ["Sum up a file", "Is 1 < 2?"]
+    offered = re.findall(r"<button[^>]*data-suggestion>([^<]*)</button>", alice.get("/").content.decode())
+    assert offered == ["Sum up a file", "Is 1 &lt; 2?"]
 
 
 def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
@@ -61,7 +93,9 @@ def test_lock_file_names_versions_and_no_registry() -> None:
     lock = (ROOT / "package-lock.json").read_text(encoding="utf-8")
     assert "integrity" in lock
     assert "resolved" not in lock
-    assert "http" not in lock
+    modules = json.loads(lock)["packages"].values()
+    # Where authors ask for money is no registry.
+    assert "http" not in json.dumps([{**module, "funding": None} for module in modules])
 
 
 async def test_the_named_modules_are_served_while_developing() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from chat.protocol.errors import REFUSALS
 from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.provider_errors import PROVIDER_ERRORS
 from chat.protocol.wire import RUN_ERRORS
 from tests.instance import ROOT
 from tests.web.page.test_reducer import node
@@ -50,3 +51,9 @@ def test_every_way_a_file_can_fail_has_words_that_say_what_to_do() -> None:
     words = texts_of("files/file_error_texts.js", "FILE_ERRORS")
     assert set(words) == set(FILE_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []
+
+
+def test_every_reason_why_a_provider_cannot_be_used_has_words() -> None:
+    words = texts_of("providers/check_texts.js", "PROVIDER_ERRORS")
+    assert set(words) == set(PROVIDER_ERRORS)
+    assert all(text.endswith(".") for text in words.values())

@@ -18,7 +18,7 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, Run, Session
+from chat.models import Agent, Provider, Run, SavedPrompt, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
@@ -58,6 +58,9 @@ class World:
             "id"
         ]
         self.ids["token"] = self._client.post("/api/auth/tokens/").json()["id"]
+        provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
+        self.ids["provider"] = str(provider.pk)
+        self.ids["prompt"] = str(SavedPrompt.objects.create(owner=self._alice, name="Tides", text="When?").pk)
         link = self._client.get(f"/api/sessions/{session}/shares/").json()[0]["url"]
         project = Project.objects.create(owner=self._alice, name="Tides")
         files = [
@@ -116,6 +119,7 @@ class World:
             "runs_cancel": running["runs"][0]["id"],
             "turns_cancel": running["turn"],
             "withdrawal_create": waiting["user_message"],
+            "messages_update": waiting["user_message"],
             "runs_continue": cut,
         }
 
@@ -142,7 +146,9 @@ class World:
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
         if ParameterLocation.BODY in valid and isinstance(case.body, dict):
-            case.body = _of_models(case.body)
+            case.body = (
+                _of_providers(case.body) if "providers" in operation_of(case) else _of_models(case.body)
+            )
 
     def fill(self, case: Any) -> None:
         """Put in objects that exist, into three fourths of the valid paths, queries and bodies."""
@@ -178,9 +184,9 @@ class World:
             return {"user": "carol", "role": body["role"]}
         if operation == "auth_token":
             return {"username": "alice", "password": "alice"}
-        known: dict[str, Any] = {name: self.ids[name] for name in ("agent", "parent", "leaf")}
+        known: dict[str, Any] = {name: self.ids[name] for name in ("agent", "parent", "leaf", "message")}
         known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
-        known |= {"file": self._free_file, "files": [self._free_file]}
+        known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
         return {name: known.get(name, value) for name, value in body.items()}
 
 
@@ -191,6 +197,19 @@ def _of_models(body: dict[str, Any]) -> dict[str, Any]:
     options = body.get("options")
     if isinstance(options, dict) and options.get("max_output_tokens"):
         body = {**body, "options": {**options, "max_output_tokens": 1 + options["max_output_tokens"] % 1000}}
+    return body
+
+
+def _of_providers(body: dict[str, Any]) -> dict[str, Any]:
+    """With an address, and models whose names nobody else has."""
+    if "base_url" in body:
+        body = {**body, "base_url": "https://api.example.com/v1"}
+    if "models" in body:
+        models = [
+            {**model, "upstream_name": f"large {place}", "name": f"large {place}"}
+            for place, model in enumerate(body["models"])
+        ]
+        body = {**body, "models": models}
     return body
 
 

@@ -19,7 +19,8 @@ from chat.sweeper.files import take_over
 from ingest import extraction, fetching
 from ingest.reader.outcome import Outcome
 from knowledge import blobs
-from knowledge.guarded_client import FetchedText, UrlRefused
+from knowledge.guarded_http.page import FetchedPage
+from knowledge.guarded_http.refusal import UrlRefused
 from knowledge.models import (
     Chunk,
     DeletedBlob,
@@ -100,12 +101,12 @@ def pages(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> list[str]:
     """The URL answers with these, one after the other; returns what was asked."""
     asked: list[str] = []
 
-    def fetch(url: str) -> FetchedText:
+    def fetch(url: str) -> FetchedPage:
         asked.append(url)
         answer = answers[len(asked) - 1]
         if isinstance(answer, Exception):
             raise answer
-        return FetchedText(url, "text/plain", answer.encode())
+        return FetchedPage(url, "text/plain", answer.encode())
 
     monkeypatch.setattr(fetching, "fetch_text", fetch)
     return asked

@@ -15,7 +15,7 @@ from chat.models.tool_call import ToolCall
 from chat.protocol import wire
 from chat.protocol.states import Status
 from tests import factories
-from web.rest import response_schemas
+from web.rest import response_schemas, run_schemas
 
 
 def results(client: APIClient, **query: Any) -> list[str]:
@@ -245,8 +245,8 @@ DESCRIBED = {
     response_schemas.SessionAnswer: "/api/sessions/{session}/",
     response_schemas.MessageAnswer: "/api/sessions/{session}/messages/",
     response_schemas.NodeAnswer: "/api/sessions/{session}/tree/",
-    response_schemas.RunAnswer: "/api/runs/{run}/",
-    response_schemas.PacketsAnswer: "/api/runs/{run}/packets/",
+    run_schemas.RunAnswer: "/api/runs/{run}/",
+    run_schemas.PacketsAnswer: "/api/runs/{run}/packets/",
 }
 
 

@@ -27,8 +27,8 @@ MESSAGES = ASYNC["components"]["messages"]
 FRAMES = {
     "subscribed", "unsubscribed", "accepted", "stopping", "pong", "error", "turn_started", "run_continued", "overall_stop",
     "compression", "session", "resync", "queued", "heartbeat", "packet", "reset", "snapshot",
-    "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "project_changed", "project_deleted",
-    "file", "knowledge_base_changed", "knowledge_base_deleted",
+    "sessions_watched", "session_changed", "session_deleted", "sessions_resync", "project_changed", "project_deleted", "tag_changed",
+    "file", "models_changed", "knowledge_base_changed", "knowledge_base_deleted",
 }  # fmt: skip
 
 

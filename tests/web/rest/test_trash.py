@@ -1,9 +1,12 @@
 """Chats that are deleted: hidden everywhere, restored as they were, and deleted for good when their time is over."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -156,3 +159,45 @@ def test_the_trash_of_another_is_not_found(answered: Any) -> None:
     assert mallory.delete(f"/api/trash/{session}/").status_code == 404
     mallory.delete("/api/trash/")
     assert trashed(client) == [session]
+
+
+class TestEmptyOnes:
+    def test_an_empty_chat_is_deleted_for_good_and_one_with_messages_stays(self, client: APIClient) -> None:
+        empty, used = (str(client.post("/api/sessions/", {}, format="json").json()["id"]) for _ in range(2))
+        factories.complete_turn(client, used)
+        assert client.delete(f"/api/sessions/{empty}/?if_empty=1").status_code == 204
+        assert not Session.with_trash.filter(pk=empty).exists()
+        refused = client.delete(f"/api/sessions/{used}/?if_empty=1&permanent=1")
+        assert (refused.status_code, refused.json()["code"]) == (409, "session_not_empty")
+        assert client.get(f"/api/sessions/{used}/").status_code == 200
+        assert client.delete(f"/api/sessions/{empty}/?if_empty=1").status_code == 404
+        assert client.delete(f"/api/sessions/{used}/?if_empty=x").status_code == 400
+
+    def test_nobody_deletes_the_empty_chat_of_another(self, client: APIClient, session: str) -> None:
+        stranger = factories.api_client(factories.create_user("mallory"))
+        assert stranger.delete(f"/api/sessions/{session}/?if_empty=1").status_code == 404
+        assert Session.objects.filter(pk=session).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_that_is_sent_meanwhile_is_never_lost(client: APIClient, session: str) -> None:
+    """Either the chat stays with the question, or the question is refused."""
+    start, answers = threading.Barrier(2), {}
+
+    def attempt(name: str, call: Any) -> None:
+        connection.ensure_connection()
+        start.wait(30)
+        answers[name] = call().status_code
+        connection.close()
+
+    calls = {
+        "delete": lambda: client.delete(f"/api/sessions/{session}/?if_empty=1"),
+        "send": lambda: factories.send_turn(factories.api_client(User.objects.get()), session),
+    }
+    threads = [threading.Thread(target=attempt, args=item) for item in calls.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (answers["delete"], answers["send"]) in {(204, 404), (409, 202)}
+    assert Session.objects.filter(pk=session).exists() == (answers["send"] == 202)

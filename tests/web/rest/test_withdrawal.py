@@ -26,11 +26,11 @@ def test_the_branch_ends_in_the_answer_above_and_the_next_question_goes_there(
     assert Session.objects.get(pk=session).leaf_id == factories.current_tip(session).pk
 
 
-def test_only_the_newest_question_can_be_withdrawn_while_it_waits(client: APIClient, session: str) -> None:
+def test_a_question_can_be_withdrawn_while_it_waits_alone(client: APIClient, session: str) -> None:
     first, second, third = (
         factories.send_turn(client, session, text).json() for text in ("one", "two", "three")
     )
-    for message in (first["user_message"], second["user_message"], first["runs"][0]["message"]):
+    for message in (first["user_message"], first["runs"][0]["message"], second["runs"][0]["message"]):
         response = client.post(f"/api/messages/{message}/withdrawal/")
         assert (response.status_code, response.json()["code"]) == (409, "not_waiting")
     for started in (third, second):

@@ -160,7 +160,7 @@ BAD = [
     ({"type": "stop", "run": ABSENT, "turn": ABSENT}, "field_required"),
     ({"type": "stop", "run": ABSENT}, "run_not_found"),
     ({"type": "stop", "turn": ABSENT}, "turn_not_found"),
-    ({"type": "approve", "tool_call": ABSENT, "approved": True}, "not_found"),
+    ({"type": "approve", "tool_call": ABSENT, "approved": True}, "tool_call_not_found"),
     ({"type": "compress", "session": "not an id"}, "invalid_id"),
     (b"binary", "unsupported_frame"),
 ]  # fmt: skip

@@ -1,4 +1,5 @@
 """Date formats of the admin. Django finds this module by its name (FORMAT_MODULE_PATH)."""
 
-DATETIME_FORMAT = "Y-m-d H:i:s"
-DATE_FORMAT = "Y-m-d"
+from web.formats.en.formats import DATE_FORMAT, DATETIME_FORMAT
+
+__all__ = ["DATETIME_FORMAT", "DATE_FORMAT"]

@@ -29,6 +29,6 @@ class Command(BaseCommand):
 
 def _origin() -> str:
     """Return the address of the instance as its users reach it, as far as the settings say."""
-    names = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
+    names = [host for host in settings.PAGE_HOSTS if not host.startswith((".", "*"))]
     host = names[0] if names else settings.HOST
     return f"https://{host}" if settings.SECURE_SSL_REDIRECT else f"http://{host}:{settings.PORT}"

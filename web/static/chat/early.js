@@ -27,8 +27,10 @@
     "keydown",
     (event) => {
       const isInField = /** @type {HTMLElement} */ (event.target).matches?.("textarea");
-      // As in composer_keys.js.
-      const isPlain = localStorage.getItem("turnwire.sendKey") !== "ctrl-enter" || event.ctrlKey || event.metaKey;
+      // As in settings/preferences.js and composer_keys.js.
+      const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches;
+      const sendKey = localStorage.getItem("turnwire.sendKey") ?? (isTouched ? "ctrl-enter" : "enter");
+      const isPlain = sendKey !== "ctrl-enter" || event.ctrlKey || event.metaKey;
       const isSending = isPlain && !event.shiftKey && !event.altKey && !event.isComposing;
       if (isInField && event.key === "Enter" && isSending) remember(event);
     },

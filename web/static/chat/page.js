@@ -6,6 +6,7 @@ import { SessionSidebar } from "./sessions/session_sidebar.js";
 import { CompressionStatus } from "./frame/compression_status.js";
 import { Composer } from "./composer/composer.js";
 import { Connection } from "./frame/connection.js";
+import { ContextMeter } from "./frame/context_meter.js";
 import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/decorate.js";
 import { draftOf, Drafts } from "./composer/drafts.js";
@@ -13,18 +14,22 @@ import { Failures } from "./frame/failures.js";
 import { t } from "./i18n.js";
 import { LimitStatus } from "./composer/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
-import { redirectToLogin } from "./frame/login_redirect.js";
 import { attachMenu } from "./elements/menu.js";
+import { showModelNotices } from "./frame/model_notices.js";
 import { messageActions } from "./conversation/message_actions.js";
 import { readAddress } from "./frame/address.js";
 import { Knowledge } from "./knowledge/knowledge.js";
 import { Notice } from "./elements/notice.js";
 import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
+import { notifyOfEnd } from "./frame/notifications.js";
 import { followOtherTabs } from "./settings/tab_sync.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { isLive } from "./state/session_state.js";
+import { attachShortcuts } from "./frame/shortcuts.js";
 import { Sidebar } from "./frame/sidebar.js";
+import { TemporaryChat } from "./frame/temporary_chat.js";
+import { showTags } from "./sessions/tag_chips.js";
 import { Socket } from "./server/socket.js";
 import { RunStopper } from "./composer/run_stopper.js";
 import { TitleBar } from "./frame/title_bar.js";
@@ -43,22 +48,25 @@ class Page {
     this.live = null;
     this.notice = new Notice(part("notice"));
     const { failed, attempt } = (this.failures = new Failures(this.notice));
-    this.connection = new Connection(part("connection"));
+    this.connection = new Connection(part("connection"), () => this.notice.settle("too_many_sockets", "unreachable"));
     this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
     this.title = new TitleBar({ title: part("title"), project: part("project-link"), menu: part("session-menu"), field: part("composer-text") });
     this.projects = this.#createProjects();
     this.knowledge = new Knowledge({ view: part("knowledge"), link: part("knowledge-link") }, { open: (address) => this.#goTo(address), changed: () => this.#drawFrame(), announce, ...this.failures });
     this.actions = this.#sessionActions();
     this.sessions = this.#createSessions();
+    this.temporary = new TemporaryChat({ choice: part("temporary"), note: part("temporary-note") }, (session) => this.sessions.change(session, { is_temporary: false }));
     this.answerSettings = this.#createAnswerSettings();
     this.answerSettings.ready.then(() => this.projects.redraw());
     this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, failed });
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
-    this.conversation = new Conversation(part("scroller"), part("conversation"), this.#messageActions());
+    const { turn, stopper, sender } = this;
+    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, readOlder: () => this.live?.readOlder(), announce }));
     this.composer = this.#createComposer();
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
+    this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
     this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
     this.#listen();
@@ -72,7 +80,7 @@ class Page {
   /** @returns {SessionSidebar} */
   #createSessions() {
     return new SessionSidebar(
-      { nav: part("sessions"), field: part("search"), status: part("search-status") },
+      { nav: part("sessions"), field: part("search"), status: part("search-status"), tag: part("tag-filter") },
       {
         state: () => this.live?.state ?? null,
         actions: this.actions,
@@ -92,6 +100,7 @@ class Page {
       { nav: part("projects"), view: part("project") },
       {
         chats: () => this.sessions.rowActions,
+        openChat: () => this.live?.state.session ?? null,
         models: () => this.answerSettings.picker.models,
         open: (id) => this.#goTo(`project/${id}`),
         gone: () => this.#goTo(""),
@@ -105,12 +114,12 @@ class Page {
 
   #createAnswerSettings() {
     return new AnswerSettings(
-      { models: part("models"), agents: part("agents"), bases: part("bases"), tool: part("tool") },
+      { models: part("models"), agents: part("agents"), bases: part("bases"), tool: part("tool"), options: part("options"), field: part("composer-text") },
       {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
-        offered: (models) => (part("demo-notice").hidden = !models.some((model) => model.is_default && model.is_demo)),
+        offered: showModelNotices,
         knowledge: () => this.knowledge.load().then(({ store }) => store),
         manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,
@@ -124,6 +133,7 @@ class Page {
       answering: this.answerSettings,
       turn: this.turn,
       project: () => this.projects.open,
+      isTemporary: () => this.temporary.isChosen,
       isNamedLater: "namedLater" in part("title").dataset,
       created: (session, beginning) => {
         this.sessions.store.add(session, beginning);
@@ -138,7 +148,7 @@ class Page {
 
   #createComposer() {
     const form = part("composer");
-    return new Composer(form, new Drafts(localStorage, form.dataset.user), {
+    return new Composer(form, new Drafts(localStorage, form.dataset.user, Date.now, { storage: sessionStorage, holds: (id) => Boolean(this.sessions.store.get(id)?.is_temporary) }), {
       send: (text, files) => {
         this.notice.hide();
         this.conversation.goToEnd();
@@ -159,9 +169,10 @@ class Page {
         this.sessions.watch(this.socket);
         this.projects.reconnected();
         this.composer.files.reconnected();
+        this.answerSettings.reconnected();
       },
       received: (object) => this.#onFrame(object),
-      changed: (state) => this.#connectionChanged(state),
+      changed: (state) => this.connection.follow(state),
     });
   }
 
@@ -175,18 +186,16 @@ class Page {
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
     attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), trash: () => this.sessions.openTrash(), failed: this.failures.failed });
     attachMenu(part("session-menu"), () => this.#menu());
+    attachShortcuts({ search: part("search"), newChat: part("new-chat"), sidebar: this.sidebar });
   }
 
   #sessionActions() {
     return new SessionActions({
-      attempt: this.failures.attempt,
+      ...this.failures,
       change: (session, fields) => this.sessions.change(session, fields),
       changed: () => this.sessions.store.refresh(),
       projectItems: (session) => this.projects.actions.itemsOf(session),
-      removed: (id) => {
-        this.sessions.store.remove(id);
-        this.#onDeleted(id);
-      },
+      removed: (id) => (this.sessions.store.remove(id), this.#onDeleted(id)),
     });
   }
 
@@ -204,32 +213,23 @@ class Page {
     return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
   }
 
-  #messageActions() {
-    return messageActions({
-      turn: this.turn,
-      stopper: this.stopper,
-      sender: this.sender,
-      offered: () => this.answerSettings.offered,
-      readOlder: () => this.live?.readOlder(),
-      announce,
-    });
-  }
-
   // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
-    const { session: id, project, knowledge } = readAddress(location.hash);
+    const { session: id, message, project, knowledge } = readAddress(location.hash);
     if (this.live?.state.session !== id) {
+      this.temporary.left(this.sessions.open);
       this.live?.close();
       this.conversation.clear();
       this.stopper.forget();
       // The socket pushes changes of all sessions.
-      this.live = id && new LiveSession(id, this.socket, { changed: () => this.#draw(), sessionsChanged: () => {}, failed: this.failures.failed });
+      this.live = id && new LiveSession(id, this.socket, { changed: () => this.#draw(), sessionsChanged: () => {}, turnEnded: (reason) => notifyOfEnd({ id, title: this.sessions.open?.title ?? "" }, reason), failed: this.failures.failed });
     }
     this.projects.show(project);
     // The next new chat searches the base whose page is shown.
     if (knowledge !== this.knowledge.open) this.answerSettings.basesForNew = knowledge ? [knowledge] : [];
     this.knowledge.show(knowledge);
+    this.conversation.seek(message, this.sessions.store.searched);
     this.composer.open(id);
     this.sessions.opened();
     this.#draw();
@@ -251,11 +251,7 @@ class Page {
       this.stopper.forget();
       this.failures.failed(object);
     }
-    this.sessions.receive(object);
-    this.projects.receive(object);
-    this.knowledge.receive(object);
-    this.composer.files.receive(object);
-    this.limits.receive(object);
+    for (const each of [this.sessions, this.projects, this.knowledge, this.answerSettings, this.composer.files, this.limits]) each.receive(object);
     this.live?.receive(object);
   }
 
@@ -273,6 +269,7 @@ class Page {
       this.sessions.seen.check();
       const pending = this.sender.pendingFor(state);
       this.compression.show(state);
+      this.context.follow();
       this.tree.follow();
       part("welcome").hidden = Boolean(this.live) || pending !== null;
       return { state, pending };
@@ -283,17 +280,11 @@ class Page {
   #drawFrame() {
     const session = this.sessions?.open;
     this.answerSettings?.show();
+    this.temporary?.show(!this.live && !this.projects.open && this.knowledge?.open == null, session);
+    showTags(part("tags"), session?.tags ?? [], (tag) => this.sessions.tags.choose(tag));
     this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place);
     part("scroller").hidden = this.projects.open !== null || this.knowledge?.open != null;
     this.tree?.follow();
-  }
-
-  /** @param {"connected"|"connecting"|"refused"|"signed_out"} state */
-  #connectionChanged(state) {
-    if (state === "signed_out") redirectToLogin();
-    if (state === "connected") this.notice.settle("too_many_sockets");
-    if (state === "refused") this.connection.refused();
-    else this.connection.changed(state === "connected");
   }
 }
 

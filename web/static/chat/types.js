@@ -3,6 +3,7 @@
  * documents; this file has types only.
  *
  * @typedef {"queued"|"running"|"stopping"|"waiting"|"completed"|"failed"|"stopped"} Status
+ * @typedef {"finished"|"error"|"user_cancelled"} StopReason  of a turn: cancelled if any of its runs was, an error if all failed
  * @typedef {{code: string, message: string, retryable: boolean}} RunError
  * @typedef {{attempt: number, seq: number}} Cursor
  * @typedef {{reason: string, tokens: number|null}} Cut  tokens: generated until then, where known
@@ -12,6 +13,7 @@
  * @property {string} parent
  * @property {"user"|"assistant"} role
  * @property {string} text
+ * @property {string} [sent_at]
  * @property {string} [reasoning]
  * @property {Status} [status]
  * @property {RunError} [error]
@@ -20,6 +22,7 @@
  * @property {boolean} [is_continuable]  only if it was cut there
  * @property {string} [model]
  * @property {string} [run]
+ * @property {string|null} [edited_from]  of an answer that the user wrote: the one whose text was edited
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
  * @property {number} [reasoning_ms]
  * @property {{is_positive: boolean|null, text: string}} [feedback]
@@ -89,7 +92,7 @@
  * @property {string} [snippet]  its beginning, of what a tool found
  * @property {string} [knowledge_base]  whose document it is
  *
- * @typedef {"running"|"completed"|"failed"|"refused"|"unknown"} CallStatus  unknown: the run ended before the call
+ * @typedef {"running"|"waiting"|"completed"|"failed"|"refused"|"unknown"} CallStatus  waiting: for approval; unknown: the run ended before the call
  *
  * @typedef {object} Round  created by tool_rounds.js only
  * @property {number} turn_index  its index in the run; -1 if it was read from a message
@@ -100,6 +103,7 @@
  *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
+ * @property {string} row  the server's id; empty: not known yet
  * @property {number} tab  which of the round's calls; -1 inside agent tools
  * @property {string} name
  * @property {Record<string, any>} given  its arguments
@@ -131,6 +135,7 @@
  * @property {Status} status
  * @property {string|null} latest_child
  * @property {string|null} model
+ * @property {string|null} [edited_from]  of an answer that the user wrote
  * @property {string} sent_at
  * @property {string|null} [last_summarized_message]  of a summary
  *
@@ -141,7 +146,34 @@
  * @property {number|null} saved_tokens
  * @property {string|null} model  that it was written for; null if unknown
  *
+ * @typedef {object} ContextUsage  how a request filled the window; all counts are tokens
+ * @property {number} window
+ * @property {number} reserved  for the answer
+ * @property {number} system
+ * @property {number} tools
+ * @property {number} summary
+ * @property {number} history  messages above the question
+ * @property {number} files
+ * @property {number} question
+ * @property {number} used  the sum of the six above
+ * @property {number} free
+ * @property {{history: number, limit: number, keeps_from: string|null}} compression  keeps_from: the first message that would stay verbatim
+ *
+ * @typedef {{id: string, model: string, context: ContextUsage}} MeasuredRun
+ *
  * @typedef {"enqueue"|"interrupt"|"reject"} WhileAnswering
+ *
+ * @typedef {object} RunOptions  how a model answers; what is left out is the model's own
+ * @property {number} [temperature]
+ * @property {number} [top_p]
+ * @property {number} [max_output_tokens]
+ * @property {string[]} [stop]
+ * @property {number} [seed]
+ * @property {string} [reasoning_effort]
+ * @property {{type: "text"|"json_object"|"json_schema", json_schema?: any}} [response_format]
+ * @property {boolean} [parallel_tool_calls]
+ *
+ * @typedef {{tools: string[], prompt: string, options: RunOptions}} ChatOptions  of every turn of a chat
  *
  * @typedef {object} Session
  * @property {string} id
@@ -152,12 +184,21 @@
  * @property {WhileAnswering} [while_answering]
  * @property {string[]} [models]  chosen or named last; empty: none yet
  * @property {string[]} [knowledge_bases]  searched in all of its turns; some may be deleted
+ * @property {string[]} [tools]  beside those of the agent
+ * @property {string} [prompt]
+ * @property {RunOptions} [options]
+ * @property {boolean} [has_options]  it has options or a prompt; left out where they are not known
  * @property {number} [n]  its newest event
  * @property {boolean} [is_answering]
  * @property {boolean} [is_unread]
  * @property {boolean} [is_pinned]
  * @property {boolean} [is_archived]  left out of the list, and found by searches
+ * @property {string[]} [tags]
+ * @property {boolean} [is_temporary]  in no list, and deleted when it is left; left out where it is not known
  * @property {string|null} [match]  where a search found it in a message
+ * @property {string|null} [match_message]  the id of that message
+ *
+ * @typedef {{id: string, name: string, text: string, created_at: string, updated_at: string}} SavedPrompt
  *
  * @typedef {object} Project
  * @property {string} id
@@ -205,8 +246,8 @@
  * @property {number|null} [lexical_rank]
  * @property {number|null} [vector_rank]
  *
- * @typedef {{id: string, name: string, models: string[], tools: string[], knowledge_bases?: string[]}} Agent
- * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean}} Model
+ * @typedef {{id: string, name: string, models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
+ * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean, unsupported_options?: string[]}} Model
  */
 
 export {};

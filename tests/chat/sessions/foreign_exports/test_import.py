@@ -74,6 +74,26 @@ def test_a_chat_of_open_webui_keeps_reasoning_calls_ratings_and_failures(client:
     assert session.leaf == answer
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"meta": {"tags": ["sea_life", "Work", "work", "x" * 60, 7, None]}},
+        {
+            "meta": {},
+            "chat": examples.open_webui()["chat"] | {"tags": [{"name": "sea life"}, "Work", "x" * 60]},
+        },
+    ],
+)
+def test_a_chat_of_open_webui_keeps_its_tags(client: APIClient, members: dict[str, Any]) -> None:
+    session = stored(bring_in(client, [examples.open_webui(**members)]))
+    assert session.tags == ["sea life", "Work", "x" * 40]
+
+
+@pytest.mark.parametrize("meta", [7, [], {"tags": "work"}, {"tags": {"a": 1}}, {"tags": ["\u0000", ""]}])
+def test_tags_of_open_webui_that_make_no_sense_are_left_out(client: APIClient, meta: Any) -> None:
+    assert len(stored(bring_in(client, [examples.open_webui(meta=meta)])).tags) <= 1
+
+
 def test_a_conversation_of_librechat_keeps_parts_and_replies(client: APIClient) -> None:
     session = stored(bring_in(client, examples.librechat()))
     assert branches(session) == [["How high?", "Two metres."]]
@@ -197,7 +217,7 @@ def test_a_conversation_that_makes_no_sense_is_refused_by_a_name(
     ("content", "code"),
     [
         (b"", "file_empty"),
-        (b"PK\x03\x04", "invalid_json"),
+        (b"PK\x03\x04", "invalid_value"),
         (b"[", "invalid_json"),
         (b'"text"', "invalid_json"),
         (b"{]", "invalid_json"),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session
-from chat.sessions.portable import archive_reader, importer
+from chat.sessions.portable import archive_reader, importer, zip_reader
 from chat.sessions.portable import format as f
 from knowledge.models import File, Project
 from tests import factories
@@ -327,7 +327,7 @@ def many_entries() -> bytes:
 
 def long_directory() -> bytes:
     """Its end says that the directory has as many bytes as the archive, which are many."""
-    filler = b"\0" * (archive_reader.MAX_DIRECTORY_BYTES + 1)
+    filler = b"\0" * (zip_reader.MAX_DIRECTORY_BYTES + 1)
     return filler + END + struct.pack("<HHHHIIH", 0, 0, 9, 9, len(filler), 0, 0)
 
 

@@ -325,7 +325,7 @@ class TestSearching:
         outer, inner, reporting, _ = upstream.requests
         assert tools_of(outer) == [TOOL, "research_agent"]
         assert "It can search the knowledge bases of this chat as well." in seen(outer)[0]
-        assert tools_of(inner) == ["current_time", TOOL]
+        assert tools_of(inner) == ["current_time", TOOL, "open_url"]
         assert titles(responses(reporting)[0]) == ["levels.txt"]
 
 

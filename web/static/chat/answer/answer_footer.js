@@ -1,13 +1,15 @@
 /** The icon buttons under an answer. */
 
 import { copyButton } from "../elements/copy_button.js";
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { FeedbackView } from "./feedback_view.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { attachMenu } from "../elements/menu.js";
+import { attachMenu, menuButton } from "../elements/menu.js";
+import { canReadAloud, isReading, toggleReading } from "./read_aloud.js";
 import { versionsOf } from "../state/columns.js";
 import { readableText } from "../state/passages.js";
+import { SentTime } from "../elements/sent_time.js";
 import { SiblingSwitch } from "../conversation/sibling_switch.js";
 import { TimingView } from "./timing_view.js";
 
@@ -15,9 +17,10 @@ import { TimingView } from "./timing_view.js";
 /** @import {Answer, Round} from "../types.js" */
 
 export class AnswerFooter {
-  /** @param {import("./answer_view.js").AnswerActions} actions */
-  constructor(actions) {
+  /** @param {import("./answer_view.js").AnswerActions} actions @param {() => void} edit  opens the editor of the answer */
+  constructor(actions, edit) {
     this.actions = actions;
+    this.edit = edit;
     /** @type {Shown} */
     this.shown = undefined;
     /** @type {Answer} */
@@ -30,8 +33,10 @@ export class AnswerFooter {
     this.stop = h("button", { type: "button", class: "small", onclick: () => actions.stopRun(this.now.run) }, t("Stop"));
     this.choose = h("button", { type: "button", class: "small", onclick: () => actions.select(this.shown.message.id) }, t("Continue with this one"));
     this.chosen = h("span", { class: "chosen" }, icon("check"), t("The conversation continues here"));
-    const small = [this.copy, this.feedback.element, this.again, this.usage.element];
-    this.element = h("footer", {}, this.switch.element, h("span", { class: "actions" }, ...small), this.stop, this.choose, this.chosen);
+    this.sent = new SentTime();
+    this.more = menuButton(t("More actions"), () => this.#items());
+    const small = [this.copy, this.feedback.element, this.again, this.usage.element, this.more];
+    this.element = h("footer", {}, this.switch.element, h("span", { class: "actions" }, ...small), this.sent.element, this.stop, this.choose, this.chosen);
     this.comment = this.feedback.comment;
   }
 
@@ -40,15 +45,16 @@ export class AnswerFooter {
     [this.shown, this.now] = [shown, now];
     const { isInColumns, isCurrent, message } = shown;
     const isAside = this.#isAside;
+    this.sent.show(message.sent_at);
     this.switch.show(message, versionsOf(message, isAside));
-    this.copy.hidden = isLive || !now.text;
-    this.again.hidden = isLive;
-    this.feedback.element.hidden = isLive;
+    assign(this.copy, { hidden: isLive || !now.text });
+    for (const element of [this.again, this.more]) assign(element, { hidden: isLive });
+    assign(this.feedback.element, { hidden: isLive || message.edited_from !== undefined });
     this.feedback.show(message);
     this.usage.show(isLive ? "" : now.run, timeInTools(now.rounds));
-    this.stop.hidden = !(isLive && isInColumns);
-    this.choose.hidden = !isAside;
-    this.chosen.hidden = !isInColumns || !isCurrent;
+    assign(this.stop, { hidden: !(isLive && isInColumns) });
+    assign(this.choose, { hidden: !isAside });
+    assign(this.chosen, { hidden: !isInColumns || !isCurrent });
   }
 
   /** Beside the answer that the conversation goes on from. */
@@ -71,6 +77,16 @@ export class AnswerFooter {
     const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon("retry"));
     attachMenu(button, () => this.#choices());
     return button;
+  }
+
+  /** What is wanted less often. */
+  #items() {
+    const answer = /** @type {HTMLElement} */ (this.element.closest("article"));
+    const words = isReading(answer) ? t("Stop reading aloud") : t("Read aloud");
+    const aloud = { label: words, icon: /** @type {const} */ ("speaker"), action: () => toggleReading(answer) };
+    const fork = { label: t("Fork from here"), icon: /** @type {const} */ ("branch"), hint: t("A new chat with everything up to this answer"), action: () => this.actions.fork(this.shown.message.id) };
+    const edit = { label: t("Edit answer"), icon: /** @type {const} */ ("edit"), hint: t("Your text is kept beside it"), action: this.edit };
+    return [...(this.now.text.trim() ? [edit] : []), fork, ...(canReadAloud() ? [aloud] : [])];
   }
 
   #choices() {

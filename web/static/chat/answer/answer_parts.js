@@ -11,6 +11,9 @@ import { documentsOf } from "../tools/tool_texts.js";
 
 /** @import {Answer, Round, Source} from "../types.js" */
 
+/** Of a frame of 16 ms, for Markdown; the rest is the browser's, which lays out and paints. */
+const FRAME_MS = 6;
+
 export class AnswerParts {
   /** @param {import("../tools/call_view.js").ReadWhole} readWhole */
   constructor(readWhole) {
@@ -43,7 +46,7 @@ export class AnswerParts {
 
   /** @param {HTMLElement} element */
   #markdown(element) {
-    return new MarkdownView(element, { citation: (source) => citationChip(source, () => this.found.get(source.number) ?? source) });
+    return new MarkdownView(element, { budgetMs: FRAME_MS, citation: (source) => citationChip(source, () => this.found.get(source.number) ?? source) });
   }
 
   /** The same list while nothing changes: views then have nothing to do. @param {Answer} answer @returns {Source[]} */

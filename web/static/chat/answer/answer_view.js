@@ -3,11 +3,15 @@
 import { emptyAnswer, isTerminal, contentOf } from "../state/answer.js";
 import { AnswerFooter } from "./answer_footer.js";
 import { AnswerParts } from "./answer_parts.js";
+import { ApprovalsView } from "../tools/approvals_view.js";
 import { CutView, cutText } from "./cut_view.js";
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { icon } from "../elements/icons.js";
 import { ProblemView } from "./problem_view.js";
+import { readableText } from "../state/passages.js";
 import { runErrorText, statusText } from "./status_texts.js";
+import { waitingCalls } from "../state/tool_rounds.js";
 
 /** @import {Answer, Message} from "../types.js" */
 
@@ -25,6 +29,8 @@ import { runErrorText, statusText } from "./status_texts.js";
  * @property {(id: string) => void} select
  * @property {(id: string) => void} peek  shows an earlier attempt in a column beside the branch
  * @property {(message: Message, model: string|undefined, isInColumns: boolean) => void} regenerate  model left out: the one that answered
+ * @property {(id: string, text: string) => Promise<boolean>} editAnswer  the text becomes another answer to the same question
+ * @property {(id: string) => void} fork  a new chat with the branch up to this answer, which is opened
  * @property {(run: string) => void} stopRun
  * @property {(run: string) => void} goOn  with an answer that was cut at the output limit
  * @property {(text: string) => void} announce
@@ -41,14 +47,17 @@ export class AnswerView {
     this.model = h("span", { class: "model" });
     this.status = h("span", { class: "status" });
     this.parts = new AnswerParts((call) => actions.readToolOutput(this.shown.message.id, call));
-    this.footer = new AnswerFooter(actions);
+    this.approvals = new ApprovalsView();
+    this.edited = h("span", { class: "edited", hidden: true }, icon("edit"), t("Edited by you"));
+    this.footer = new AnswerFooter(actions, () => this.#edit());
     this.cut = new CutView(() => actions.goOn(this.now.run));
     this.problem = new ProblemView({ again: () => this.footer.regenerate(), others: () => this.footer.others() });
     this.element = h(
       "article",
       { class: "message answer" },
-      h("header", {}, this.model, this.status),
+      h("header", {}, this.model, this.edited, this.status),
       this.parts.element,
+      this.approvals.element,
       this.cut.element,
       this.problem.element,
       this.footer.element,
@@ -56,6 +65,8 @@ export class AnswerView {
     );
     /** @type {Shown|undefined} */
     this.shown = undefined;
+    /** @type {import("./answer_editor.js").AnswerEditor|undefined} */
+    this.editor = undefined;
     this.isLive = false;
   }
 
@@ -67,8 +78,10 @@ export class AnswerView {
     this.shown = shown;
     this.now = shown.answer ?? fromMessage(shown.message);
     this.isLive = !this.now.ended;
-    this.#showHead();
+    const waiting = this.isLive ? waitingCalls(this.now.rounds) : [];
+    this.#showHead(waiting.length > 0);
     this.parts.show(this.now, this.isLive);
+    this.approvals.show(waiting);
     this.footer.show(shown, this.now, this.isLive);
     // False where the page sees no replies: beside the current answer, and after an import.
     const isOpen = shown.message.is_continuable !== false && !shown.hasReplies && this.now.status !== "stopped";
@@ -77,14 +90,34 @@ export class AnswerView {
     if (wasLive && !this.isLive) this.actions.announce(this.#announcement());
   }
 
-  #showHead() {
+  /** @param {boolean} waits  for its user */
+  #showHead(waits) {
     const { model } = this.now;
-    this.model.textContent = model || t("Answer");
-    this.status.textContent = statusText(this.now);
-    this.element.setAttribute("aria-label", model ? t("Answer by %(model)s", { model }) : t("Answer"));
-    this.element.setAttribute("aria-busy", String(this.isLive));
-    this.element.classList.toggle("live", this.isLive);
+    assign(this.model, { textContent: model || t("Answer") });
+    assign(this.edited, { hidden: this.shown.message.edited_from === undefined });
+    assign(this.status, { textContent: statusText(this.now) });
+    assign(this.element, { ariaLabel: model ? t("Answer by %(model)s", { model }) : t("Answer"), ariaBusy: String(this.isLive) });
+    // Nothing moves while it waits.
+    this.element.classList.toggle("live", this.isLive && !waits);
     this.element.classList.toggle("current", this.shown.isInColumns && this.shown.isCurrent);
+  }
+
+  async #edit() {
+    const { id } = this.shown.message;
+    const { AnswerEditor } = await import("./answer_editor.js");
+    this.editor ??= new AnswerEditor(readableText(this.now), {
+      save: (text) => this.actions.editAnswer(id, text),
+      closed: () => this.#leaveEditing(),
+    });
+    this.parts.element.hidden = this.footer.element.hidden = true;
+    this.parts.element.after(this.editor.element);
+    this.editor.focus();
+  }
+
+  #leaveEditing() {
+    this.editor = undefined;
+    this.parts.element.hidden = this.footer.element.hidden = false;
+    this.footer.more.focus();
   }
 
   #announcement() {

@@ -1,6 +1,6 @@
 /** Says that an answer is incomplete, and why, with a button to let the model go on. */
 
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
@@ -31,7 +31,7 @@ export class CutView {
    * @param {boolean} isOpen nothing was asked after it: it can be continued
    */
   show(cut, hasText, isOpen) {
-    this.element.hidden = !cut;
+    assign(this.element, { hidden: !cut });
     if (!cut) return;
     this.goOn.hidden = !(isOpen && hasText && cut.reason === "length");
     const why = cutText(cut);

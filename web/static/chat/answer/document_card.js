@@ -2,6 +2,7 @@
 
 import { openSource } from "./open_source.js";
 import { h } from "../elements/element.js";
+import { hostOf } from "../elements/hosts.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
@@ -18,7 +19,7 @@ export function documentCard(source) {
 /** The content of a card, in a list or over a citation. @param {Source} source */
 export function cardParts(source) {
   return [
-    h("span", { class: "document-head" }, h("span", { class: "number" }, String(source.number)), h("span", { class: "document-host" }, hostOf(source)), isLinkable(source) && icon("external")),
+    h("span", { class: "document-head" }, h("span", { class: "number" }, String(source.number)), h("span", { class: "document-host" }, hostOf(source.url) || t("Document")), isLinkable(source) && icon("external")),
     h("span", { class: "document-title" }, titleOf(source)),
     source.snippet && h("span", { class: "document-snippet" }, source.snippet),
   ].filter((part) => part instanceof Node);
@@ -39,12 +40,3 @@ export const isLinkable = ({ url }) => WEB.test(url ?? "");
 
 /** @param {Source} source */
 export const titleOf = ({ title, url, document_id }) => title || url || document_id;
-
-/** The host of its address. @param {Source} source */
-function hostOf({ url }) {
-  try {
-    return new URL(url ?? "").host.replace(/^www\./, "") || t("Document");
-  } catch {
-    return t("Document");
-  }
-}

@@ -1,6 +1,6 @@
 /** The error of a failed answer, with a button to retry. */
 
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
@@ -23,7 +23,7 @@ export class ProblemView {
 
   /** @param {RunError|null} error @param {boolean} isOver nothing more comes: trying again is possible @param {string} run its id */
   show(error, isOver, run) {
-    this.element.hidden = !error;
+    assign(this.element, { hidden: !error });
     if (!error) return;
     this.text.textContent = runErrorText(error);
     this.reference.textContent = t("Reference %(reference)s", { reference: referenceOf(run) });

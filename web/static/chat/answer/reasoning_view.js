@@ -1,7 +1,7 @@
 /** The collapsed reasoning of a model with its duration. Rendered only when it is opened. */
 
 import { duration } from "../elements/durations.js";
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { MarkdownView } from "../markdown/markdown.js";
@@ -25,7 +25,7 @@ export class ReasoningView {
   /** @param {{text: string, ms: number|null, isThinking: boolean}} shown ms: how long it took, where that is known */
   show({ text, ms, isThinking }) {
     this.shown = { text, ms, isThinking };
-    this.fold.hidden = !text;
+    assign(this.fold, { hidden: !text });
     this.fold.classList.toggle("thinking", isThinking);
     if (isThinking) this.#count();
     else this.#stopCounting();

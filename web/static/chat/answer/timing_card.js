@@ -2,31 +2,20 @@
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { PopoverCard } from "../elements/popover_card.js";
 import { apiErrorText } from "./status_texts.js";
 import { rowsOf } from "./usage.js";
-
-const GAP_PX = 6;
 
 export class TimingCard {
   /** @param {import("./timing_view.js").TimingView} view */
   constructor(view) {
     this.view = view;
-    this.wasOpen = false;
-    this.card = h("div", { class: "timing-card", popover: "auto", role: "region", "aria-label": t("Usage and timing") });
-    this.card.addEventListener("toggle", (event) => view.button.setAttribute("aria-expanded", String(event.newState === "open")));
-    view.button.addEventListener("pointerdown", () => (this.wasOpen = this.card.matches(":popover-open")));
-    view.button.addEventListener("keydown", () => (this.wasOpen = false));
-    view.element.append(this.card);
+    this.card = new PopoverCard(view.button, t("Usage and timing"));
+    view.element.append(this.card.element);
   }
 
-  async toggle() {
-    // A click on the button has closed it already: it is a light-dismissed popover.
-    if (this.wasOpen) return;
-    this.card.replaceChildren(h("p", { class: "hint" }, t("Reading…")));
-    this.card.showPopover();
-    this.#place();
-    this.card.replaceChildren(await this.#content());
-    this.#place();
+  toggle() {
+    return this.card.toggle(() => this.#content());
   }
 
   async #content() {
@@ -37,14 +26,5 @@ export class TimingCard {
     } catch (error) {
       return h("p", {}, apiErrorText(error));
     }
-  }
-
-  /** Above the button, below it where there is no room. */
-  #place() {
-    const from = this.view.button.getBoundingClientRect();
-    const { width, height } = this.card.getBoundingClientRect();
-    const above = from.top - height - GAP_PX;
-    this.card.style.left = `${Math.max(GAP_PX, Math.min(from.left, innerWidth - width - GAP_PX))}px`;
-    this.card.style.top = `${above > GAP_PX ? above : Math.min(from.bottom + GAP_PX, innerHeight - height - GAP_PX)}px`;
   }
 }

@@ -1,6 +1,6 @@
 /** The button that shows the timing and usage of an answer. The card is loaded when it is first opened. */
 
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
@@ -22,7 +22,7 @@ export class TimingView {
   /** @param {string} run empty: nothing is known yet @param {number} toolsMs of its time, spent in tools */
   show(run, toolsMs) {
     [this.run, this.toolsMs] = [run, toolsMs];
-    this.button.hidden = !run;
+    assign(this.button, { hidden: !run });
   }
 
   async #toggle() {

@@ -84,7 +84,7 @@ export class AgentPicker {
       checked: (agent?.id ?? null) === (this.agent?.id ?? null),
       onchange: () => this.page.choose(agent),
     });
-    return h("label", {}, radio, h("span", {}, agent?.name ?? t("No agent")));
+    return h("label", {}, radio, h("span", {}, agent?.name ?? t("No agent"), agent?.shared_by && h("small", {}, ` · ${agent.shared_by}`)));
   }
 
   #manage() {

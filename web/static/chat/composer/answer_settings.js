@@ -1,17 +1,21 @@
-/** The agent, models, knowledge bases, tool and while_answering mode of the open chat, or of the next new one. */
+/** The agent, models, knowledge bases, options, tool and while_answering mode of the open chat, or of the next new one. */
 
 import { AgentPicker } from "./agent_picker.js";
 import { BasePicker } from "./base_picker.js";
+import { ChatOptionsButton } from "./chat_options.js";
+import { Completions } from "./completions.js";
 import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
+import { readPrompts } from "../server/prompts_api.js";
 import { changeSession } from "../server/sessions_api.js";
+import { t } from "../i18n.js";
 
-/** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
+/** @import {Agent, Model, SavedPrompt, Session, WhileAnswering} from "../types.js" */
 
 export class AnswerSettings {
   /**
-   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, bases: HTMLDetailsElement, tool: HTMLButtonElement}} parts
+   * @param {{models: HTMLDetailsElement, agents: HTMLDetailsElement, bases: HTMLDetailsElement, tool: HTMLButtonElement, options: HTMLButtonElement, field: HTMLTextAreaElement}} parts
    * @param {object} page
    * @param {() => Session|undefined} page.session  the open one, as far as it is known
    * @param {() => boolean} page.isNew  no chat is open: the next message begins one
@@ -32,13 +36,32 @@ export class AnswerSettings {
       manage: page.manage,
       failed: page.failed,
     });
+    this.completions = this.#complete(parts.field);
     this.bases = new BasePicker(parts.bases, { bind: (bases) => this.#bind(bases), store: page.knowledge, failed: page.failed });
+    this.options = new ChatOptionsButton(parts.options, {
+      ...page,
+      agent: () => this.agents.agent,
+      models: () => this.picker.models.filter(({ name }) => this.models.includes(name)),
+      changed: () => this.show(),
+    });
     /** The agent of the next new chat. @type {string|null} */
     this.forNew = null;
     /** Its knowledge bases. @type {string[]} */
     this.basesForNew = [];
     /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
+    this.isConnectedAgain = false;
+  }
+
+  /** @param {any} frame of the socket */
+  receive(frame) {
+    if (frame.type === "models_changed") void this.#readModels();
+  }
+
+  /** The socket is open: at first, and again after a loss, in which changes were not told. */
+  reconnected() {
+    if (this.isConnectedAgain) void this.#readModels();
+    this.isConnectedAgain = true;
   }
 
   /** The names of the chosen models; empty until they are loaded, then the server chooses. */
@@ -62,7 +85,8 @@ export class AnswerSettings {
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
     this.picker.use(this.agents.agent, this.page.session()?.models ?? []);
     this.bases.show(this.page.isNew() ? this.basesForNew : (this.page.session()?.knowledge_bases ?? []));
-    this.tool.offer(this.agents.agent?.tools ?? []);
+    this.options.show();
+    this.tool.offer([...new Set([...(this.agents.agent?.tools ?? []), ...this.options.tools])]);
   }
 
   /** @param {WhileAnswering} mode */
@@ -95,6 +119,24 @@ export class AnswerSettings {
     this.page.assume(session.id, fields);
     const isTaken = await this.page.attempt(() => changeSession(session.id, fields));
     if (!isTaken) this.page.assume(session.id, before);
+  }
+
+  /** @param {HTMLTextAreaElement} field */
+  #complete(field) {
+    const pickAgent = (/** @type {Agent} */ agent) => {
+      this.#choose(agent);
+      return "";
+    };
+    /** Read when a "/" is typed: they are changed elsewhere. @type {SavedPrompt[]} */
+    let prompts = [];
+    const read = async () => {
+      prompts = await readPrompts().catch(() => prompts);
+      this.completions.update();
+    };
+    return new Completions(field, [
+      { sign: "@", label: t("Agents"), icon: "agent", rows: () => this.agents.agents, pick: pickAgent },
+      { sign: "/", label: t("Prompts"), icon: "edit", rows: () => prompts, begin: read, pick: ({ text }) => text },
+    ]);
   }
 
   async #readModels() {

@@ -5,6 +5,7 @@
 
 import { autosize } from "../elements/autosize.js";
 import { interpretKey } from "./composer_keys.js";
+import { Dictation } from "./dictation.js";
 import { DraftFiles } from "./draft_files.js";
 import { t } from "../i18n.js";
 import { ModeMenu } from "./mode_menu.js";
@@ -40,9 +41,10 @@ export class Composer {
     this.hint = form.querySelector(".hint");
     this.sendButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-send]"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
-    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text) });
+    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text), attach: (text) => this.files.add([asFile(text)]) });
     this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
     this.files = new DraftFiles(form, actions.files, { changed: (session) => this.#onFile(session), left: () => this.focus() });
+    this.dictation = new Dictation(form.querySelector("[data-dictate]"), this.field, actions.files.failed);
     this.drafts = drafts;
     this.actions = actions;
     /** @type {string|null|undefined} whose draft it is; undefined: no session was opened yet */
@@ -61,6 +63,7 @@ export class Composer {
   /** Saves the draft of the session before and loads that of this one. @param {string|null} session */
   open(session) {
     if (session === this.session) return;
+    this.dictation.stop();
     if (this.isSending) this.leftBehind = this.#draft;
     const draft = this.drafts.read(session);
     // Text typed before the page started is already in the field.
@@ -124,6 +127,7 @@ export class Composer {
   async submit() {
     const draft = this.#draft;
     if (!this.#canSend || this.files.delay(hasText(draft), () => this.submit())) return;
+    this.dictation.stop();
     this.isSending = true;
     this.sentFrom = this.session;
     this.leftBehind = EMPTY;
@@ -167,6 +171,7 @@ export class Composer {
     this.stopButton.addEventListener("click", () => this.actions.stop());
     addEventListener("storage", () => this.#showHint());
     this.#showHint();
+    for (const button of form.parentElement.querySelectorAll("[data-suggestion]")) button.addEventListener("click", () => this.#take(button.textContent));
     this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
   }
 
@@ -185,6 +190,12 @@ export class Composer {
     if (!isLong(text)) return;
     event.preventDefault();
     this.pasted.add(text);
+  }
+
+  /** Puts a suggestion into the field, to be sent or changed. @param {string} text */
+  #take(text) {
+    this.giveBack(this.session, { ...EMPTY, text });
+    this.focus();
   }
 
   /** Inserts a pasted text at the caret. @param {string} text */
@@ -223,6 +234,7 @@ export class Composer {
 
   #showHint() {
     const isEnter = sendKey() === "enter";
+    this.field.enterKeyHint = isEnter ? "send" : "enter";
     this.hint.textContent = isEnter ? t("Enter sends, Shift+Enter breaks the line") : t("Ctrl+Enter sends, Enter breaks the line");
   }
 
@@ -239,3 +251,6 @@ export class Composer {
     this.sendButton.setAttribute("aria-label", words);
   }
 }
+
+/** A pasted text as one that is attached. @param {string} text */
+const asFile = (text) => new File([text], `${t("Pasted text")}.txt`, { type: "text/plain" });

@@ -48,7 +48,7 @@ export class DraftFiles {
     this.known = new Map();
     /** Sends the message that waits for its files. @type {(() => void)|null} */
     this.waiting = null;
-    new FileInput(form, (files) => this.#add(files));
+    new FileInput(form, (files) => this.add(files));
     form.addEventListener("picked", () => this.draw());
     void this.#resume();
   }
@@ -66,6 +66,15 @@ export class DraftFiles {
   storedOf(session) {
     const entries = this.#listOf(session).entries.filter(({ id }) => id);
     return entries.map(({ id, name, size, kind, isSent }) => ({ id, name, size, kind, isSent }));
+  }
+
+  /** @param {File[]} files */
+  add(files) {
+    const room = MOST - this.#open.entries.length;
+    this.stopWaiting();
+    if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
+    this.#open.add(files.slice(0, Math.max(0, room)));
+    this.list.scrollTop = this.list.scrollHeight;
   }
 
   /** @param {string|null} session */
@@ -167,15 +176,6 @@ export class DraftFiles {
       this.lists.set(session, (list = made));
     }
     return list;
-  }
-
-  /** @param {File[]} files */
-  #add(files) {
-    const room = MOST - this.#open.entries.length;
-    this.stopWaiting();
-    if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
-    this.#open.add(files.slice(0, Math.max(0, room)));
-    this.list.scrollTop = this.list.scrollHeight;
   }
 
   /** @param {string} key */

@@ -17,24 +17,28 @@ export class Drafts {
    * @param {Storage} storage
    * @param {string} user whose drafts: several people may use one browser
    * @param {() => number} now ms
+   * @param {{storage: Storage, holds: (session: string) => boolean}|null} tab holds: whether the draft of a session ends with the tab
    */
-  constructor(storage, user, now = Date.now) {
+  constructor(storage, user, now = Date.now, tab = null) {
     this.storage = storage;
+    this.tab = tab;
     this.prefix = `turnwire.draft.${user}.`;
     this.now = now;
   }
 
   /** @param {string|null} session null: the next new chat @returns {Draft} */
   read(session) {
-    return this.#readStored(this.#key(session)) ?? EMPTY;
+    const key = this.#key(session);
+    return this.#readStored(key) ?? (this.tab && this.#readStored(key, this.tab.storage)) ?? EMPTY;
   }
 
   /** Stores a draft; deletes an empty one. @param {string|null} session @param {Draft} draft */
   write(session, draft) {
     const key = this.#key(session);
     try {
-      if (isEmpty(draft)) return this.storage.removeItem(key);
-      this.storage.setItem(key, JSON.stringify({ ...draft, at: this.now() }));
+      if (isEmpty(draft)) return this.#remove(key);
+      const storage = session && this.tab?.holds(session) ? this.tab.storage : this.storage;
+      storage.setItem(key, JSON.stringify({ ...draft, at: this.now() }));
       this.#forgetOldest();
     } catch {
       // No space or no permission: the text is still in the field.
@@ -58,11 +62,17 @@ export class Drafts {
     return this.prefix + (session ?? "new");
   }
 
-  /** @param {string} key @returns {(Draft & {at: number})|null} */
-  #readStored(key) {
+  /** @param {string} key */
+  #remove(key) {
+    this.storage.removeItem(key);
+    this.tab?.storage.removeItem(key);
+  }
+
+  /** @param {string} key @param {Storage} storage @returns {(Draft & {at: number})|null} */
+  #readStored(key, storage = this.storage) {
     try {
       // Drafts of earlier releases have no files.
-      const { text, pasted, files = [], at } = JSON.parse(this.storage.getItem(key) ?? "null") ?? {};
+      const { text, pasted, files = [], at } = JSON.parse(storage.getItem(key) ?? "null") ?? {};
       const isSound = typeof text === "string" && areAll(pasted, (one) => typeof one === "string") && areAll(files, (one) => typeof one?.id === "string");
       return isSound ? { text, pasted, files, at } : null;
     } catch {

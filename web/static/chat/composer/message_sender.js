@@ -1,10 +1,11 @@
 /** Sends messages from the composer to the server, and withdraws queued questions. */
 
-import { withdrawable } from "../conversation/queue.js";
-import { createSession, withdraw } from "../server/sessions_api.js";
+import { newestWaiting } from "../conversation/queue.js";
+import { createSession, discardSession, withdraw } from "../server/sessions_api.js";
 
 /** @import {DraftFile} from "./pasted_texts.js" */
 /** @import {Message, Session, SessionState} from "../types.js" */
+/** @import {MessageParts} from "../conversation/turn_actions.js" */
 /** @typedef {{text: string, files: DraftFile[]}} Pending  a message that is being sent */
 
 const TITLE_CHARACTERS = 60;
@@ -16,6 +17,7 @@ export class MessageSender {
    * @param {import("./answer_settings.js").AnswerSettings} page.answering
    * @param {import("../conversation/turn_actions.js").TurnActions} page.turn
    * @param {() => string|null} page.project  that a new chat belongs to
+   * @param {() => boolean} page.isTemporary  a new chat is to be so
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
    * @param {(session: Session, beginning: string) => void} page.created
    * @param {(session: string|null, question: Message) => void} page.giveBack
@@ -41,18 +43,54 @@ export class MessageSender {
     this.pending = { text, files, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
     this.page.changed();
     await this.page.answering.ready;
-    const { bases, tool } = this.page.answering;
-    const isAccepted = (await this.#ensureSession(text)) && (await this.page.turn.send(text, { tool: tool.chosen, bases: bases.picked, files: files.map(({ id }) => id) }));
+    const { bases, tool, options } = this.page.answering;
+    const more = { tool: tool.chosen, bases: bases.picked, options: options.ofNextMessage, files: files.map(({ id }) => id) };
+    const isAccepted = await (state ? this.page.turn.send(text, more) : this.#begin(text, more));
     if (isAccepted) {
       tool.choose(null);
       bases.pick([]);
     }
+    options.sendNextWith(isAccepted ? null : more.options);
     this.pending = null;
     this.page.changed();
     return isAccepted;
   }
 
-  /** Withdraws the newest question while it waits for the answer above; it returns to the composer. @param {Message} question */
+  /**
+   * The first message creates the session, so that opening an empty page creates none, and a refused message leaves none.
+   * @param {string} text @param {MessageParts} more
+   */
+  async #begin(text, more) {
+    const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
+    /** @type {Session|null} */
+    let session = null;
+    const create = async () => (session = await createSession(this.#newSession(beginning)));
+    if (!(await this.page.attempt(create))) return false;
+    const started = await this.page.turn.begin(session.id, text, more);
+    if (started === false) discardSession(session.id).catch(() => {});
+    else await this.#open(session, beginning, started);
+    return Boolean(started);
+  }
+
+  /** @param {Session} session @param {string} beginning @param {import("../conversation/turn_actions.js").StartedTurn|null} started null: unknown */
+  async #open(session, beginning, started) {
+    this.pending.session = session.id;
+    this.page.created(session, beginning);
+    const live = this.page.live();
+    if (started) live?.expect(started);
+    await live?.read();
+  }
+
+  /** @param {string} beginning of its first message */
+  #newSession(beginning) {
+    const { forNew, basesForNew, models, options } = this.page.answering;
+    const project = this.page.project();
+    const isTemporary = !project && this.page.isTemporary();
+    const title = this.page.isNamedLater || isTemporary ? "" : beginning;
+    return { title, models, ...(isTemporary ? { is_temporary: true } : {}), ...options.ofNewChat, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) };
+  }
+
+  /** Withdraws a question while it waits for the answer above; it returns to the composer. @param {Message} question */
   withdraw(question) {
     const live = this.page.live();
     return this.page.attempt(async () => {
@@ -65,22 +103,8 @@ export class MessageSender {
   /** @returns {boolean} false: no question is queued */
   withdrawLatest() {
     const state = this.page.live()?.state;
-    const found = state ? withdrawable(state) : null;
-    if (found) this.withdraw(found.question);
-    return found !== null;
-  }
-
-  /** The first message creates the session, so that opening an empty page creates none. @param {string} text */
-  async #ensureSession(text) {
-    if (this.page.live()) return true;
-    const { forNew, basesForNew, models } = this.page.answering;
-    const project = this.page.project();
-    return this.page.attempt(async () => {
-      const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
-      const title = this.page.isNamedLater ? "" : beginning;
-      const session = await createSession({ title, models, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) });
-      this.pending.session = session.id;
-      this.page.created(session, beginning);
-    });
+    const found = state ? newestWaiting(state) : undefined;
+    if (found) this.withdraw(found);
+    return found !== undefined;
   }
 }

@@ -3,12 +3,13 @@
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { openPasted } from "./pasted_dialog.js";
 import { preview } from "./pasted_texts.js";
 
 export class PastedView {
   /**
    * @param {HTMLElement} list
-   * @param {{changed: () => void, unfold: (text: string) => void}} listener
+   * @param {{changed: () => void, unfold: (text: string) => void, attach: (text: string) => void}} listener
    */
   constructor(list, listener) {
     this.list = list;
@@ -33,12 +34,13 @@ export class PastedView {
   /** @param {string} text @param {number} i */
   #chip(text, i) {
     const size = t("Pasted text, %(count)s characters", { count: text.length.toLocaleString(language) });
-    const unfold = () => {
+    const move = (/** @type {(text: string) => void} */ take) => () => {
       this.#remove(i);
-      this.listener.unfold(text);
+      take(text);
     };
+    const show = () => openPasted(size, text, { unfold: move(this.listener.unfold), attach: move(this.listener.attach) });
     const face = h("span", { class: "face" }, h("span", {}, size), h("small", {}, preview(text)));
-    const open = h("button", { type: "button", class: "unfold", title: t("Put it into the field"), onclick: unfold }, icon("file"), face);
+    const open = h("button", { type: "button", class: "unfold", title: t("Show the text"), onclick: show }, icon("file"), face);
     const label = t("Remove: %(what)s", { what: size });
     const remove = h("button", { type: "button", class: "icon-button", "aria-label": label, title: t("Remove"), onclick: () => this.#remove(i) }, icon("close"));
     return h("li", { class: "chip" }, open, remove);

@@ -25,6 +25,8 @@ export class AutoScroll {
     );
     scroller.append(h("div", { class: "to-end-place" }, this.button));
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    // What the user opens is read from its beginning: following the end would move it off the screen.
+    list.addEventListener("click", (event) => isOpening(event) && this.stop());
     const sizes = new ResizeObserver(() => this.#followEnd());
     sizes.observe(list);
     sizes.observe(scroller);
@@ -68,4 +70,10 @@ export class AutoScroll {
   #toEnd() {
     return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
   }
+}
+
+/** Whether this opens a fold. @param {Event} event */
+function isOpening({ target }) {
+  const summary = /** @type {Element} */ (target).closest("summary");
+  return summary !== null && !(/** @type {HTMLDetailsElement} */ (summary.parentElement).open);
 }

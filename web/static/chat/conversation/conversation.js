@@ -9,9 +9,11 @@ import { h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
 import { DrawScheduler } from "../elements/draw_scheduler.js";
+import { keepTimes } from "../elements/sent_time.js";
 import { QueueView } from "./queue_view.js";
 import { columnsOf, shownMessages } from "../state/columns.js";
 import { answerTo } from "../state/session_state.js";
+import { SearchMarks } from "./search_marks.js";
 import { SummaryView } from "./summary_view.js";
 import { PendingMessage, UserMessage } from "./user_message.js";
 
@@ -34,7 +36,7 @@ export class Conversation {
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
     this.views = new Map();
     this.summary = new SummaryView();
-    this.queue = new QueueView(actions.withdraw);
+    this.queue = new QueueView({ edit: (id) => this.#edit(id), withdraw: actions.withdraw });
     /** By question. @type {Map<string, ColumnsView>} */
     this.columns = new Map();
     this.pending = new PendingMessage();
@@ -43,6 +45,10 @@ export class Conversation {
     this.pace = new DrawScheduler();
     /** Who is to be brought into sight. @type {string|null} */
     this.wanted = null;
+    this.marks = new SearchMarks();
+    /** What a search has found here, until it is in sight. @type {{message: string, query: string, isAskedFor: boolean}|null} */
+    this.sought = null;
+    keepTimes(list);
   }
 
   /** @param {() => {state: SessionState|null, pending: Pending|null}} read asked when it is time to draw */
@@ -85,11 +91,26 @@ export class Conversation {
     return true;
   }
 
+  /**
+   * Brings what a search has found into sight and marks it, on whichever branch it stands.
+   * @param {string|null} message null: nothing; marks are taken away @param {string} query
+   */
+  seek(message, query) {
+    this.marks.clear();
+    this.sought = message ? { message, query, isAskedFor: false } : null;
+  }
+
   /** Opens the editor of the newest question. @returns {boolean} false: there is none on the screen */
   editLast() {
     const view = [...this.views.values()].filter((one) => one instanceof UserMessage).sort(lowest)[0];
     view?.edit();
     return view !== undefined;
+  }
+
+  /** @param {string} id of a question on the screen */
+  #edit(id) {
+    const view = this.views.get(id);
+    if (view instanceof UserMessage) view.edit();
   }
 
   /** @param {{state: SessionState|null, pending: Pending|null}} shown @returns {boolean} whether all is drawn */
@@ -106,7 +127,23 @@ export class Conversation {
     setChildren(this.list, elements);
     this.older.done(known[first]?.id, hasOlder && first === 0);
     if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
+    if (this.sought && state?.branch) this.#showSought(state.branch);
     return first === 0;
+  }
+
+  /** @param {Message[]} known */
+  async #showSought(known) {
+    const { sought } = this;
+    const { message, query, isAskedFor } = sought;
+    const view = this.views.get(message);
+    if (view && this.reveal(message)) {
+      this.sought = null;
+      this.marks.show(view.element, query);
+    } else if (!isAskedFor) {
+      sought.isAskedFor = true;
+      const isThere = known.some(({ id }) => id === message) || (await this.actions.bringUp(message));
+      if (isThere && this.sought === sought) this.reveal(message);
+    }
   }
 
   /** @param {SessionState} state @param {Message[]} known @returns {{elements: Element[], first: number}} from which message on */

@@ -7,21 +7,23 @@ import { isLive } from "../state/session_state.js";
 /** @param {SessionState} state @returns {Set<string>} ids of questions, and of the answers that wait with them */
 export function waiting(state) {
   const branch = state.branch ?? [];
+  const first = branch.findIndex((message) => isLive(state, message));
   const ids = new Set();
-  branch.forEach((message, i) => {
-    if (message.role !== "user" || !isLive(state, branch[i - 1])) return;
+  // Also below one that was stopped while it waited: its end does not end the wait.
+  branch.slice(first === -1 ? branch.length : first + 1).forEach((message, i, below) => {
+    const answer = below[i + 1];
+    if (message.role !== "user" || (answer && !isLive(state, answer))) return;
     ids.add(message.id);
-    if (branch[i + 1]) ids.add(branch[i + 1].id);
+    if (answer) ids.add(answer.id);
   });
   return ids;
 }
 
 /**
- * The question that can be withdrawn: only the newest, because others may wait for those above.
- * @param {SessionState} state
- * @returns {{question: Message, answer: Message, above: Message}|null}
+ * The newest question that waits.
+ * @param {SessionState} state @returns {Message|undefined}
  */
-export function withdrawable(state) {
-  const [above, question, answer] = (state.branch ?? []).slice(-3);
-  return answer && waiting(state).has(question.id) ? { question, answer, above } : null;
+export function newestWaiting(state) {
+  const ids = waiting(state);
+  return state.branch?.findLast(({ id, role }) => role === "user" && ids.has(id));
 }

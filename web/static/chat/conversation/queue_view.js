@@ -1,20 +1,20 @@
-/** Marks the queued questions, with a button to withdraw the newest. */
+/** Marks the queued questions, each with buttons to edit and to withdraw it. */
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { waiting, withdrawable } from "./queue.js";
+import { waiting } from "./queue.js";
 
 /** @import {Message, SessionState} from "../types.js" */
 
 export class QueueView {
-  /** @param {(question: Message) => void} withdraw */
-  constructor(withdraw) {
-    /** @type {Message|null} */
-    this.question = null;
+  /** @param {{edit: (id: string) => void, withdraw: (question: Message) => void}} actions */
+  constructor(actions) {
+    this.actions = actions;
     /** @type {Map<string, HTMLElement>} */
     this.notes = new Map();
-    this.cancel = h("button", { type: "button", class: "quiet", onclick: () => withdraw(this.question) }, t("Cancel"));
+    /** As they are now: their texts may change while they wait. @type {Map<string, Message>} */
+    this.questions = new Map();
   }
 
   /** @param {SessionState} state @param {(id: string) => HTMLElement|undefined} elementOf a message's element */
@@ -22,7 +22,6 @@ export class QueueView {
     const ids = waiting(state);
     const gone = [...this.notes.keys()].filter((id) => !ids.has(id));
     gone.forEach((id) => this.#remove(id));
-    this.question = withdrawable(state)?.question ?? null;
     for (const message of state.branch ?? []) {
       elementOf(message.id)?.classList.toggle("waiting", ids.has(message.id));
       if (message.role === "user" && ids.has(message.id)) this.#note(message, elementOf(message.id));
@@ -31,18 +30,21 @@ export class QueueView {
 
   /** @param {Message} question @param {HTMLElement} element */
   #note(question, element) {
+    this.questions.set(question.id, question);
     let note = this.notes.get(question.id);
     if (!note) {
-      note = h("p", { class: "queued" }, icon("clock"), t("Waits for the answer above"));
+      const edit = h("button", { type: "button", class: "quiet", onclick: () => this.actions.edit(question.id) }, t("Edit"));
+      const cancel = h("button", { type: "button", class: "quiet", title: t("Take this question back"), onclick: () => this.actions.withdraw(this.questions.get(question.id)) }, t("Cancel"));
+      note = h("p", { class: "queued" }, icon("clock"), h("span", {}, t("Waits for the answer above")), edit, cancel);
       this.notes.set(question.id, note);
     }
     if (element && note.parentElement !== element) element.append(note);
-    if (question.id === this.question?.id && !note.contains(this.cancel)) note.append(this.cancel);
   }
 
   /** @param {string} id */
   #remove(id) {
     this.notes.get(id)?.remove();
     this.notes.delete(id);
+    this.questions.delete(id);
   }
 }

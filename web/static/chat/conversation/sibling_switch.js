@@ -1,6 +1,6 @@
 /** `‹ 2/3 ›`: switches between the siblings of a message. */
 
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
@@ -21,10 +21,10 @@ export class SiblingSwitch {
   show(message, versions = message.siblings ?? [message.id]) {
     this.ids = versions;
     this.at = Math.max(0, this.ids.indexOf(message.id));
-    this.element.hidden = this.ids.length < 2;
-    this.place.textContent = `${this.at + 1}/${this.ids.length}`;
-    this.before.disabled = this.at === 0;
-    this.after.disabled = this.at === this.ids.length - 1;
+    assign(this.element, { hidden: this.ids.length < 2 });
+    assign(this.place, { textContent: `${this.at + 1}/${this.ids.length}` });
+    assign(this.before, { disabled: this.at === 0 });
+    assign(this.after, { disabled: this.at === this.ids.length - 1 });
   }
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {number} step */

@@ -1,8 +1,22 @@
 /** The user's actions on a conversation. Each returns whether the server accepted it; failures are reported. */
 
 import * as api from "../server/api.js";
+import { changeQuestion, editAnswer, forkSession } from "../server/sessions_api.js";
+import { isOnCurrentBranch } from "../state/branch_pages.js";
 
 /** @import {Message} from "../types.js" */
+
+/**
+ * @typedef {object} MessageParts  what a message has beside its text
+ * @property {string|null} [parent]  left out: the end of the current branch
+ * @property {string[]} [files]  ids
+ * @property {string|null} [tool]  that the answer has to begin with
+ * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
+ * @property {string} [context]  additional_context
+ * @property {import("../types.js").RunOptions|null} [options]  over those of the chat
+ */
+
+/** @typedef {{turn: string, runs: import("../types.js").RunInfo[]}} StartedTurn */
 
 export class TurnActions {
   /**
@@ -21,26 +35,38 @@ export class TurnActions {
     this.unconfirmed = null;
   }
 
-  /**
-   * @param {string} text
-   * @param {object} [more]
-   * @param {string|null} [more.parent]  left out: the end of the current branch
-   * @param {string[]} [more.files]  ids
-   * @param {string|null} [more.tool]  that the answer has to begin with
-   * @param {string[]} [more.bases]  ids of knowledge bases: the answer comes from these alone
-   * @param {string} [more.context]  additional_context
-   */
-  send(text, { parent, files = [], tool = null, bases = [], context = "" } = {}) {
+  /** @param {string} text @param {MessageParts} [more] */
+  send(text, more) {
     const live = this.page.live();
-    const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}) };
-    const key = JSON.stringify([live?.state.session, body]);
-    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     return this.#attempt(async () => {
-      await api.startTurn(live.state.session, { ...body, client_message_id: this.unconfirmed.id });
-      this.unconfirmed = null;
+      live.expect(await this.#start(live.state.session, text, more));
       await live.read();
     });
+  }
+
+  /**
+   * Sends the first message of a chat that was created for it.
+   * @param {string} session @param {string} text @param {MessageParts} more
+   * @returns {Promise<StartedTurn|false|null>} false: the server refused it; null: it may have accepted it
+   */
+  async begin(session, text, more) {
+    try {
+      return await this.#start(session, text, more);
+    } catch (/** @type {any} */ error) {
+      this.page.failed(error);
+      return error.status >= 400 && error.status < 500 ? false : null;
+    }
+  }
+
+  /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
+  async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null } = {}) {
+    const placed = parent === undefined ? {} : { parent };
+    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
+    const key = JSON.stringify([session, body]);
+    if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
+    const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
+    this.unconfirmed = null;
+    return started;
   }
 
   /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
@@ -48,6 +74,22 @@ export class TurnActions {
     const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
     const files = (message.files ?? []).map(({ id }) => id);
     return this.send(text, { parent: isFirst ? null : message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
+  }
+
+  /** @param {Message} question that waits for the answer above @param {string} text */
+  change(question, text) {
+    return this.#attempt(async () => {
+      await changeQuestion(question.id, text);
+      await this.page.live()?.read();
+    });
+  }
+
+  /** The user's text becomes another answer to the same question. @param {string} answer @param {string} text */
+  editAnswer(answer, text) {
+    return this.#attempt(async () => {
+      await editAnswer(answer, text);
+      await this.page.live()?.read();
+    });
   }
 
   /**
@@ -69,6 +111,24 @@ export class TurnActions {
     return this.#attempt(async () => {
       await api.select(id);
       await this.page.live()?.read();
+    });
+  }
+
+  /** Opens a new chat with the branch up to an answer. @param {string} id */
+  fork(id) {
+    return this.#attempt(async () => {
+      const fork = await forkSession(this.page.live().state.session, id);
+      location.hash = fork.id;
+    });
+  }
+
+  /** Makes a message current if it stands on another branch. @param {string} id */
+  bringUp(id) {
+    return this.#attempt(async () => {
+      const live = this.page.live();
+      if (isOnCurrentBranch(await api.readTree(live.state.session), id)) return;
+      await api.select(id);
+      await live.read();
     });
   }
 

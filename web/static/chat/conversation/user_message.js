@@ -9,13 +9,14 @@ import { QuestionText } from "./question_text.js";
 import { FileCards } from "../files/file_card.js";
 import { entryOfAttached } from "../files/file_entry.js";
 import { openFile } from "../files/open_file.js";
+import { SentTime } from "../elements/sent_time.js";
 import { SiblingSwitch } from "./sibling_switch.js";
 
 /** @import {Pending} from "../composer/message_sender.js" */
 /** @import {AttachedFile, Message} from "../types.js" */
 
 export class UserMessage {
-  /** @param {{select: (id: string) => void, edit: (message: Message, text: string) => Promise<boolean>}} actions */
+  /** @param {{select: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>}} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Message|undefined} */
@@ -27,7 +28,8 @@ export class UserMessage {
     const label = t("Edit");
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
     this.copy = copyButton(t("Copy"), () => this.message.text);
-    this.footer = h("footer", {}, this.switch.element, this.copy, this.editButton);
+    this.sent = new SentTime();
+    this.footer = h("footer", {}, this.sent.element, this.switch.element, this.copy, this.editButton);
     this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text.element, this.bases, this.footer);
   }
 
@@ -36,6 +38,7 @@ export class UserMessage {
     if (message === this.message) return;
     this.message = message;
     this.text.show(message.text);
+    this.sent.show(message.sent_at);
     this.switch.show(message);
     this.files.show(message.files ?? []);
     this.#showBases(message.knowledge_bases ?? []);
@@ -49,8 +52,10 @@ export class UserMessage {
 
   /** Opens the editor, with the caret at the end. */
   edit() {
-    this.editor ??= new QuestionEditor(this.message.text, {
-      send: (text) => this.actions.edit(this.message, text),
+    // As it is now: a question that is answered meanwhile must not be asked again without saying so.
+    const isWaiting = this.element.classList.contains("waiting");
+    this.editor ??= new QuestionEditor(this.message.text, isWaiting, {
+      send: (text) => this.actions.edit(this.message, text, isWaiting),
       closed: () => this.#leaveEditing(),
     });
     this.text.element.hidden = this.footer.hidden = true;
@@ -63,7 +68,8 @@ export class UserMessage {
     this.editor = undefined;
     this.element.classList.remove("editing");
     this.text.element.hidden = this.footer.hidden = false;
-    this.editButton.focus();
+    // The button that opened the editor: the footer of a question that waits is not shown.
+    (/** @type {HTMLElement|null} */ (this.element.querySelector(".queued button")) ?? this.editButton).focus();
   }
 }
 

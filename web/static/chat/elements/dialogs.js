@@ -58,3 +58,18 @@ export function ask(heading, { yes, look = "danger" }, ...content) {
     element.querySelector("input")?.focus();
   });
 }
+
+/**
+ * Closes the dialog if the action fails, since what went wrong is shown on the page below it.
+ * @param {HTMLDialogElement} element
+ * @param {() => Promise<any>} action
+ * @param {(error: any) => void} failed
+ */
+export async function attemptOrClose(element, action, failed) {
+  try {
+    await action();
+  } catch (error) {
+    element.close();
+    failed(error);
+  }
+}

@@ -22,6 +22,16 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
+ * Sets the properties that differ: the browser computes anew what it shows of an element that is given the same again.
+ * @template {Element} T
+ * @param {T} element
+ * @param {Partial<T>} properties
+ */
+export function assign(element, properties) {
+  for (const name of /** @type {(keyof T)[]} */ (Object.keys(properties))) if (element[name] !== properties[name]) element[name] = properties[name];
+}
+
+/**
  * Makes `wanted` the children of `parent` with as few moves as possible, so that focus and scroll positions are kept.
  * @param {Element} parent
  * @param {Element[]} wanted in order

@@ -133,9 +133,8 @@ const entriesOf = (menu) => [...menu.querySelectorAll("button")].filter((button)
 /** @param {HTMLElement} element */
 const nameOf = (element) => element.getAttribute("aria-label") ?? element.textContent ?? "";
 
-/** Places the menu below the anchor, or above it if there is more room, and inside the window. */
-/** @param {HTMLElement} menu @param {HTMLElement} anchor */
-function place(menu, anchor) {
+/** Places the menu below the anchor, or above it if there is more room, and inside the window. @param {HTMLElement} menu @param {HTMLElement} anchor */
+export function place(menu, anchor) {
   const from = anchor.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();
   const isAbove = from.bottom + GAP_PX + height > innerHeight && from.top > innerHeight - from.bottom;

@@ -24,9 +24,9 @@ export class Notice {
     this.element.hidden = false;
   }
 
-  /** Hide this error, if it is the one shown. @param {string} code */
-  settle(code) {
-    if (this.code === code) this.hide();
+  /** Hides the error shown, if it is one of these. @param {...string} codes */
+  settle(...codes) {
+    if (codes.includes(this.code ?? "")) this.hide();
   }
 
   hide() {

@@ -2,6 +2,8 @@
 
 import { t } from "../i18n.js";
 import { attachMenu } from "../elements/menu.js";
+import { installItems } from "./installation.js";
+import { openSheet } from "./shortcuts.js";
 import { logOut } from "./login_redirect.js";
 
 /**
@@ -14,14 +16,21 @@ import { logOut } from "./login_redirect.js";
  */
 export function attachAccountMenu(button, { logout, archive, trash, failed }) {
   const isStaff = "staff" in button.dataset;
+  const openProviders = (how = {}) => import("../providers/providers_dialog.js").then((m) => m.openProviders(failed, how), failed);
+  // Where the page says that there is no model.
+  for (const other of document.querySelectorAll("[data-add-provider]")) other.addEventListener("click", () => openProviders({ adds: true }));
   attachMenu(button, () => [
     { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
+    { label: t("Prompts"), icon: "edit", action: () => import("../settings/prompts_dialog.js").then((m) => m.openPrompts(failed), failed) },
     { label: t("Archived chats"), icon: "archive", action: () => archive().catch(failed) },
     { label: t("Trash"), icon: "trash", action: () => trash().catch(failed) },
+    { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet().catch(failed) },
     { label: t("Profile"), icon: "user", action: () => location.assign("/profile/") },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
     { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },
+    ...installItems(failed),
+    ...("providers" in button.dataset ? [{ label: t("Model providers"), icon: /** @type {const} */ ("model"), action: () => openProviders() }] : []),
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),
     { label: t("Log out"), icon: "logout", action: () => logOut(logout) },
   ]);

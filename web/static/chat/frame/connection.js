@@ -2,14 +2,16 @@
 
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
+import { redirectToLogin } from "./login_redirect.js";
 
 const GRACE_MS = 1_000;
 const RESTORED_MS = 2_500;
 
 export class Connection {
-  /** @param {HTMLElement} element a live region */
-  constructor(element) {
+  /** @param {HTMLElement} element a live region @param {() => void} restored */
+  constructor(element, restored) {
     this.element = element;
+    this.restored = restored;
     this.isConnected = true;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.timer = undefined;
@@ -17,8 +19,15 @@ export class Connection {
     addEventListener("online", () => (this.isConnected ? this.#showRestored() : this.#showLost()));
   }
 
+  /** @param {"connected"|"connecting"|"refused"|"signed_out"} state of the socket */
+  follow(state) {
+    if (state === "signed_out") redirectToLogin();
+    if (state === "refused") this.#refused();
+    else this.#changed(state === "connected");
+  }
+
   /** @param {boolean} isConnected */
-  changed(isConnected) {
+  #changed(isConnected) {
     const wasConnected = this.isConnected;
     this.isConnected = isConnected;
     if (isConnected) this.#showRestored();
@@ -27,7 +36,7 @@ export class Connection {
   }
 
   /** Other windows of the user take all connections; the page says so until it is connected. */
-  refused() {
+  #refused() {
     this.isConnected = false;
     clearTimeout(this.timer);
     this.#show(t("Not connected: too many windows"), "away");
@@ -42,6 +51,7 @@ export class Connection {
 
   #showRestored() {
     clearTimeout(this.timer);
+    this.restored();
     if (!this.element.textContent) return;
     this.#show(t("Connected again"), "back");
     this.#later(RESTORED_MS, () => this.#show("", ""));

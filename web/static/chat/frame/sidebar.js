@@ -35,6 +35,22 @@ export class Sidebar {
   }
 
   #toggle() {
+    this.#flip();
+    this.#focus();
+  }
+
+  /** Leaves the focus where it is, unless that place is hidden now. */
+  toggleByKey() {
+    const from = document.activeElement;
+    this.#flip();
+    if (!from || from === document.body || from.closest("[inert]")) this.#focus();
+  }
+
+  #focus() {
+    (this.isOpen ? this.parts.close : this.parts.toggle).focus();
+  }
+
+  #flip() {
     if (this.wide.matches) {
       this.isFolded = !this.isFolded;
       localStorage.setItem(KEPT_AS, this.isFolded ? "folded" : "open");
@@ -42,7 +58,6 @@ export class Sidebar {
       this.isDrawn = !this.isDrawn;
     }
     this.#show();
-    (this.isOpen ? this.parts.close : this.parts.toggle).focus();
   }
 
   #show() {

@@ -5,7 +5,7 @@ import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { createBase, deleteBase, removeMember } from "../server/knowledge_api.js";
 import { unlessGone } from "../server/unless_gone.js";
-import { askFor, line } from "./form_dialog.js";
+import { askFor, line } from "../elements/form_dialog.js";
 import { isOwned } from "./knowledge_store.js";
 
 /** @import {MenuItem} from "../elements/menu.js" */

@@ -3,7 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { t } from "../i18n.js";
 import { changeBase } from "../server/knowledge_api.js";
-import { askFor, line, text } from "./form_dialog.js";
+import { askFor, line, text } from "../elements/form_dialog.js";
 
 /** @import {KnowledgeBase} from "../types.js" */
 
@@ -20,7 +20,7 @@ export function editBase(base) {
   return askFor(t("Edit this knowledge base"), {
     yes: t("Save"),
     fields,
-    look: "large base-form",
+    look: "large form",
     words: hintProblem,
     save: ({ name, summary, topics, routing_hint, routing_keywords }) =>
       changeBase(base.id, { name, summary, topics: lines(topics), routing_hint: routing_hint.replace(/\s+/g, " "), routing_keywords: lines(routing_keywords) }),

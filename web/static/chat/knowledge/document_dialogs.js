@@ -3,7 +3,7 @@
 import { t } from "../i18n.js";
 import { readText } from "../server/files_api.js";
 import { addDocument, documentAt, renameDocument, replaceDocument } from "../server/knowledge_api.js";
-import { askFor, line, text } from "./form_dialog.js";
+import { askFor, line, text } from "../elements/form_dialog.js";
 
 /** @import {KnowledgeDocument} from "../types.js" */
 
@@ -15,7 +15,7 @@ export const add = (kind, base) => (kind === "text" ? addText(base) : addAddress
 /** @param {string} base */
 function addText(base) {
   const fields = textFields("", "");
-  return askFor(t("Add a text"), { yes: t("Add"), fields, look: "large base-form", save: (values) => addDocument(base, values) });
+  return askFor(t("Add a text"), { yes: t("Add"), fields, look: "large form", save: (values) => addDocument(base, values) });
 }
 
 /** @param {string} base */
@@ -37,7 +37,7 @@ export function rename(base, { id, title }) {
 export async function rewrite(base, { id, title, status }) {
   const before = status === "ready" ? await readText(documentAt(base, id)) : "";
   const fields = textFields(title, before);
-  return askFor(t("Replace the text"), { yes: t("Save"), fields, look: "large base-form", save: (values) => replaceDocument(base, id, values) });
+  return askFor(t("Replace the text"), { yes: t("Save"), fields, look: "large form", save: (values) => replaceDocument(base, id, values) });
 }
 
 /** @param {string} title @param {string} value */

@@ -1,6 +1,7 @@
 /** One document in the list of its base, or an upload that is becoming one. */
 
 import { h } from "../elements/element.js";
+import { hostOf } from "../elements/hosts.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { stateText } from "../files/file_texts.js";
@@ -59,6 +60,3 @@ export class DocumentRow {
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title: name }));
   }
 }
-
-/** @param {string|null} [url] */
-const hostOf = (url) => (url && URL.canParse(url) ? new URL(url).host : "");

@@ -1,4 +1,4 @@
-/** The view of a code block: its language, buttons to wrap, download and copy it, the lines. */
+/** The view of a code block: its language, buttons to wrap, download and copy it, the lines, and what it shows as a picture. */
 
 import { downloadCode } from "./code_download.js";
 import { CodeLines } from "./code_lines.js";
@@ -7,6 +7,7 @@ import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { BlockPreview } from "../preview/block_preview.js";
 
 export class CodeBlock {
   /** @param {Element} pre fresh from the sanitiser, holds the code */
@@ -17,13 +18,10 @@ export class CodeBlock {
     const name = t("Download code");
     const download = h("button", { type: "button", class: "icon-button", "aria-label": name, title: name, onclick: () => downloadCode(this.text, this.language) }, icon("download"));
     const buttons = h("span", { class: "buttons" }, wrapButton(), download, copyButton(t("Copy code"), () => this.text));
-    this.element = h(
-      "div",
-      { class: "code" },
-      h("div", { class: "code-head" }, this.label, buttons),
-      // Focusable, so that wide code can be scrolled by keyboard.
-      h("pre", { tabIndex: 0 }, this.code),
-    );
+    // Focusable, so that wide code can be scrolled by keyboard.
+    const code = h("pre", { tabIndex: 0 }, this.code);
+    this.element = h("div", { class: "code" }, h("div", { class: "code-head" }, this.label, buttons), code);
+    this.preview = new BlockPreview({ block: this.element, code, buttons });
     this.lines = new CodeLines(this.code);
     this.tryUpdate(pre);
   }
@@ -35,7 +33,9 @@ export class CodeBlock {
     this.text = fresh.textContent.replace(/\n$/, "");
     const name = this.language || t("text");
     if (this.label.textContent !== name) this.label.textContent = name;
-    this.lines.show(this.text, this.language.toLowerCase());
+    const language = this.language.toLowerCase();
+    this.lines.show(this.text, language);
+    this.preview.show({ text: this.text, language, isWhole: !fresh.classList.contains("unfinished") });
     return true;
   }
 }

@@ -5,9 +5,7 @@
 /** Longer lines are generated, not written by people. */
 const LONGEST_LINE = 2_000;
 
-/** @typedef {{getLanguage(name: string): object|undefined, highlight(code: string, options: object): {value: string}}} Highlighter */
-
-/** @type {Highlighter|null} */
+/** @type {typeof import("./highlighter.js")|null} */
 let loaded = null;
 /** @type {(html: string) => Line[]} */
 let parseLines;
@@ -16,10 +14,10 @@ let loading = null;
 
 /** Resolves when the highlighter is loaded or loading failed; without it (offline, say) code stays plain. */
 export function loadHighlighter() {
-  loading ??= Promise.all([import(/** @type {any} */ ("highlight")), import("./highlighted_lines.js")]).then(
+  loading ??= Promise.all([import("./highlighter.js"), import("./highlighted_lines.js")]).then(
     ([module, lines]) => {
       parseLines = lines.parseLines;
-      loaded = module.default;
+      loaded = module;
     },
     () => {
       loading = null;
@@ -36,7 +34,7 @@ export const isHighlighterLoaded = () => loaded !== null;
  * @returns {Line[]|null} null: the language is not supported
  */
 export function highlight(code, language) {
-  if (!loaded?.getLanguage(language)) return null;
+  if (!loaded?.prepare(language)) return null;
   if (code.split("\n").some((line) => line.length > LONGEST_LINE)) return null;
-  return parseLines(loaded.highlight(code, { language, ignoreIllegals: true }).value);
+  return parseLines(loaded.highlightCode(code, language));
 }

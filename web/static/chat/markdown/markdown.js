@@ -1,7 +1,7 @@
 /**
  * Shows a growing Markdown text. The text is untrusted: raw HTML is shown as text, images become links unless they are
  * files on this server, and everything passes the sanitizer. Only changed nodes of changed blocks are updated, so the cost of a frame depends on the
- * paragraph being written, not on the whole text.
+ * paragraph being written, not on the whole text; where several blocks have arrived, a live view leaves some to the next frames.
  */
 
 import { GrowingTokens } from "./growing_tokens.js";
@@ -11,19 +11,27 @@ import { EmbeddedViews } from "./embedded_views.js";
 import { sanitize } from "./sanitizer.js";
 
 /** @import {Source} from "../types.js" */
+/** @import {Token} from "marked" */
 /** @typedef {{raw: string, html: string, nodes: ChildNode[]}} Block */
 
 /** @type {Source[]} */
 const NONE = [];
+/** Blocks that are read in the direction of their text; code and formulas are not. */
+const TEXTS = new Set(["P", "H1", "H2", "H3", "H4", "H5", "H6", "UL", "OL", "BLOCKQUOTE", "TABLE"]);
 
 export class MarkdownView {
   /**
    * @param {HTMLElement} element emptied and owned by this view
-   * @param {{citation?: (source: Source) => HTMLElement, breaks?: boolean}} [more] citation: the chip that stands for a cited
-   *   source; breaks: every line break is kept, as people mean them
+   * @param {{citation?: (source: Source) => HTMLElement, breaks?: boolean, budgetMs?: number}} [more] citation: the chip that stands for a cited
+   *   source; breaks: every line break is kept, as people mean them; budgetMs: of a frame, while the text is live. A block that has
+   *   begun is drawn whole
    */
-  constructor(element, { citation, breaks = false } = {}) {
+  constructor(element, { citation, breaks = false, budgetMs = Infinity } = {}) {
     this.element = element;
+    this.budgetMs = budgetMs;
+    /** Blocks that are left to the next frame, by their place. @type {Map<number, Token>} */
+    this.waiting = new Map();
+    this.frame = 0;
     this.views = new EmbeddedViews(citation);
     this.growing = new GrowingTokens({ breaks });
     /** @type {Block[]} */
@@ -47,8 +55,26 @@ export class MarkdownView {
     const mustRedraw = this.growing.links !== this.links;
     this.links = this.growing.links;
     if (areNewCitations) this.#redrawCitations(from);
-    tokens.forEach((token, i) => this.#showBlock(from + i, token, mustRedraw || areNewCitations));
+    const mustDraw = mustRedraw || areNewCitations;
+    for (const place of this.waiting.keys()) if (place >= from) this.waiting.delete(place);
+    if (mustDraw) this.#drawWaiting(Infinity, false);
+    tokens.forEach((token, i) => this.waiting.set(from + i, token));
+    this.#drawWaiting(isLive && !mustDraw ? this.budgetMs : Infinity, mustDraw);
     for (const block of this.blocks.splice(from + tokens.length)) block.nodes.forEach((node) => node.remove());
+  }
+
+  /** Draws in order. @param {number} budgetMs @param {boolean} mustRedraw */
+  #drawWaiting(budgetMs, mustRedraw) {
+    cancelAnimationFrame(this.frame);
+    const begin = performance.now();
+    for (const [place, token] of this.waiting) {
+      this.waiting.delete(place);
+      const isDrawn = this.#showBlock(place, token, mustRedraw);
+      if (isDrawn && this.waiting.size > 0 && performance.now() - begin >= budgetMs) {
+        this.frame = requestAnimationFrame(() => this.#drawWaiting(budgetMs, mustRedraw));
+        return;
+      }
+    }
   }
 
   /** @param {number} until */
@@ -56,15 +82,17 @@ export class MarkdownView {
     for (const [i, { html }] of this.blocks.slice(0, until).entries()) if (html.includes('class="citation"')) this.#draw(i, html);
   }
 
-  /** @param {number} i @param {{type: string, raw: string}} token @param {boolean} mustRedraw draw even if the text is unchanged */
+  /** @param {number} i @param {Token} token @param {boolean} mustRedraw draw even if the text is unchanged @returns {boolean} whether anything was to draw */
   #showBlock(i, token, mustRedraw) {
     const raw = token.type + token.raw;
     this.blocks[i] ??= { raw: "", html: "", nodes: [] };
     const block = this.blocks[i];
-    if (raw === block.raw && !mustRedraw) return;
+    if (raw === block.raw && !mustRedraw) return false;
     block.raw = raw;
     const html = marked.parser([/** @type {any} */ (token)]);
-    if (html !== block.html || mustRedraw) this.#draw(i, html);
+    if (html === block.html && !mustRedraw) return false;
+    this.#draw(i, html);
+    return true;
   }
 
   /** @param {number} i @param {string} html */
@@ -72,7 +100,9 @@ export class MarkdownView {
     const block = this.blocks[i];
     const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
     block.html = html;
-    block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, [...sanitize(html).childNodes], this.views);
+    const nodes = [...sanitize(html).childNodes];
+    for (const node of nodes) if (node instanceof HTMLElement && TEXTS.has(node.nodeName)) node.dir = "auto";
+    block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, nodes, this.views);
   }
 }
 

@@ -24,6 +24,12 @@ class PageRenderer extends Renderer {
     return `<a href="${escaped(href)}">${escaped(text || href)}</a>`;
   }
 
+  /** Code whose fence is not closed is not whole: more may come. @override @param {any} token */
+  code(token) {
+    const html = super.code(token);
+    return isClosed(token.raw) ? html : html.replace("<pre>", '<pre class="unfinished">');
+  }
+
   /** @override @param {any} token */
   table(token) {
     return `<div class="table">${super.table(token)}</div>`;
@@ -47,6 +53,12 @@ const citation = {
 
 export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation] });
 marked.setOptions({ renderer: new PageRenderer() });
+
+/** @param {string} raw of a block of code, with its fences */
+function isClosed(raw) {
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
+  return fence === undefined || new RegExp(`\\n {0,3}${fence}[~\`]* *\\n*$`).test(raw);
+}
 
 /** @param {string} text */
 export function escaped(text) {

@@ -15,6 +15,7 @@ export class ProjectActions {
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
    * @param {(project: string) => void} page.open
    * @param {(session: string, project: string|null) => void} page.moved
+   * @param {(text: string) => void} page.announce
    */
   constructor(store, page) {
     this.store = store;
@@ -35,6 +36,11 @@ export class ProjectActions {
     const choose = { label: project ? t("Move to another project") : t("Move to a project"), icon: /** @type {const} */ ("folder"), action: () => this.#choose(session) };
     const leave = { label: t("Take out of its project"), icon: /** @type {const} */ ("folder"), hint: project?.name, action: () => this.#move(session, null) };
     return project ? [choose, leave] : [choose];
+  }
+
+  /** A chat was dropped on a project. @param {string} session @param {Project} project */
+  async drop(session, project) {
+    if (await this.#move({ id: session }, project.id)) this.page.announce(t("Moved to “%(name)s”", { name: project.name }));
   }
 
   create() {
@@ -70,9 +76,10 @@ export class ProjectActions {
     });
   }
 
-  /** @param {Session} session @param {string|null} project */
+  /** @param {{id: string}} session @param {string|null} project */
   async #move(session, project) {
     const isMoved = await this.page.attempt(() => changeSession(session.id, { project }));
     if (isMoved) this.page.moved(session.id, project);
+    return isMoved;
   }
 }

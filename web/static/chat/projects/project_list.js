@@ -1,22 +1,29 @@
-/** The section of projects in the sidebar: a heading that folds it, a button for a new one, and a row for each. */
+/** The section of projects in the sidebar: a heading that folds it, a button for a new one, and a folder for each. */
 
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { menuButton } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { onListKeys } from "../sessions/list_keys.js";
-import { projectAddress } from "../frame/address.js";
+import { ProjectRow } from "./project_row.js";
+import { UnfoldedProjects } from "./unfolded_projects.js";
 
+/** @import {ListActions} from "../sessions/session_list.js" */
 /** @import {Project} from "../types.js" */
 /** @import {ProjectActions} from "./project_actions.js" */
 
 const KEPT_AS = "turnwire.projects";
 
 export class ProjectList {
-  /** @param {HTMLElement} nav @param {ProjectActions} actions */
-  constructor(nav, actions) {
+  /**
+   * @param {HTMLElement} nav
+   * @param {ProjectActions} actions
+   * @param {{chats: () => ListActions, failed: (error: any) => void}} page
+   */
+  constructor(nav, actions, page) {
     this.nav = nav;
     this.actions = actions;
+    this.page = page;
+    this.unfolded = new UnfoldedProjects(localStorage);
     /** @type {Map<string, ProjectRow>} */
     this.rows = new Map();
     /** The row that the Tab key focuses. @type {string|null} */
@@ -28,16 +35,17 @@ export class ProjectList {
     const create = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => actions.create() }, icon("plus"));
     nav.append(h("div", { class: "line" }, h("h2", {}, this.toggle), create), this.list);
     onListKeys(this.list, { rename: (id) => this.#act(id, (project) => actions.rename(project)), remove: (id) => this.#act(id, (project) => actions.remove(project)) });
-    this.list.addEventListener("focusin", (event) => this.#moveTabStop(idOf(event.target)));
+    this.list.addEventListener("focusin", (event) => this.#moveTabStop(this.#idOf(event.target)));
+    this.list.addEventListener("keydown", (event) => this.#foldByKey(event));
     this.#showFolded();
   }
 
-  /** @param {Project[]} projects @param {string|null} open the id of the open project */
-  show(projects, open) {
+  /** @param {Project[]} projects @param {string|null} open the id of the open project @param {string|null} openChat that of the open chat */
+  show(projects, open, openChat) {
     const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
     const ids = new Set(projects.map(({ id }) => id));
     for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
-    setChildren(this.list, projects.map((project) => this.#row(project, open)));
+    setChildren(this.list, projects.map((project) => this.#row(project, { isOpen: project.id === open, openChat })));
     if (!ids.has(this.tabStop)) this.#moveTabStop(open && ids.has(open) ? open : (projects[0]?.id ?? null));
     // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
@@ -45,17 +53,51 @@ export class ProjectList {
     this.toggle.disabled = projects.length === 0;
   }
 
-  /** @param {Project} project @param {string|null} open */
-  #row(project, open) {
-    let row = this.rows.get(project.id);
-    if (!row) this.rows.set(project.id, (row = new ProjectRow(this.actions)));
-    row.update(project, { isOpen: project.id === open });
+  /** @param {any} frame of the socket */
+  receive(frame) {
+    for (const row of this.rows.values()) row.receive(frame);
+  }
+
+  /** @param {Project} project @param {{isOpen: boolean, openChat: string|null}} now */
+  #row(project, now) {
+    const known = this.rows.get(project.id);
+    const row = known ?? this.#newRow();
+    row.update(project, now);
     row.isTabStop = project.id === this.tabStop;
+    if (!known) {
+      this.rows.set(project.id, row);
+      row.unfold(this.unfolded.has(project.id));
+    }
     return row.element;
+  }
+
+  #newRow() {
+    return new ProjectRow({
+      ...this.page,
+      items: (project) => this.actions.items(project),
+      unfolded: (project, isUnfolded) => this.unfolded.set(project, isUnfolded),
+      dropped: (session, project) => void this.actions.drop(session, project),
+      scroller: this.list,
+    });
+  }
+
+  /** The arrows to the sides, as in a tree. @param {KeyboardEvent} event */
+  #foldByKey(event) {
+    const isUnfolded = { ArrowRight: true, ArrowLeft: false }[event.key];
+    const row = this.rows.get(this.#idOf(event.target));
+    if (isUnfolded === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || row?.link !== event.target) return;
+    event.preventDefault();
+    row.unfold(isUnfolded);
+  }
+
+  /** Of the folder, if it is on one and not on a chat in it. @param {EventTarget} target @returns {string|null} */
+  #idOf(target) {
+    return /** @type {HTMLElement} */ (target).closest("li.folder > .session")?.closest("li").dataset.id ?? null;
   }
 
   /** @param {string|null} id */
   #moveTabStop(id) {
+    if (id === null && this.rows.size > 0) return; // one of the chats in a folder
     const before = this.rows.get(this.tabStop);
     if (before) before.isTabStop = false;
     this.tabStop = id;
@@ -80,33 +122,3 @@ export class ProjectList {
     this.list.hidden = this.isFolded || this.rows.size === 0;
   }
 }
-
-class ProjectRow {
-  /** @param {ProjectActions} actions */
-  constructor(actions) {
-    this.title = h("span", { class: "title" });
-    this.link = h("a", {}, icon("folder"), this.title);
-    this.menu = menuButton("", () => actions.items(this.project));
-    this.element = h("li", { class: "session" }, this.link, this.menu);
-  }
-
-  /** @param {Project} project @param {{isOpen: boolean}} now */
-  update(project, { isOpen }) {
-    this.project = project;
-    this.element.dataset.id = project.id;
-    this.link.href = projectAddress(project.id);
-    this.title.textContent = this.link.title = project.name;
-    this.menu.title = t("Actions");
-    this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title: project.name }));
-    if (isOpen) this.link.setAttribute("aria-current", "page");
-    else this.link.removeAttribute("aria-current");
-  }
-
-  /** @param {boolean} isStop */
-  set isTabStop(isStop) {
-    this.link.tabIndex = this.menu.tabIndex = isStop ? 0 : -1;
-  }
-}
-
-/** @param {EventTarget} target @returns {string|null} */
-const idOf = (target) => /** @type {HTMLElement} */ (target).closest("li")?.dataset.id ?? null;

@@ -14,6 +14,7 @@ export class Projects {
    * @param {{nav: HTMLElement, view: HTMLElement}} parts
    * @param {object} page
    * @param {() => ListActions} page.chats
+   * @param {() => string|null} page.openChat  the id of the open chat
    * @param {() => Model[]} page.models
    * @param {(project: string) => void} page.open
    * @param {() => void} page.gone  the open project was deleted, here or elsewhere
@@ -30,8 +31,8 @@ export class Projects {
     this.open = null;
     this.store = new ProjectStore({ changed: () => this.#changed(), failed: page.failed });
     this.actions = new ProjectActions(this.store, page);
-    this.list = new ProjectList(parts.nav, this.actions);
-    this.list.show([], null);
+    this.list = new ProjectList(parts.nav, this.actions, page);
+    this.list.show([], null, null);
     /** Loaded when the first page is shown. @type {ProjectView|null} */
     this.view = null;
     /** @type {Promise<void>|null} */
@@ -57,6 +58,7 @@ export class Projects {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     this.store.receive(frame);
+    this.list.receive(frame);
     this.view?.receive(frame);
   }
 
@@ -66,7 +68,7 @@ export class Projects {
 
   #changed() {
     const { projects } = this.store;
-    this.list.show(projects ?? [], this.open);
+    this.list.show(projects ?? [], this.open, this.page.openChat());
     const isGone = this.open !== null && projects !== null && !this.current;
     if (isGone) return this.page.gone();
     if (!this.current) this.view?.hide();

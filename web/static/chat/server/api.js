@@ -1,6 +1,6 @@
 /** REST calls. They return parsed JSON; every failure is an ApiError. */
 
-/** @import {Message, Model, Session} from "../types.js" */
+/** @import {ChatOptions, Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
   /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit */
@@ -17,13 +17,15 @@ export class ApiError extends Error {
 
 /** Without a limit, a request never ends when the network is gone; callers that read retry. */
 const LONGEST_READ_MS = 30_000;
+/** In characters. What the user did goes on although they leave the page at once; browsers allow 64 KiB of such requests together. */
+const LONGEST_KEPT_ALIVE = 2_000;
 
 /** @returns {Promise<Model[]>} */
 export const readModels = () => call("GET", "models/");
 
 /** @param {string|null} page an address from `next`; null: the newest */
 export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
-/** @param {string} id */
+/** @param {string} id @returns {Promise<Session & ChatOptions & {leaf: string}>} */
 export const readSession = (id) => call("GET", `sessions/${id}/`);
 /** @param {string} id @param {string} title */
 export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });
@@ -74,6 +76,7 @@ export const continueRun = (run) => call("POST", `runs/${run}/continuation/`);
 /** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
 export async function call(method, path, body) {
   const requestId = newRequestId();
+  const json = method === "GET" ? undefined : JSON.stringify(body ?? {});
   const response = await sendRequest(() =>
     fetch(`/api/${path}`, {
       method,
@@ -83,7 +86,8 @@ export async function call(method, path, body) {
         "X-Request-ID": requestId,
         ...(method === "GET" ? {} : { "Content-Type": "application/json", "X-CSRFToken": csrfToken() }),
       },
-      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
+      body: json,
+      keepalive: json !== undefined && json.length <= LONGEST_KEPT_ALIVE,
       signal: method === "GET" ? AbortSignal.timeout(LONGEST_READ_MS) : undefined,
     }),
   );

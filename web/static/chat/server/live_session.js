@@ -3,8 +3,9 @@
 import * as api from "./api.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
+import { turnEnds } from "../state/turn_ends.js";
 
-/** @import {Effect, SessionState} from "../types.js" */
+/** @import {Effect, SessionState, StopReason} from "../types.js" */
 
 const RESUBSCRIBE_PAUSE_MS = 500;
 const READ_RETRY_MS = 2_000;
@@ -17,7 +18,7 @@ export class LiveSession {
   /**
    * @param {string} id
    * @param {import("./socket.js").Socket} socket
-   * @param {{changed: () => void, sessionsChanged: () => void, failed: (error: Error) => void}} listener
+   * @param {{changed: () => void, sessionsChanged: () => void, turnEnded: (reason: StopReason) => void, failed: (error: Error) => void}} listener
    */
   constructor(id, socket, listener) {
     /** @type {SessionState} */
@@ -57,6 +58,11 @@ export class LiveSession {
     if (frame.type === "compression") this.compressionEvents += 1;
     this.#fold(frame);
     if (frame.type === "turn_started") this.#rereadFarAbove(frame.user_message);
+  }
+
+  /** A turn that this page has started: it may have ended before the subscription begins. @param {{turn: string, runs: import("../types.js").RunInfo[]}} turn */
+  expect({ turn, runs }) {
+    this.#fold({ type: "sent", session: this.state.session, turn, runs });
   }
 
   /** Shows an earlier attempt in its column, beside the branch. @param {string} id */
@@ -150,6 +156,7 @@ export class LiveSession {
     this.state = after;
     effects.forEach((effect) => this.#runEffect(effect));
     if (after !== before) this.listener.changed();
+    turnEnds(before, after).forEach((reason) => this.listener.turnEnded(reason));
   }
 
   /** @param {Effect} effect */

@@ -2,25 +2,25 @@
 
 import { call, readSessions } from "./api.js";
 
-/** @import {Agent, Session, WhileAnswering} from "../types.js" */
+/** @import {Agent, ChatOptions, Session, WhileAnswering} from "../types.js" */
 
 /** The server's largest page. */
 export const LARGEST_PAGE = 200;
 
 /**
- * @param {{limit: number, search?: string, project?: string, pinned?: boolean, archived?: boolean}} wanted
- *   project: only its sessions; pinned: only those that are, or are not; archived: only the archive
+ * @param {{limit: number, search?: string, project?: string, tag?: string, pinned?: boolean, archived?: boolean}} wanted
+ *   project, tag: only sessions that have it; pinned: only those that are, or are not; archived: only the archive
  * @returns {Promise<{results: Session[], next: string|null}>} the newest
  */
-export function readNewest({ limit, search, project, pinned, archived }) {
-  const wanted = { limit, search, project, pinned: pinned === undefined ? "" : Number(pinned), archived: archived ? 1 : "" };
+export function readNewest({ limit, search, project, tag, pinned, archived }) {
+  const wanted = { limit, search, project, tag, pinned: pinned === undefined ? "" : Number(pinned), archived: archived ? 1 : "" };
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined && value !== "");
   return call("GET", `sessions/?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`);
 }
 
-/** @param {string} project empty: of all @returns {Promise<Session[]>} all that are pinned, newest first */
-export async function readPinned(project) {
-  let page = await readNewest({ limit: LARGEST_PAGE, project, pinned: true });
+/** @param {string} project empty: of all @param {string} [tag] empty: with and without @returns {Promise<Session[]>} all that are pinned, newest first */
+export async function readPinned(project, tag = "") {
+  let page = await readNewest({ limit: LARGEST_PAGE, project, tag, pinned: true });
   const all = [...page.results];
   while (page.next) {
     page = await readOlder(page.next);
@@ -35,13 +35,22 @@ export const readTrash = (limit) => call("GET", `trash/?limit=${limit}`);
 /** @param {string} id of a deleted one @returns {Promise<Session>} */
 export const restoreSession = (id) => call("POST", `trash/${id}/restoration/`);
 
+/** All of them, or none. @param {string[]} ids @param {"archive"|"unarchive"|"delete"|"restore"} action */
+export const changeSessions = (ids, action) => call("POST", "sessions/bulk/", { ids, action });
+
+/** @param {string} id @param {string} message an answer @returns {Promise<Session>} a new one with the branch up to it */
+export const forkSession = (id, message) => call("POST", `sessions/${id}/fork/`, { message });
+
+/** Deletes one for good, unless it holds something: another tab may have begun it meanwhile. @param {string} id */
+export const discardSession = (id) => call("DELETE", `sessions/${id}/?if_empty=1`);
+
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 
-/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[], knowledge_bases?: string[]}} fields @returns {Promise<Session>} */
+/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[], knowledge_bases?: string[], is_temporary?: boolean} & Partial<ChatOptions>} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[], is_pinned?: boolean, is_archived?: boolean}} fields @returns {Promise<Session>} */
+/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[], tags?: string[], is_pinned?: boolean, is_archived?: boolean, is_temporary?: boolean} & Partial<ChatOptions>} fields @returns {Promise<Session & ChatOptions>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */
@@ -50,8 +59,17 @@ export const markSeen = (id, n) => call("PUT", `sessions/${id}/seen/`, { n });
 /** @param {string} question a queued one @returns {Promise<Session>} */
 export const withdraw = (question) => call("POST", `messages/${question}/withdrawal/`);
 
+/** @param {string} answer @param {string} text @returns {Promise<import("../types.js").Message>} a sibling of the answer, where the branch then ends */
+export const editAnswer = (answer, text) => call("POST", `messages/${answer}/edits/`, { text });
+
+/** @param {string} question a queued one @param {string} text @returns {Promise<import("../types.js").Message>} */
+export const changeQuestion = (question, text) => call("PATCH", `messages/${question}/`, { text });
+
 /** @returns {Promise<(Agent & import("../settings/agent_form.js").AgentFields)[]>} all, the latest changed first */
 export const readAgents = () => readAllPages("agents/");
+
+/** @returns {Promise<import("../settings/agent_form.js").Group[]>} those that agents may be shared with */
+export const readGroups = () => call("GET", "groups/");
 
 /** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */
 export async function readAllPages(path) {

@@ -31,8 +31,8 @@ export async function importFromElsewhere(file) {
 /** @param {number} added @param {ForeignImport} answer  the last one */
 function showOutcome(added, { imported, refused }) {
   const there = imported.length - Math.min(added, imported.length);
-  const lines = refused.map(({ title, line, field, message }) =>
-    h("li", {}, h("strong", { dir: "auto" }, title || t("Untitled chat")), " ", message, h("br"), h("small", {}, t("Line %(line)s, %(field)s", { line: String(line), field: field || "–" }))),
+  const lines = refused.map((one) =>
+    h("li", {}, h("strong", { dir: "auto" }, one.title || t("Untitled chat")), " ", one.message, h("br"), h("small", {}, placeOf(one))),
   );
   open(
     dialog(
@@ -44,6 +44,12 @@ function showOutcome(added, { imported, refused }) {
       lines.length ? h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": t("Not imported") }, ...lines) : "",
     ),
   );
+}
+
+/** Where in the file, or in which file of the zip. @param {ForeignImport["refused"][number]} refused */
+function placeOf({ file, line, field }) {
+  const place = { file, line: String(line), field: field || "–" };
+  return file ? t("%(file)s, line %(line)s, %(field)s", place) : t("Line %(line)s, %(field)s", place);
 }
 
 /**

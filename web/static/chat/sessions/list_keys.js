@@ -7,7 +7,8 @@
 export function onListKeys(list, actions) {
   list.addEventListener("keydown", (event) => {
     const row = /** @type {HTMLElement} */ (event.target).closest("li");
-    if (!row || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // A list may stand inside another, which goes on where the inner one ends.
+    if (!row || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (!act(event.key, row, list, actions)) return;
     event.preventDefault();
   });
@@ -21,8 +22,8 @@ export function onListKeys(list, actions) {
 function act(key, row, list, actions) {
   // On the menu button, up and down open the menu.
   if (document.activeElement?.tagName === "BUTTON") return false;
-  const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]);
-  const at = links.indexOf(row.querySelector("a"));
+  const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]).filter((link) => !link.closest("[hidden]"));
+  const at = links.indexOf(/** @type {any} */ (document.activeElement?.closest("a") ?? row.querySelector("a")));
   const next = { ArrowDown: links[at + 1], ArrowUp: links[at - 1], Home: links[0], End: links.at(-1) }[key];
   if (next) next.focus();
   else if (key === "F2") actions.rename(row.dataset.id);

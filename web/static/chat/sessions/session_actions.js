@@ -7,6 +7,7 @@ import { t } from "../i18n.js";
 import { readAddress } from "../frame/address.js";
 import { restoreSession } from "../server/sessions_api.js";
 import { titleOf } from "./session_list.js";
+import { hasTrash, mayDelete } from "./trash_state.js";
 import { UndoNotice } from "../elements/undo_notice.js";
 
 /** @import {Session} from "../types.js" */
@@ -16,6 +17,7 @@ export class SessionActions {
   /**
    * @param {object} page
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
+   * @param {(error: any) => void} page.failed
    * @param {(session: Session, fields: Partial<Session>) => Promise<void>} page.change  shows it at once
    * @param {() => void} page.changed
    * @param {(id: string) => void} page.removed
@@ -27,11 +29,13 @@ export class SessionActions {
 
   /** @param {Session} session @returns {MenuItem[]} */
   items(session) {
+    if (session.is_temporary) return this.#temporaryItems(session);
     return [
       { label: t("Rename"), icon: "edit", action: () => this.rename(session) },
       session.is_pinned
         ? { label: t("Unpin"), icon: "pin", action: () => this.page.change(session, { is_pinned: false }) }
         : { label: t("Pin"), icon: "pin", action: () => this.page.change(session, { is_pinned: true }) },
+      { label: t("Tags"), icon: "tag", hint: session.tags?.join(", "), action: () => this.tags(session) },
       { label: t("Share"), icon: "share", action: () => this.share(session) },
       ...this.page.projectItems(session),
       { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
@@ -44,6 +48,14 @@ export class SessionActions {
     ];
   }
 
+  /** Nothing of it is put where it would outlive it. @param {Session} session @returns {MenuItem[]} */
+  #temporaryItems(session) {
+    return [
+      { label: t("Keep this chat"), icon: "check", hint: t("It becomes one like the others"), action: () => this.page.change(session, { is_temporary: false }) },
+      { label: t("Close and delete"), icon: "close", isDangerous: true, action: () => (location.hash = "") },
+    ];
+  }
+
   /** @param {Session} session */
   async rename(session) {
     const title = await askTitle(t("Rename this chat"), session.title);
@@ -51,16 +63,22 @@ export class SessionActions {
   }
 
   /** @param {Session} session */
+  async tags(session) {
+    const page = { failed: this.page.failed, closed: this.page.changed };
+    await this.page.attempt(async () => (await import("./tags_dialog.js")).openTags(session, page));
+  }
+
+  /** @param {Session} session */
   async share(session) {
     await this.page.attempt(async () => (await import("../sharing/share_dialog.js")).shareSession(session));
   }
 
-  /** Into the trash, without a question: it can be undone. @param {Session} session */
+  /** Into the trash without a question, since it can be undone. @param {Session} session */
   async remove(session) {
     const wasOpen = readAddress(location.hash).session === session.id;
-    if (!(await this.page.attempt(() => api.deleteSession(session.id)))) return;
+    if (!(await mayDelete(titleOf(session))) || !(await this.page.attempt(() => api.deleteSession(session.id)))) return;
     this.page.removed(session.id);
-    new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
+    if (hasTrash()) new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
   }
 
   /** @param {Session} session @param {boolean} wasOpen */

@@ -4,6 +4,7 @@ import { ApiError } from "../server/api.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { importFile } from "../server/shares_api.js";
+import { hasManifest } from "./archive_directory.js";
 
 /** @import {Session} from "../types.js" */
 
@@ -28,8 +29,9 @@ export function importSession(failed) {
 /** @param {File} file @returns {Promise<Session|null|void>} the new chat; nothing: cancelled, or many */
 async function importFrom(file) {
   try {
-    if (await isArchive(file)) return await (await import("./import_dialog.js")).importWithProgress(file);
-    if (await isForeign(file)) return await (await import("./import_dialog.js")).importFromElsewhere(file);
+    const isZip = await isArchive(file);
+    if (isZip && (await hasManifest(file))) return await (await import("./import_dialog.js")).importWithProgress(file);
+    if (isZip || (await isForeign(file))) return await (await import("./import_dialog.js")).importFromElsewhere(file);
     return await importFile(parseExport(await file.text()));
   } catch (error) {
     if (error.code === "body_too_large") throw new ApiError(413, "", t("This file is too large to be imported."));

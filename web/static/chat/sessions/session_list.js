@@ -2,6 +2,7 @@
 
 import { h, setChildren } from "../elements/element.js";
 import { language, t } from "../i18n.js";
+import { markDragged } from "./dragged_session.js";
 import { onListKeys } from "./list_keys.js";
 import { groupSessions } from "./session_groups.js";
 import { SessionRow } from "./session_row.js";
@@ -15,7 +16,7 @@ export { titleOf } from "./session_row.js";
 /** The distance from the end at which the next page is loaded. */
 const AHEAD = "300px";
 
-/** @typedef {{kind: SessionGroup["kind"]|"pinned", month?: Date, sessions: Session[]}} ListGroup */
+/** @typedef {{kind: SessionGroup["kind"]|"pinned"|"all", month?: Date, sessions: Session[]}} ListGroup */
 
 /**
  * @typedef {object} ListActions
@@ -30,9 +31,11 @@ export class SessionList {
    * @param {import("./session_store.js").SessionStore} store
    * @param {ListActions} actions
    * @param {HTMLElement} [scroller] if another element scrolls
+   * @param {string} [name] of a list without groups
    */
-  constructor(nav, store, actions, scroller = nav) {
+  constructor(nav, store, actions, scroller = nav, name = "") {
     this.store = store;
+    this.name = name;
     this.actions = actions;
     /** @type {Map<string, SessionRow>} */
     this.rows = new Map();
@@ -40,10 +43,17 @@ export class SessionList {
     this.groups = new Map();
     /** The row that the Tab key focuses. @type {string|null} */
     this.tabStop = null;
+    /** Of lists whose rows can be changed together. @type {import("./session_selection.js").SessionSelection|null} */
+    this.selection = null;
+    /** The ids of the rows, from the top. @type {string[]} */
+    this.order = [];
+    /** @type {string|null} */
+    this.open = null;
     this.list = h("div", { class: "sessions" });
     this.empty = h("p", { class: "empty" });
     this.more = h("button", { type: "button", class: "quiet", onclick: () => store.extend() }, t("Show older chats"));
     nav.append(this.list, this.empty, this.more);
+    markDragged(this.list);
     onListKeys(this.list, { rename: (id) => this.rename(id), remove: (id) => this.#remove(id) });
     this.list.addEventListener("focusin", (event) => this.#moveTabStop(event));
     this.list.addEventListener("dblclick", (event) => this.rename(idOf(event.target)));
@@ -52,19 +62,29 @@ export class SessionList {
 
   /** @param {string|null} open the id of the open session */
   show(open) {
+    this.open = open;
     const { pinned, sessions: others, next } = this.store.shown;
     const sessions = [...pinned, ...others];
     const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
-    const ids = new Set(sessions.map(({ id }) => id));
+    this.order = sessions.map(({ id }) => id);
+    const ids = new Set(this.order);
+    this.selection?.show(this.order);
     for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
     this.#placeTabStop(open, sessions);
     /** @type {ListGroup[]} */
     const first = pinned.length > 0 ? [{ kind: "pinned", sessions: pinned }] : [];
-    this.#draw([...first, ...groupSessions(others, new Date())], open);
+    /** @type {ListGroup[]} */
+    const alone = sessions.length > 0 ? [{ kind: "all", sessions }] : [];
+    this.#draw(this.name ? alone : [...first, ...groupSessions(others, new Date())], open);
     // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
     this.empty.textContent = this.#emptyText(sessions);
     this.#observeEnd(next !== null);
+  }
+
+  /** Draws it again as it is. */
+  redraw() {
+    this.show(this.open);
   }
 
   /** Edits the title in place. @param {string|null} id */
@@ -74,13 +94,18 @@ export class SessionList {
 
   /** Focuses the list. */
   focus() {
-    this.rows.get(this.tabStop)?.link.focus();
+    this.focusRow(this.tabStop);
+  }
+
+  /** @param {string|null} id */
+  focusRow(id) {
+    this.rows.get(id)?.link.focus();
   }
 
   /** @param {ListGroup[]} groups @param {string|null} open */
   #draw(groups, open) {
     const elements = groups.map((group) => {
-      const name = nameOf(group);
+      const name = this.name || nameOf(group);
       const shown = this.groups.get(name) ?? this.#newGroup(name);
       setChildren(shown.list, group.sessions.map((session) => this.#row(session, open)));
       return shown.element;
@@ -92,7 +117,7 @@ export class SessionList {
   #row(session, open) {
     let row = this.rows.get(session.id);
     if (!row) this.rows.set(session.id, (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })));
-    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive });
+    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive, isPicked: this.selection?.isPicked(session.id) ?? null });
     row.isTabStop = session.id === this.tabStop;
     row.element.dataset.id = session.id;
     return row.element;
@@ -101,12 +126,14 @@ export class SessionList {
   /** Renaming happens in the row itself. @param {Session} session */
   #items(session) {
     const rename = { label: t("Rename"), icon: /** @type {const} */ ("edit"), action: () => this.rename(session.id) };
-    return [rename, ...this.actions.items(session).filter(({ label }) => label !== rename.label)];
+    const { selection } = this;
+    const select = selection && !selection.isOn ? [{ label: t("Select"), icon: /** @type {const} */ ("check"), action: () => selection.start(session.id) }] : [];
+    return [rename, ...select, ...this.actions.items(session).filter(({ label }) => label !== rename.label)];
   }
 
   /** @param {string} name */
   #newGroup(name) {
-    const heading = h("h2", {}, name);
+    const heading = h("h2", { hidden: Boolean(this.name) }, name);
     const list = h("ul", { "aria-label": name });
     const group = { heading, list, element: h("section", {}, heading, list) };
     this.groups.set(name, group);
@@ -134,6 +161,8 @@ export class SessionList {
   /** @param {Session[]} sessions */
   #emptyText(sessions) {
     if (sessions.length > 0) return "";
+    if (this.name) return this.store.hasRead ? t("No chats yet") : "";
+    if (this.store.tag && !this.store.found) return t("No chat has this tag.");
     return this.store.found ? t("No chat has this in its title or messages.") : "";
   }
 

@@ -1,6 +1,7 @@
 /** A row of the session list: link, marks, menu, and the title edited in place. */
 
 import { h } from "../elements/element.js";
+import { sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
@@ -10,41 +11,46 @@ import { menuButton } from "../elements/menu.js";
 
 const LONGEST_TITLE = 200;
 
-/** @param {{title: string}} session */
-export const titleOf = (session) => session.title || t("Untitled chat");
+/** @param {{title: string, is_temporary?: boolean}} session */
+export const titleOf = (session) => session.title || (session.is_temporary ? t("Temporary chat") : t("Untitled chat"));
 
 export class SessionRow {
   /** @param {{items: (session: Session) => MenuItem[], rename: (session: Session, title: string) => void}} actions */
   constructor(actions) {
     this.actions = actions;
-    this.title = h("span", { class: "title" });
+    this.title = h("span", { class: "title", dir: "auto" });
     this.archived = h("span", { class: "archived" });
+    this.tags = h("span", { class: "tagged" });
     this.mark = h("span", { class: "mark" });
     this.match = h("span", { class: "match" });
-    this.link = h("a", {}, this.title, this.archived, this.mark, this.match);
+    this.link = h("a", {}, this.title, this.tags, this.archived, this.mark, this.match);
     this.menu = menuButton("", () => actions.items(this.session));
-    this.element = h("li", { class: "session" }, this.link, this.menu);
+    this.box = h("input", { type: "checkbox", hidden: true });
+    this.element = h("li", { class: "session" }, this.box, this.link, this.menu);
   }
 
-  /** @param {Session} session @param {{isOpen: boolean, isInArchive: boolean}} now isInArchive: so are all rows */
-  update(session, { isOpen, isInArchive }) {
+  /** @param {Session} session @param {{isOpen: boolean, isInArchive: boolean, isPicked: boolean|null}} now isInArchive: so are all rows; isPicked: null: none is being picked */
+  update(session, { isOpen, isInArchive, isPicked }) {
     this.session = session;
     const title = titleOf(session);
-    if (this.link.hash !== `#${session.id}`) this.link.href = `#${session.id}`;
+    const address = sessionAddress(session.id, session.match_message);
+    if (this.link.hash !== address) this.link.href = address;
     this.title.textContent = this.link.title = title;
     this.menu.title = t("Actions");
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title }));
     this.match.textContent = session.match ?? "";
     this.#showArchived(Boolean(session.is_archived) && !isInArchive);
     this.match.hidden = !session.match;
+    this.#showTags(session.tags ?? []);
     this.#showMark(isOpen);
+    this.#showPicked(isPicked, title);
     if (isOpen) this.link.setAttribute("aria-current", "page");
     else this.link.removeAttribute("aria-current");
   }
 
   /** Sets whether this row is the one in the Tab order; arrows move to the others. @param {boolean} isStop */
   set isTabStop(isStop) {
-    this.link.tabIndex = this.menu.tabIndex = isStop ? 0 : -1;
+    this.link.tabIndex = this.menu.tabIndex = this.box.tabIndex = isStop ? 0 : -1;
   }
 
   /** Enter or leaving the field saves the new title; Escape keeps the old one. */
@@ -73,11 +79,28 @@ export class SessionRow {
     field.focus();
   }
 
+  /** By a sign alone: titles need the room. @param {string[]} tags */
+  #showTags(tags) {
+    const words = tags.length > 0 ? t("Tags: %(tags)s", { tags: tags.join(", ") }) : "";
+    if (this.tags.title === words) return;
+    this.tags.title = words;
+    this.tags.replaceChildren(...(words ? [icon("tag"), h("span", { class: "unseen" }, `(${words})`)] : []));
+  }
+
   /** @param {boolean} isShown */
   #showArchived(isShown) {
     const words = isShown ? t("Archived") : "";
     this.archived.title = words;
     this.archived.replaceChildren(...(words ? [icon("archive"), h("span", { class: "unseen" }, `(${words})`)] : []));
+  }
+
+  /** @param {boolean|null} isPicked @param {string} title */
+  #showPicked(isPicked, title) {
+    this.box.hidden = isPicked === null;
+    this.menu.hidden = isPicked !== null;
+    this.box.checked = Boolean(isPicked);
+    this.box.setAttribute("aria-label", t("Select “%(title)s”", { title }));
+    this.element.classList.toggle("picked", Boolean(isPicked));
   }
 
   /** @param {boolean} isOpen what is open is being read */

@@ -17,7 +17,6 @@ export class SessionSearch {
     this.timer = 0;
     field.addEventListener("input", () => this.#onInput());
     field.addEventListener("keydown", (event) => this.#key(event, toList));
-    addEventListener("keydown", (event) => this.#shortcut(event));
   }
 
   #onInput() {
@@ -45,14 +44,5 @@ export class SessionSearch {
       this.field.value = "";
       this.#onInput();
     }
-  }
-
-  /** Ctrl+K focuses the field. @param {KeyboardEvent} event */
-  #shortcut(event) {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
-    if (!this.field.checkVisibility()) return;
-    event.preventDefault();
-    this.field.select();
-    this.field.focus();
   }
 }

@@ -3,14 +3,19 @@
 import { SeenMarker } from "../frame/seen_marker.js";
 import { SessionList } from "./session_list.js";
 import { SessionSearch } from "./session_search.js";
+import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
-import { changeSession } from "../server/sessions_api.js";
+import { TagFilter } from "./tag_filter.js";
+import { hasTrash, mayDeleteAll } from "./trash_state.js";
+import { UndoNotice } from "../elements/undo_notice.js";
+import { tn } from "../i18n.js";
+import { changeSession, changeSessions } from "../server/sessions_api.js";
 
 /** @import {Session, SessionState} from "../types.js" */
 
 export class SessionSidebar {
   /**
-   * @param {{nav: HTMLElement, field: HTMLInputElement, status: HTMLElement}} parts
+   * @param {{nav: HTMLElement, field: HTMLInputElement, status: HTMLElement, tag: HTMLSelectElement}} parts
    * @param {object} page
    * @param {() => SessionState|null} page.state  of the open chat
    * @param {import("./session_actions.js").SessionActions} page.actions
@@ -29,11 +34,13 @@ export class SessionSidebar {
       remove: (/** @type {Session} */ session) => page.actions.remove(session),
     };
     this.list = new SessionList(parts.nav, this.store, this.rowActions);
+    this.list.selection = new SessionSelection(this.list, (ids, action) => this.#changeAll(ids, action));
     /** The last one that was opened. @type {import("./archive_dialog.js").ArchiveDialog|null} */
     this.archive = null;
     /** @type {import("./trash_dialog.js").TrashDialog|null} */
     this.trash = null;
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
+    this.tags = new TagFilter(parts.tag, this.store, (text) => (parts.status.textContent = text));
     this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
 
@@ -57,8 +64,9 @@ export class SessionSidebar {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases });
+    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases, tools: frame.tools, has_options: frame.has_options, tags: frame.tags, is_temporary: frame.is_temporary });
     this.store.receive(frame);
+    this.tags.receive(frame);
     this.archive?.receive(frame);
     this.trash?.receive(frame);
     if (frame.type === "session_deleted") this.page.gone(frame.session);
@@ -76,6 +84,37 @@ export class SessionSidebar {
     const isKept = await this.page.attempt(() => changeSession(session.id, fields));
     const before = Object.keys(fields).map((name) => [name, session[/** @type {keyof Session} */ (name)]]);
     if (!isKept) this.store.assume(session.id, Object.fromEntries(before));
+  }
+
+  /** @param {string[]} ids @param {import("./session_selection.js").BulkAction} action */
+  async #changeAll(ids, action) {
+    const open = this.page.state()?.session ?? null;
+    const isAllowed = action !== "delete" || (await mayDeleteAll(ids.length));
+    if (!isAllowed || !(await this.page.attempt(() => changeSessions(ids, action)))) return;
+    this.list.selection?.stop();
+    for (const id of ids) {
+      if (action === "archive") this.store.assume(id, { is_archived: true });
+      else this.#forget(id);
+    }
+    const text =
+      action === "archive"
+        ? tn("%(count)s chat was archived.", "%(count)s chats were archived.", ids.length)
+        : tn("%(count)s chat was deleted.", "%(count)s chats were deleted.", ids.length);
+    if (action !== "delete" || hasTrash()) new UndoNotice(text, () => this.#undo(ids, action, open));
+  }
+
+  /** @param {string} id */
+  #forget(id) {
+    this.store.remove(id);
+    this.page.gone(id);
+  }
+
+  /** @param {string[]} ids @param {import("./session_selection.js").BulkAction} action @param {string|null} open then */
+  async #undo(ids, action, open) {
+    const back = action === "archive" ? "unarchive" : "restore";
+    if (!(await this.page.attempt(() => changeSessions(ids, back)))) return;
+    this.store.refresh();
+    if (action === "delete" && open && ids.includes(open)) location.hash = open;
   }
 
   /** Opens the dialog of archived chats. */

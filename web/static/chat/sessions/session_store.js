@@ -4,6 +4,8 @@
  */
 
 import * as api from "../server/api.js";
+import { Beginnings } from "./beginnings.js";
+import { hasTag, isSameTag, replaceTag } from "./tags.js";
 import { NOTHING, withUpdate, withOlder, without } from "./session_pages.js";
 import { RepeatedRead } from "../server/repeated_read.js";
 import { LARGEST_PAGE, readNewest, readOlder, readPinned } from "../server/sessions_api.js";
@@ -29,10 +31,11 @@ export class SessionStore {
     /** What a search found; null: nothing is searched. @type {Pages|null} */
     this.found = null;
     this.searched = "";
+    /** The tag that all of them have; empty: whatever they have. */
+    this.tag = "";
     /** Sessions opened by their URL that are not in the loaded part. @type {Map<string, Session>} */
     this.others = new Map();
-    /** The names of chats created on this page until they have a title: id → text. @type {Map<string, string>} */
-    this.beginnings = new Map();
+    this.beginnings = new Beginnings();
     /** Updates received during a read: they may be newer than its result. @type {any[]} */
     this.updatesWhileReading = [];
     this.reading = new RepeatedRead(() => this.#read());
@@ -50,6 +53,11 @@ export class SessionStore {
   get(id) {
     const session = this.#stored(id);
     return session && this.#withName(session);
+  }
+
+  /** Whether `pages` was read, so that it is empty only if there are none. */
+  get hasRead() {
+    return this.pages !== NOTHING;
   }
 
   /** Reads the loaded part again; once more if called meanwhile. */
@@ -75,18 +83,28 @@ export class SessionStore {
   /** @param {string} text empty: show all again */
   async search(text) {
     this.searched = text;
-    const page = text ? await this.#attempt(() => readNewest({ limit: PAGE, search: text })) : null;
+    const page = text ? await this.#attempt(() => readNewest({ limit: PAGE, search: text, tag: this.tag })) : null;
     if (this.searched !== text) return; // a newer search has started
     this.found = page && { sessions: page.results, next: page.next };
     this.listener.changed();
   }
 
-  /** Reads an open session outside the loaded part; a failure is reported by LiveSession. @param {string|null} id */
+  /** Shows only sessions with this tag. @param {string} tag empty: all again @returns {Promise<void>} */
+  filter(tag) {
+    if (this.tag === tag) return Promise.resolve();
+    this.tag = tag;
+    this.#keepOthers();
+    this.pages = this.pinned = NOTHING;
+    return this.refresh();
+  }
+
+  /** Reads an open session that is not loaded whole; a failure is reported by LiveSession. @param {string|null} id */
   async learn(id) {
-    if (id === null || this.get(id)) return;
+    if (id === null || this.get(id)?.has_options !== undefined) return;
     const session = await api.readSession(id).catch(() => /** @type {any} */ (null));
     if (!session) return;
-    this.others.set(id, session);
+    if (!this.get(id)) this.others.set(id, session);
+    this.#put(session);
     this.listener.changed();
   }
 
@@ -94,7 +112,7 @@ export class SessionStore {
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
     if (frame.type === "project_deleted") this.#forgetProject(frame.project);
-    if (frame.type !== "session_changed" && frame.type !== "session_deleted") return;
+    if (!["session_changed", "session_deleted", "tag_changed"].includes(frame.type)) return;
     if (this.reading.isReading) this.updatesWhileReading.push(frame);
     this.#fold(frame);
     this.listener.changed();
@@ -102,7 +120,9 @@ export class SessionStore {
 
   /** Adds a session created on this page. @param {Session} session @param {string} beginning its name until it has a title */
   add(session, beginning) {
-    this.beginnings.set(session.id, beginning);
+    // A temporary one leaves nothing in the browser.
+    if (session.is_temporary) this.others.set(session.id, session);
+    else this.beginnings.set(session.id, beginning);
     this.#put(session);
     this.listener.changed();
   }
@@ -137,16 +157,17 @@ export class SessionStore {
 
   /** @param {number} limit */
   #readParts(limit) {
-    const { project } = this;
+    const { project, tag } = this;
     /** @type {Session[]} */
     const none = [];
     if (this.isArchive) return Promise.all([readNewest({ limit, archived: true }), none]);
-    return Promise.all([readNewest({ limit, project, pinned: false }), readPinned(project)]);
+    return Promise.all([readNewest({ limit, project, tag, pinned: false }), readPinned(project, tag)]);
   }
 
   /** @param {any} frame */
   #fold(frame) {
     if (frame.type === "session_deleted") return this.remove(frame.session);
+    if (frame.type === "tag_changed") return this.#changeTag(frame.tag, frame.name);
     const { type: _type, session: id, ...fields } = frame;
     if (this.project && fields.project !== this.project) this.remove(id);
     else this.#put({ ...fields, id });
@@ -154,9 +175,24 @@ export class SessionStore {
 
   /** Its sessions go on without it; no event tells it of each. @param {string} project */
   #forgetProject(project) {
-    const known = [...this.pages.sessions, ...this.pinned.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
-    for (const session of known) if (session.project === project) this.#put({ ...session, project: null });
+    for (const session of this.#known) if (session.project === project) this.#put({ ...session, project: null });
     this.listener.changed();
+  }
+
+  /** @param {string} tag @param {string|null} name null: it was removed */
+  #changeTag(tag, name) {
+    if (this.tag && isSameTag(this.tag, tag)) void this.filter(name ?? "");
+    for (const session of this.#known) if (hasTag(session.tags, tag)) this.#put({ ...session, tags: replaceTag(session.tags, tag, name) });
+    this.listener.changed();
+  }
+
+  get #known() {
+    return [...this.pages.sessions, ...this.pinned.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
+  }
+
+  /** The open one may be among those that are not shown any more. */
+  #keepOthers() {
+    for (const session of [...this.pages.sessions, ...this.pinned.sessions]) this.others.set(session.id, session);
   }
 
   /** An outdated update changes nothing. @param {Session} update */
@@ -164,7 +200,7 @@ export class SessionStore {
     const before = this.#stored(update.id);
     if (before && (before.n ?? 0) > (update.n ?? 0)) return;
     const session = { ...before, ...update };
-    const isShown = Boolean(session.is_archived) === this.isArchive;
+    const isShown = Boolean(session.is_archived) === this.isArchive && !session.is_temporary && (!this.tag || hasTag(session.tags, this.tag));
     const isPinned = Boolean(session.is_pinned) && !this.isArchive;
     this.pages = isShown && !isPinned ? withUpdate(this.pages, session) : without(this.pages, session.id);
     this.pinned = isShown && isPinned ? withUpdate(this.pinned, session) : without(this.pinned, session.id);
@@ -184,7 +220,7 @@ export class SessionStore {
 
   /** @param {Session} session */
   #withName(session) {
-    return session.title ? session : { ...session, title: this.beginnings.get(session.id) ?? "" };
+    return session.title ? session : { ...session, title: this.beginnings.get(session.id) };
   }
 
   /** @template T @param {() => Promise<T>} read @returns {Promise<T|null>} */

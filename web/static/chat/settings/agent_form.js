@@ -1,5 +1,6 @@
 /** The form of one agent. It neither loads nor stores agents. */
 
+import { boxes, checked, group } from "../elements/check_boxes.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
@@ -17,16 +18,19 @@ import { toolNames } from "../tools/tool_names.js";
  * @property {string[]} models
  * @property {string[]} knowledge_bases  ids; some may be deleted
  * @property {"moving"|"append_only"} context_layout
+ * @property {number[]} shared_with  ids of groups
  */
 
+/** @typedef {{id: number, name: string}} Group */
+
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving" };
+export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving", shared_with: [] };
 
 const MOST_MODELS = 4;
 
 export class AgentForm {
-  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name">[]} bases */
-  constructor(agent, models, bases) {
+  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name">[]} bases @param {Group[]} groups */
+  constructor(agent, models, bases, groups) {
     this.agent = agent;
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
@@ -38,6 +42,8 @@ export class AgentForm {
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
     this.baseNames = new Map([...bases.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
     this.bases = boxes(this.baseNames, agent.knowledge_bases);
+    this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
+    this.groups = boxes(this.groupNames, agent.shared_with.map(String));
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
     this.element = h("div", { class: "fields" }, ...this.#rows());
@@ -55,6 +61,7 @@ export class AgentForm {
       models: checked(this.models),
       knowledge_bases: checked(this.bases),
       context_layout: this.layout,
+      shared_with: checked(this.groups).map(Number),
     };
   }
 
@@ -71,8 +78,23 @@ export class AgentForm {
       group(t("Tools"), this.tools, toolNames()),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
       ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
+      ...(this.groups.length > 0 ? [this.#sharing()] : []),
       this.#layoutChoice(),
     ];
+  }
+
+  /** For an agent of somebody else: it is read, not changed. */
+  makeReadOnly() {
+    for (const control of this.element.querySelectorAll("input, textarea")) {
+      if (control instanceof HTMLTextAreaElement || (control instanceof HTMLInputElement && control.type === "text")) control.readOnly = true;
+      else if (control instanceof HTMLInputElement) control.disabled = true;
+    }
+  }
+
+  #sharing() {
+    const sharing = group(t("Shared with"), this.groups, this.groupNames);
+    sharing.append(h("p", { class: "hint" }, t("Members read it and chat with it. Of its knowledge bases, each searches those that they are a member of.")));
+    return sharing;
   }
 
   #layoutChoice() {
@@ -93,14 +115,6 @@ export class AgentForm {
   }
 }
 
-/** @param {Map<string, string>} names @param {string[]} picked */
-function boxes(names, picked) {
-  return [...names.keys()].map((value) => h("input", { type: "checkbox", value, checked: picked.includes(value) }));
-}
-
-/** @param {HTMLInputElement[]} inputs */
-const checked = (inputs) => inputs.filter((input) => input.checked).map(({ value }) => value);
-
 let fieldCount = 0;
 
 /** @param {string} label @param {HTMLElement} control @param {string} [hint] */
@@ -109,10 +123,4 @@ function field(label, control, hint) {
   const about = hint && h("small", { class: "hint", id: `${control.id}-hint` }, hint);
   if (about) control.setAttribute("aria-describedby", about.id);
   return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);
-}
-
-/** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */
-function group(label, inputs, names) {
-  const rows = inputs.map((input) => h("label", { class: "box" }, input, h("span", {}, names.get(input.value))));
-  return h("fieldset", { class: "group" }, h("legend", {}, label), ...rows);
 }

@@ -8,10 +8,10 @@ import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { apiErrorText } from "../answer/status_texts.js";
 import { readBases } from "../server/knowledge_api.js";
-import { readAgents } from "../server/sessions_api.js";
+import { readAgents, readGroups } from "../server/sessions_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
-/** @typedef {AgentFields & {id: string}} Agent */
+/** @typedef {AgentFields & {id: string, shared_by?: string|null}} Agent */
 
 /** @param {(error: any) => void} failed */
 export function openAgents(failed) {
@@ -33,7 +33,7 @@ class AgentsDialog {
   async open() {
     open(this.dialog);
     try {
-      this.offered = await Promise.all([api.readModels(), readBases()]);
+      this.offered = await Promise.all([api.readModels(), readBases(), readGroups()]);
       await this.#list();
     } catch (error) {
       this.dialog.close();
@@ -56,10 +56,29 @@ class AgentsDialog {
   /** @param {Agent} agent */
   #row(agent) {
     const about = agent.prompt.trim().split("\n")[0];
-    const edit = h("button", { type: "button", class: "whole", onclick: () => this.#edit(agent) }, h("strong", {}, agent.name), h("span", { class: "hint" }, about));
+    const open = () => (!agent.shared_by ? this.#edit(agent) : this.#show(agent));
+    const edit = h("button", { type: "button", class: "whole", onclick: open }, h("strong", {}, agent.name), h("span", { class: "hint" }, about), h("span", { class: "hint" }, this.#sharing(agent)));
+    if (agent.shared_by) return h("li", {}, icon("agent"), edit);
     const label = t("Delete %(name)s", { name: agent.name });
     const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(agent) }, icon("trash"));
     return h("li", {}, icon("agent"), edit, away);
+  }
+
+  /** @param {Agent} agent */
+  #sharing(agent) {
+    if (agent.shared_by) return t("Shared by %(name)s", { name: agent.shared_by });
+    const groups = this.offered[2].filter(({ id }) => agent.shared_with.includes(id)).map(({ name }) => name);
+    return groups.length ? t("Shared with %(names)s", { names: groups.join(", ") }) : null;
+  }
+
+  /** @param {Agent} agent of somebody else */
+  #show(agent) {
+    const form = new AgentForm(agent, this.offered[0], this.offered[1], []);
+    form.makeReadOnly();
+    this.form = form;
+    const back = h("button", { type: "button", onclick: () => this.#back() }, t("Back"));
+    this.place.replaceChildren(h("div", { class: "sections" }, h("p", { class: "hint" }, this.#sharing(agent)), form.element), h("div", { class: "row" }, back));
+    back.focus();
   }
 
   /** @param {Agent|null} agent null: a new one */

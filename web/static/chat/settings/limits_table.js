@@ -23,6 +23,7 @@ const NAMES = {
   sessions: () => t("Chats"),
   stored_bytes: () => t("Texts and files"),
   agents: () => t("Agents"),
+  prompts: () => t("Prompts"),
   projects: () => t("Projects"),
   tokens: () => t("API tokens"),
   sockets: () => t("Windows and programs connected"),

@@ -4,6 +4,7 @@ import { notifyOtherTabs } from "./tab_sync.js";
 
 const YEAR_S = 31_536_000;
 const SEND_KEY = "turnwire.sendKey";
+const NOTIFICATIONS = "turnwire.notifications";
 
 /** @typedef {"system"|"light"|"dark"} Theme */
 /** @typedef {"enter"|"ctrl-enter"} SendKey */
@@ -19,8 +20,15 @@ export function setTheme(wanted) {
   notifyOtherTabs({ theme: wanted });
 }
 
-/** The key that sends a message; the other one inserts a line break. @returns {SendKey} */
-export const sendKey = () => (localStorage.getItem(SEND_KEY) === "ctrl-enter" ? "ctrl-enter" : "enter");
+/**
+ * The key that sends a message; the other one inserts a line break. Until it is chosen, Enter breaks the line on devices
+ * with a touch screen alone: their keyboards have no Shift+Enter. As in early.js.
+ * @returns {SendKey}
+ */
+export function sendKey() {
+  const chosen = localStorage.getItem(SEND_KEY) ?? (matchMedia("(hover: none) and (pointer: coarse)").matches ? "ctrl-enter" : "enter");
+  return chosen === "ctrl-enter" ? "ctrl-enter" : "enter";
+}
 
 /** @param {SendKey} wanted */
 export function setSendKey(wanted) {
@@ -28,3 +36,9 @@ export function setSendKey(wanted) {
   // Other tabs receive a storage event.
   dispatchEvent(new StorageEvent("storage", { key: SEND_KEY, newValue: wanted }));
 }
+
+/** Whether ends of answers are told by notifications, if the browser allows them. */
+export const wantsNotifications = () => localStorage.getItem(NOTIFICATIONS) === "on";
+
+/** @param {"on"|"off"} wanted */
+export const setNotifications = (wanted) => localStorage.setItem(NOTIFICATIONS, wanted);

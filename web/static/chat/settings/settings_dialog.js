@@ -1,4 +1,4 @@
-/** The settings dialog: theme, language, the key that sends, API tokens, limits, usage. */
+/** The settings dialog: theme, language, the key that sends, notifications, API tokens, limits, usage. */
 
 import * as api from "../server/api.js";
 import { radioGroup } from "../elements/radio_group.js";
@@ -6,6 +6,7 @@ import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
+import { notificationChoice } from "./notification_choice.js";
 import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
@@ -21,7 +22,7 @@ export function openSettings(failed) {
     settings.close();
     failed(error);
   };
-  const content = [appearance(), languages(failedAndAway), keyboard(), new TokensView(failedAndAway).element, limitsTable(failedAndAway), usageTable(failedAndAway)];
+  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), new TokensView(failedAndAway).element, limitsTable(failedAndAway), usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }
@@ -41,6 +42,9 @@ function languages(failed) {
   const offered = [
     { value: "en", label: "English" },
     { value: "de", label: "Deutsch" },
+    { value: "es", label: "Español" },
+    { value: "fr", label: "Français" },
+    { value: "zh-hans", label: "简体中文" },
   ];
   // Parts of the page are rendered by the server, so it is reloaded; drafts are kept.
   const begin = (/** @type {string} */ chosen) => {

@@ -20,6 +20,7 @@ import { readSharedPage } from "../server/shares_api.js";
  * @property {string[]} files
  * @property {Source[]} citations
  * @property {string} [model]
+ * @property {boolean} [is_edited]  the owner wrote the text, after that of the model
  * @property {string} [error]
  * @property {string} [finish_reason]  only if the answer is incomplete
  * @property {number} [finish_tokens]
@@ -52,7 +53,7 @@ function answer(message) {
   const view = new MarkdownView(text, { citation: (source) => citationChip(source, () => source) });
   view.show(message.text, { citations: message.citations });
   const sentAt = h("time", { dateTime: message.sent_at }, DATE.format(new Date(message.sent_at)));
-  const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), sentAt);
+  const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), message.is_edited && h("span", { class: "edited" }, icon("edit"), t("Edited")), sentAt);
   const { finish_reason: reason, finish_tokens: tokens } = message;
   const cut = reason && h("p", { class: "cut" }, cutText({ reason, tokens: tokens ?? null }));
   const error = message.error && h("p", { class: "problem" }, message.error);

@@ -32,6 +32,18 @@ export function withOlder({ branch }, first, page) {
   return { branch: [...page, ...branch], hasOlder: page.length >= PAGE };
 }
 
+/** Whether a message stands on the current branch, as the tree tells. @param {import("../types.js").TreeNode[]} nodes @param {string} id */
+export function isOnCurrentBranch(nodes, id) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  let here = byId.get(id);
+  while (here?.parent) {
+    const above = byId.get(here.parent);
+    if (above?.latest_child !== here.id) return false;
+    here = above;
+  }
+  return here !== undefined;
+}
+
 /** Whether a page hangs on a known message, as one of the branch the reader is on does. @param {Message[]} branch @param {Message[]} page */
 export function isConnected(branch, page) {
   return aboveOf(branch, page).length > 0 || branch[0]?.id === page[0]?.id;

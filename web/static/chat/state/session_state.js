@@ -19,7 +19,7 @@ export function emptyState(session) {
 /**
  * Fold one frame, or a read of the branch (`{type: "read", branch, isWhole}`: the newest page; `{type: "older", first,
  * branch}`: the page above `first`; `{type: "reread", message}`: one of its messages), of an attempt to show in a column
- * (`{type: "peek", message}`) or of the summary (`{type: "summary", summary, is_under_way}`), into the state.
+ * (`{type: "peek", message}`), of a turn that this page has sent (`{type: "sent", turn, runs}`) or of the summary (`{type: "summary", summary, is_under_way}`), into the state.
  * @param {SessionState} state
  * @param {any} frame
  * @returns {[SessionState, Effect[]]} the state is the same object if nothing changed
@@ -79,6 +79,7 @@ const HANDLERS = {
   summary: foldSummary,
   subscribed: foldSubscribed,
   resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions", "summary"]],
+  sent: (state, { turn, runs }) => [withAnswers(state, unknownAnswers(state, turn, runs)), []],
   turn_started: foldTurnStarted,
   run_continued: foldRunContinued,
   overall_stop: (state) => [state, ["sessions"]],
@@ -128,14 +129,18 @@ function foldSubscribed(state, frame) {
 
 /** @type {Handler} */
 function foldTurnStarted(state, frame) {
-  /** @type {import("../types.js").RunInfo[]} */
-  const runs = frame.runs;
-  const started = runs
-    .map((info) => emptyAnswer({ ...info, turn: frame.turn }))
-    .filter((answer) => !state.answers[answer.run]);
+  const started = unknownAnswers(state, frame.turn, frame.runs);
   // A retry is what its column shows now.
   const peeked = Object.fromEntries(Object.entries(state.peeked).filter(([, { parent }]) => parent !== frame.user_message));
   return [{ ...withAnswers(state, started), peeked }, ["read", "sessions"]];
+}
+
+/** Without those that the branch already shows complete. @param {SessionState} state @param {string} turn @param {import("../types.js").RunInfo[]} runs */
+function unknownAnswers(state, turn, runs) {
+  const complete = new Set(state.branch?.filter((message) => isTerminal(message.status)).map(({ id }) => id));
+  return runs
+    .map((info) => emptyAnswer({ ...info, turn }))
+    .filter((answer) => !state.answers[answer.run] && !complete.has(answer.message));
 }
 
 /** @type {Handler} */

@@ -7,10 +7,10 @@
 
 /** @import {Round, ToolCall} from "../types.js" */
 
-const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_output", "section_end"]);
+const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "approval_required", "tool_output", "section_end"]);
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs">} */
-const NOTHING_YET = { given: {}, writing: "", output: "", report: "", ref: null, durationMs: null };
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row">} */
+const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null };
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -59,15 +59,21 @@ export function withToolPacket(rounds, { placement, obj }, answer) {
   return withLastRound(known, (round) => ({ ...round, turn_index, calls: withCall(round.calls, obj, tab_index) }));
 }
 
-/** Marks the calls still running when the run ends as `unknown`: their results will not arrive. @param {Round[]} rounds @returns {Round[]} */
+/** Marks the calls still running when the run ends as `unknown`, since their results will not arrive, and the waiting ones as refused. @param {Round[]} rounds @returns {Round[]} */
 export function endRunningCalls(rounds) {
   return rounds.map((round) => ({ ...round, calls: round.calls.map(endIfRunning) }));
 }
 
+/** @type {Partial<Record<import("../types.js").CallStatus, import("../types.js").CallStatus>>} */
+const ENDED_AS = { running: "unknown", waiting: "refused" };
+
 /** @param {ToolCall} call @returns {ToolCall} */
 function endIfRunning(call) {
-  return { ...call, inside: call.inside.map(endIfRunning), status: call.status === "running" ? "unknown" : call.status };
+  return { ...call, inside: call.inside.map(endIfRunning), status: ENDED_AS[call.status] ?? call.status };
 }
+
+/** The calls that wait for their user's approval. @param {Round[]} rounds */
+export const waitingCalls = (rounds) => rounds.flatMap(({ calls }) => calls).filter(({ status }) => status === "waiting");
 
 /**
  * @param {any[]} [calls] as a message has them
@@ -88,13 +94,14 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ tool_call_id, name, arguments: given, response, documents = [], status, duration_ms = null, tab_index, children = [] }) {
+function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], status, duration_ms = null, tab_index, children = [] }) {
   return {
     ...newCall(tool_call_id, tab_index, name),
+    row,
     given,
     output: response,
     documents,
-    status: ["pending", "waiting"].includes(status) ? "running" : status,
+    status: status === "pending" ? "running" : status,
     durationMs: duration_ms,
     inside: children.map(readCall),
   };
@@ -139,6 +146,9 @@ function packetChanges(call, obj) {
     case "tool_arguments":
       // Arguments too long for one packet are those of the deltas.
       return { given: obj.ref ? parseArguments(call.writing) : obj.arguments };
+    case "approval_required":
+      // Without arguments where they are too long; the packets before have them.
+      return { status: "waiting", row: obj.tool_call, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
     case "tool_output":
       return { output: obj.output ?? "", documents: obj.documents ?? [], ref: obj.ref ?? null };
     case "section_end":

@@ -6,6 +6,7 @@ import { t } from "../i18n.js";
 export function toolNames() {
   return new Map([
     ["web_search", t("Web search")],
+    ["open_url", t("Open web pages")],
     ["current_time", t("Date and time")],
     ["research_agent", t("Research by a second agent")],
   ]);

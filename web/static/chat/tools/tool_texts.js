@@ -1,6 +1,7 @@
 /** Translated texts about tool calls: for the line of a collapsed timeline and for each call in it. Pure. */
 
 import { duration } from "../elements/durations.js";
+import { hostOf } from "../elements/hosts.js";
 import { t, tn } from "../i18n.js";
 
 /** @import {IconName} from "../elements/icons.js" */
@@ -11,8 +12,9 @@ const LONGEST_ABOUT = 120;
 /**
  * @typedef {object} ToolWords
  * @property {IconName} icon
- * @property {() => string} doing
- * @property {() => string} done
+ * @property {(given: Record<string, any>) => string} doing
+ * @property {(given: Record<string, any>) => string} done
+ * @property {() => string} [several]  of calls whose `done` differs
  * @property {(given: Record<string, any>, documents: Source[]) => string} about  its most informative arguments, or what it found
  */
 
@@ -26,6 +28,13 @@ const TOOLS = {
     doing: () => t("Searching the web"),
     done: () => t("Searched the web"),
     about: queriesOf,
+  },
+  open_url: {
+    icon: "globe",
+    doing: ({ url }) => (hostOf(url) ? t("Opening %(host)s", { host: hostOf(url) }) : t("Opening a page")),
+    done: ({ url }) => (hostOf(url) ? t("Opened %(host)s", { host: hostOf(url) }) : t("Opened a page")),
+    several: () => t("Opened web pages"),
+    about: (_given, documents) => documents[0]?.title ?? "",
   },
   search_project: {
     icon: "search",
@@ -67,7 +76,10 @@ export function wordsOf(name) {
 }
 
 /** @param {ToolCall} call */
-export const title = (call) => (call.status === "running" ? wordsOf(call.name).doing() : wordsOf(call.name).done());
+export function title({ name, given, status }) {
+  const words = wordsOf(name);
+  return status === "running" || status === "waiting" ? words.doing(given) : words.done(given);
+}
 
 /** The most informative arguments of a call, or what it found, shortened. @param {ToolCall} call */
 export function about({ name, given, documents }) {
@@ -78,6 +90,7 @@ export function about({ name, given, documents }) {
 /** The state or outcome of a call. @param {ToolCall} call */
 export function outcomeText({ status, durationMs }) {
   if (status === "running") return t("running…");
+  if (status === "waiting") return t("waiting for your approval");
   const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }
@@ -90,6 +103,8 @@ export function stepsText(rounds) {
   const calls = rounds.flatMap((round) => round.calls);
   const running = calls.filter(({ status }) => status === "running");
   if (running.length) return runningText(running);
+  const waiting = calls.filter(({ status }) => status === "waiting");
+  if (waiting.length) return `${title(waiting[0])}: ${outcomeText(waiting[0])}`;
   const ended = [doneText(calls), ...sourcesText(calls), ...problemTexts(calls), ...durationText(rounds)];
   return ended.join(" · ");
 }
@@ -105,7 +120,9 @@ function runningText(running) {
 /** @param {ToolCall[]} calls */
 function doneText(calls) {
   const names = new Set(calls.map(({ name }) => name));
-  return names.size === 1 ? title(calls[0]) : t("Used %(count)s tools", { count: names.size });
+  if (names.size > 1) return t("Used %(count)s tools", { count: names.size });
+  const titles = new Set(calls.map(title));
+  return (titles.size > 1 && wordsOf(calls[0].name).several?.()) || title(calls[0]);
 }
 
 /** @param {ToolCall[]} calls */

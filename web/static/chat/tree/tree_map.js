@@ -202,6 +202,7 @@ function nameOf({ node, isCurrent, parent }) {
   const parts = [
     { root: "", user: t("Question"), assistant: t("Answer by %(model)s", { model: node.model ?? "?" }), summary: t("Summary") }[node.role],
     versions.length > 1 && at > 0 && t("version %(at)s of %(all)s", { at, all: versions.length }),
+    node.edited_from !== undefined && t("Edited by you"),
     node.status === "failed" && t("failed"),
     isCurrent && t("on the current branch"),
   ];

@@ -34,6 +34,7 @@ export class TreePreview {
     if (!place) return;
     const { node } = place;
     this.who.textContent = { root: "", user: t("You"), assistant: node.model ?? t("Answer"), summary: t("Summary") }[node.role];
+    if (node.edited_from !== undefined) this.who.textContent += ` · ${t("Edited by you")}`;
     const sent = new Date(node.sent_at);
     this.when.dateTime = node.sent_at;
     this.when.textContent = sent.toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });

@@ -1,0 +1,131 @@
+"""Approval: the question to a user whether a tool call may run, and the decision. Kept as long as the call."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from chat.models.session import Session
+from chat.models.tool_call import ToolCall
+from chat.protocol.states import Status
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.contrib.auth.models import User
+
+MAX_NOTE_CHARACTERS = 2_000
+
+
+class Decision(models.TextChoices):
+    APPROVED = "approved"
+    REFUSED = "refused"
+    EXPIRED = "expired"  # nobody decided in time
+    STOPPED = "stopped"  # the answer was, before anybody decided
+
+
+class ApprovalQuerySet(models.QuerySet["Approval"]):
+    def undecided(self) -> Self:
+        return self.filter(decision="")
+
+    def open_for(self, user: User) -> Self:
+        """What waits for this user, oldest first: calls of runs that have not ended."""
+        ended = (Status.STOPPING, Status.COMPLETED, Status.FAILED, Status.STOPPED)
+        mine = self.undecided().filter(owner=user, session__deleted_at=None)
+        return mine.exclude(tool_call__run__status__in=ended).order_by("requested_at", "pk")
+
+    def overdue(self) -> Self:
+        return self.undecided().filter(expires_at__lt=Now())
+
+    def remembered(self, session: UUID) -> set[str]:
+        """The tools whose calls the user has approved for the whole session."""
+        found = self.filter(session=session, is_remembered=True, decision=Decision.APPROVED)
+        return set(found.values_list("name", flat=True))
+
+
+class Approval(models.Model):
+    """arguments: those that the model asked for; edited_arguments: those that the user made of them, null: none.
+
+    parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
+    owner: of the session; only they decide.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    tool_call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="approval")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="approvals")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=64)
+    arguments = models.JSONField(default=dict)
+    parameters = models.JSONField(default=dict)
+    requested_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+    decision = models.CharField(max_length=8, blank=True, default="", choices=Decision.choices)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
+    note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="")
+    edited_arguments = models.JSONField(null=True, blank=True)
+    is_remembered = models.BooleanField(default=False)
+
+    objects = ApprovalQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-requested_at",)
+        indexes = [
+            models.Index("owner", "requested_at", condition=Q(decision=""), name="approval_open_by_owner"),
+            models.Index("expires_at", condition=Q(decision=""), name="approval_open_by_expiry"),
+            models.Index("session", condition=Q(is_remembered=True), name="approval_remembered"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decision__in=["", *Decision.values]), name="approval_decision_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.decision or 'open'}"
+
+    @classmethod
+    def for_call(cls, call: ToolCall, session: Session, parameters: dict[str, Any]) -> Self:
+        """Of a call that waits; not saved."""
+        expires_at: Any = Now() + timedelta(hours=settings.APPROVAL_HOURS)
+        return cls(
+            tool_call=call,
+            session=session,
+            owner_id=session.owner_id,
+            name=call.name,
+            arguments=call.arguments,
+            parameters=parameters,
+            expires_at=expires_at,
+        )
+
+    def store_decision(self) -> None:
+        """Save what the caller has set, with the moment of the database's clock. The caller holds the run's lock."""
+        moment: Any = Now()
+        self.decided_at = moment
+        self.save(
+            update_fields=[
+                "decision",
+                "decided_at",
+                "decided_by",
+                "note",
+                "edited_arguments",
+                "is_remembered",
+            ]
+        )
+
+    @property
+    def final_arguments(self) -> dict[str, Any]:
+        final: dict[str, Any] = self.arguments if self.edited_arguments is None else self.edited_arguments
+        return final

@@ -1,0 +1,60 @@
+"""The queryset of sessions as lists, searches and the sweeper select them, and as they are named."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self, TypeVar
+from uuid import UUID
+
+from django.db import models
+from django.db.models.functions import Now
+
+from chat.models.sql import session_search, tags
+from chat.models.trash import TrashQuerySet
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+M = TypeVar("M", bound=models.Model)
+# Sessions without a title of the owner or a model, that is to get one; in SQL: sql.sessions.IS_UNNAMED.
+UNNAMED = models.Q(temporary_until=None) & (models.Q(title="") | models.Q(has_provisional_title=True))
+
+
+class ListedSessionQuerySet(TrashQuerySet[M]):
+    # Mutators
+
+    def set_title(self, pk: UUID | str, title: str) -> bool:
+        """Name an unnamed session, without moving it in the list; False: it has a title, or was deleted."""
+        return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_provisional_title=False))
+
+    def set_provisional_title(self, pk: UUID | str, title: str) -> bool:
+        """Give it a title that set_title() may replace. False: it has some title, or was deleted."""
+        return bool(self.filter(UNNAMED, pk=pk, title="").update(title=title, has_provisional_title=True))
+
+    # Queries
+
+    def visible_to(self, user: User) -> Self:
+        """The user's own sessions; those of other users are not visible."""
+        return self.filter(owner=user)
+
+    def listed(self) -> Self:
+        """Without the temporary ones, which lists, searches and exports leave out."""
+        return self.filter(temporary_until=None)
+
+    def search(self, owner: User, text: str) -> Self:
+        """The owner's listed sessions whose title or messages contain words that start with these; all of them if text is blank."""
+        own = self.visible_to(owner).listed()
+        return own.filter(pk__in=session_search.matching_sessions(owner.pk, text)) if text.strip() else own
+
+    def tagged(self, owner: User, tag: str) -> Self:
+        """Those of the owner that have this tag, however it is capitalised."""
+        return self.filter(pk__in=tags.sessions_with(owner.pk, tag))
+
+    def kept(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
+        """Those that the owner keeps so; None: whether or not."""
+        wanted = {"is_pinned": is_pinned, "is_archived": is_archived}
+        return self.filter(**{name: value for name, value in wanted.items() if value is not None})
+
+    def unused_within(self, time: timedelta) -> Self:
+        """Temporary sessions that are to be deleted within this time unless they are in use."""
+        return self.filter(temporary_until__lt=Now() + time)

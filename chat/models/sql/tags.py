@@ -1,0 +1,54 @@
+"""Statements about the tags of a user's sessions. A tag is a word that at least one session has; capitals do not tell two apart."""
+
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.db.models.expressions import RawSQL
+
+from chat.models.sql.statements import Statement
+
+_HAS_TAG: Final = "EXISTS (SELECT FROM unnest(tags) AS tag WHERE lower(tag) = lower({tag}))"
+
+
+class UsedTag(NamedTuple):
+    """sessions: how many have it, those in the trash left out."""
+
+    name: str
+    sessions: int
+
+
+class ChangedSession(NamedTuple):
+    id: UUID
+
+
+# Parameters: user, but (a session that is left out, or NULL). In the order of the alphabet. Plan: session_by_owner.
+LIST: Final = Statement(
+    """
+    SELECT min(tag), (count(DISTINCT id) FILTER (WHERE deleted_at IS NULL))::int
+    FROM chat_session, unnest(tags) AS tag
+    WHERE owner_id = %(user)s AND id IS DISTINCT FROM %(but)s::uuid
+    GROUP BY lower(tag) ORDER BY lower(tag)
+    """,
+    UsedTag,
+)
+# Parameters: user, tag, name (NULL: the tag is removed). A session that has both keeps one. Plan: session_by_owner.
+REPLACE: Final = Statement(
+    f"""
+    UPDATE chat_session SET tags = ARRAY(
+        SELECT CASE WHEN lower(tag) = lower(%(tag)s) THEN %(name)s::text ELSE tag END
+        FROM unnest(tags) WITH ORDINALITY AS one(tag, place)
+        WHERE CASE WHEN lower(tag) = lower(%(tag)s) THEN %(name)s::text IS NOT NULL
+            ELSE lower(tag) IS DISTINCT FROM lower(%(name)s::text) END
+        ORDER BY place
+    )
+    WHERE owner_id = %(user)s AND {_HAS_TAG.format(tag="%(tag)s")}
+    RETURNING id
+    """,  # noqa: S608  constants alone
+    ChangedSession,
+)
+
+
+def sessions_with(owner_id: Any, tag: str) -> RawSQL:
+    """The ids of the owner's sessions that have the tag, as a subquery."""
+    condition = _HAS_TAG.format(tag="%s")
+    return RawSQL(f"SELECT id FROM chat_session WHERE owner_id = %s AND {condition}", [owner_id, tag])  # noqa: S608, S611  no values

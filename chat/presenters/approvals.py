@@ -1,0 +1,21 @@
+"""Open and decided approvals of tool calls as clients see them."""
+
+from chat.models import Approval
+from chat.presenters.json_values import JSONObject, isoformat_utc
+
+
+def present_open_approval(approval: Approval) -> JSONObject:
+    """approval: with `tool_call` joined."""
+    return {
+        "tool_call": str(approval.tool_call_id),
+        "run": str(approval.tool_call.run_id),
+        "session": str(approval.session_id),
+        "name": approval.name,
+        "arguments": approval.arguments,
+        "requested_at": isoformat_utc(approval.requested_at),
+        "expires_at": isoformat_utc(approval.expires_at),
+    }
+
+
+def present_decision(approval: Approval) -> JSONObject:
+    return {"tool_call": str(approval.tool_call_id), "decision": approval.decision}

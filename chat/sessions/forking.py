@@ -1,0 +1,221 @@
+"""Forks a session: copies the branch up to an answer, as it is stored, into a new session of its owner.
+
+Rows are copied, not the file of an export: what later turns build on (files, numbers of documents, prompt blocks, summaries)
+stays what it was. Runs are copied as imported ones: they are shown, not counted as usage and never executed.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Model, QuerySet
+
+from chat.events import session_list
+from chat.models import (
+    ChatMessage,
+    CitedDocument,
+    Compression,
+    EditedAnswer,
+    Feedback,
+    MessageFile,
+    PromptBlock,
+    Role,
+    Run,
+    Session,
+    ToolCall,
+    Turn,
+)
+from chat.models.sql import statements
+from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from chat.sessions.creation import add_stored_session
+from chat.sessions.settings import hold_references
+from chat.sessions.temporary import check_listed
+
+# Messages whose rows are in memory at the same time.
+CHUNK: Final = 50
+MAX_TITLE: Final = 200
+# What the new session has of the old one. Not how it is kept: pinned or archived.
+_KEPT: Final = (
+    "agent_id", "project_id", "while_answering", "tools", "reminder", "prompt", "options", "knowledge_bases",
+    "has_own_models", "tags", "models",
+)  # fmt: skip
+_NUMBERED: Final = re.compile(r"^(.*) \((\d{1,3})\)$", re.DOTALL)
+# What has a message and nothing else that is copied.
+_OF_MESSAGES: Final[tuple[Any, ...]] = (CitedDocument, Feedback, MessageFile, PromptBlock)
+R = TypeVar("R", bound=Model)
+
+
+def fork_session(session: Session, answer: ChatMessage, title: str = "") -> Session:
+    """answer: where the branch ends.  title: empty: that of the session, numbered.
+
+    Raises ApiError if the session is temporary, `answer` is none, an answer on the branch is not complete, or the owner has no room.
+    """
+    if answer.role != Role.ASSISTANT:
+        raise ApiError("role_order", "A chat is forked from an answer.", field="message")
+    check_listed(session)
+    quotas.SESSIONS.check(session.owner)
+    with transaction.atomic():
+        hold_references({"agent": session.agent, "project": session.project})
+        source = _lock(session.pk)
+        branch = list(ChatMessage.objects.branch_to(answer).values_list("pk", flat=True))
+        if answer.pk not in branch:
+            raise ApiError("message_not_found", field="message")
+        if Run.objects.live().filter(message__in=branch).exists():
+            raise ApiError("answer_in_progress", field="message")
+        fork = _draft(source, title)
+        _Copies(fork, branch).store()
+        add_stored_session(fork)
+        session_list.publish_created(fork)
+    return fork
+
+
+def _lock(pk: UUID) -> Session:
+    """Until the end of the transaction nothing on its branches changes."""
+    try:
+        return Session.objects.lock(pk)
+    except Session.DoesNotExist:
+        raise ApiError("session_not_found") from None
+
+
+def _draft(source: Session, title: str) -> Session:
+    """A provisional title stays one, so that the next answer names the fork."""
+    kept = {name: getattr(source, name) for name in _KEPT}
+    is_provisional = not title and source.has_provisional_title
+    if not title:
+        title = source.title if source.is_unnamed else next_title(source.title)
+    return Session(owner_id=source.owner_id, title=title, has_provisional_title=is_provisional, **kept)
+
+
+def next_title(title: str) -> str:
+    """`Tides` is followed by `Tides (2)`, and that by `Tides (3)`."""
+    numbered = _NUMBERED.match(title)
+    base, number = (numbered[1], int(numbered[2]) + 1) if numbered else (title, 2)
+    end = f" ({number})"
+    return base[: MAX_TITLE - len(end)] + end
+
+
+class _Copies:
+    """ids: of messages, turns, runs and calls: the new one by the old one."""
+
+    def __init__(self, fork: Session, branch: Sequence[UUID]) -> None:
+        self.fork = fork
+        self.branch = branch
+        self.ids = {pk: uuid4() for pk in branch}
+        self.below = dict(pairwise(branch))
+
+    def store(self) -> None:
+        """All but the session itself, in the caller's transaction. Foreign keys are checked when it is committed."""
+        self.fork.leaf_id = self.ids[self.branch[-1]]
+        for start in range(0, len(self.branch), CHUNK):
+            self._store_chunk(self.branch[start : start + CHUNK])
+        self._store_summaries()
+
+    def _store_chunk(self, messages: Sequence[UUID]) -> None:
+        statements.insert([self._message(row) for row in ChatMessage.objects.filter(pk__in=messages)])
+        runs = list(Run.objects.filter(message__in=messages))
+        calls = list(ToolCall.objects.filter(run__in=[run.pk for run in runs]))
+        turns = list(Turn.objects.filter(pk__in=[run.turn_id for run in runs]))
+        self.ids |= {row.pk: uuid4() for rows in (turns, runs, calls) for row in rows}
+        statements.insert([self._turn(row) for row in turns])
+        statements.insert([self._run(row) for row in runs])
+        statements.insert([self._call(row) for row in calls])
+        for model in _OF_MESSAGES:
+            self._copy_related(model.objects.filter(message__in=messages))
+        # What was edited is on another branch, which stays behind.
+        self._copy_related(EditedAnswer.objects.filter(message__in=messages), original_id=None)
+
+    def _message(self, row: ChatMessage, **changes: Any) -> ChatMessage:
+        below = self.below.get(row.pk)
+        changes = {"latest_child_id": self.ids[below] if below else None} | changes
+        return _renewed(
+            row,
+            id=self.ids[row.pk],
+            session_id=self.fork.pk,
+            parent_id=self.ids[row.parent_id] if row.parent_id else None,
+            client_message_id=None,
+            request_digest="",
+            **changes,
+        )
+
+    def _turn(self, row: Turn) -> Turn:
+        return _renewed(
+            row,
+            id=self.ids[row.pk],
+            session_id=self.fork.pk,
+            user_message_id=self.ids[row.user_message_id],
+            after_id=None,
+            origin_id=None,
+            request_id="",
+            ended_at=row.ended_at or row.created_at,
+        )
+
+    def _run(self, row: Run) -> Run:
+        """The only one of its turn. Without a configured model it cannot be continued, which would cost nothing."""
+        return _renewed(
+            row,
+            id=self.ids[row.pk],
+            turn_id=self.ids[row.turn_id],
+            message_id=self.ids[row.message_id],
+            model_index=0,
+            model_config_id=None,
+            is_imported=True,
+            owner=None,
+            history=[],
+            announced_at=row.announced_at or row.ended_at,
+        )
+
+    def _call(self, row: ToolCall) -> ToolCall:
+        return _renewed(
+            row,
+            id=self.ids[row.pk],
+            run_id=self.ids[row.run_id],
+            message_id=self.ids[row.message_id] if row.message_id else None,
+            parent_tool_call_id=self.ids[row.parent_tool_call_id] if row.parent_tool_call_id else None,
+        )
+
+    def _copy_related(self, rows: QuerySet[Any], **changes: Any) -> None:
+        rows.bulk_create(
+            [_renewed(row, pk=None, message_id=self.ids[row.message_id], **changes) for row in rows]
+        )
+
+    def _store_summaries(self) -> None:
+        """Those that a turn on the branch may use, with the compressions that tell for which windows they were made."""
+        summaries = list(
+            ChatMessage.objects.filter(
+                role=Role.SUMMARY, parent__in=self.branch, last_summarized_message__in=self.branch
+            )
+        )
+        made = list(Compression.objects.filter(summary__in=summaries))
+        self.ids |= {row.pk: uuid4() for row in (*summaries, *made)}
+        copies = []
+        for row in summaries:
+            cutoff = self.ids[row.last_summarized_message_id] if row.last_summarized_message_id else None
+            copies.append(self._message(row, last_summarized_message_id=cutoff))
+        statements.insert(copies)
+        statements.insert([self._compression(row) for row in made])
+
+    def _compression(self, row: Compression) -> Compression:
+        return _renewed(
+            row,
+            id=self.ids[row.pk],
+            session_id=self.fork.pk,
+            parent_id=self.ids[row.parent_id],
+            leaf_id=self.ids.get(row.leaf_id, self.ids[row.parent_id]),
+            summary_id=self.ids[row.summary_id] if row.summary_id else None,
+            prepared_text="",
+            prepared_cutoff_id=None,
+            request_id="",
+            owner=None,
+        )
+
+
+def _renewed(row: R, **changes: Any) -> R:
+    """The row with other values, as one that is not stored yet."""
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row._state.adding = True  # noqa: SLF001  Django's documented way to copy a row
+    return row

@@ -1,0 +1,83 @@
+"""Deletes temporary sessions that are not in use any more: no socket is subscribed to them, and nothing is being answered.
+
+Whether a socket is subscribed is known by Redis alone: without it nothing is deleted.
+"""
+
+import logging
+from typing import Final
+from uuid import UUID
+
+from django.db.models.functions import Now
+from redis.exceptions import RedisError
+
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.stream import session_channel
+from chat.models import Run, Session
+from chat.sessions.deletion import expire
+from chat.sessions.temporary import lifetime
+from chat.sweeper.repairs import attempt_repair
+
+logger = logging.getLogger(__name__)
+
+EVERY_S: Final = 10.0
+# After a sweeper has started: everything may have, and pages connect again first.
+WAIT_S: Final = 60.0
+# Of one sweep; later sweeps do the rest.
+SESSIONS_AT_ONCE: Final = 10
+
+
+class TemporaryPurger:
+    """Every ten seconds; while there is more to delete, at every call."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+        self._deletes_from: float | None = None
+
+    def purge(self, now_s: float) -> int:
+        """Return the number of deleted sessions. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        self._next_at = now_s + EVERY_S
+        if self._deletes_from is None:
+            self._deletes_from = now_s + WAIT_S
+        try:
+            unused = _find_unused()
+        except RedisError as error:
+            logger.warning("Redis is unreachable, temporary sessions are kept: %s", error)
+            return 0
+        if now_s < self._deletes_from:
+            return 0
+        if len(unused) > SESSIONS_AT_ONCE:
+            self._next_at = now_s
+        return sum(
+            attempt_repair(f"temporary session {session}", _expire_one, session)
+            for session in unused[:SESSIONS_AT_ONCE]
+        )
+
+
+def _find_unused() -> list[UUID]:
+    """Prolong those in use that have less than half of their time left, and return those whose time is over."""
+    soon = list(Session.objects.unused_within(lifetime() / 2).values_list("pk", flat=True))
+    if not soon:
+        return []
+    in_use = [*_with_sockets(soon), *_being_answered(soon)]
+    Session.objects.filter(pk__in=in_use, temporary_until__isnull=False).update(
+        temporary_until=Now() + lifetime()
+    )
+    over = Session.objects.filter(pk__in=soon, temporary_until__lte=Now()).order_by("temporary_until")
+    return list(over.values_list("pk", flat=True))
+
+
+def _with_sockets(sessions: list[UUID]) -> list[UUID]:
+    """Raises RedisError."""
+    counts = sync_redis().pubsub_numsub(*(session_channel(session) for session in sessions))
+    return [session for session, (_, count) in zip(sessions, counts, strict=True) if count]
+
+
+def _being_answered(sessions: list[UUID]) -> list[UUID]:
+    live = Run.objects.live().filter(turn__session__in=sessions)
+    return list(live.values_list("turn__session", flat=True).distinct())
+
+
+def _expire_one(session: UUID) -> int:
+    return int(expire(session))

@@ -1,0 +1,31 @@
+"""Whether the agent of a session may still answer in it: agents of others are shared with groups, and may not be any more."""
+
+import logging
+
+from django.db import transaction
+
+from chat.events.session_changed import record_session_changed
+from chat.models import Agent, Session
+from chat.turns.current_branch import lock_session
+
+logger = logging.getLogger(__name__)
+
+
+def drop_unusable(session: Session) -> None:
+    """Go on without an agent that is not shared with the session's owner any more, as without one that was deleted.
+
+    Not inside a transaction that has locked the session. One query, for agents of others alone. Raises ApiError.
+    """
+    agent = session.agent if session.agent_id else None
+    if agent is None or agent.owner_id == session.owner_id:
+        return
+    if Agent.objects.usable_by(session.owner_id).filter(pk=agent.pk).exists():
+        return
+    with transaction.atomic():
+        locked = lock_session(session)
+        if locked.agent_id != agent.pk:
+            return  # another one was chosen meanwhile
+        locked.change(agent=None, models=[])
+        record_session_changed(locked)
+    session.agent, session.models, session.has_own_models = None, [], False
+    logger.info("session %s goes on without agent %s, which is not shared any more", session.pk, agent.pk)

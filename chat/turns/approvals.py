@@ -1,0 +1,107 @@
+"""Decides about tool calls that wait for their user's approval, and lets their runs go on.
+
+The run's row is locked by a decision as by the worker that lets the run wait (llm_worker/persistence), so of a decision
+and a worker that does that at the same moment exactly one queues the run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from chat.events.session_changed import record_session_changed
+from chat.models import Approval, Run, ToolCall
+from chat.models.approval import Decision
+from chat.models.tool_call import ToolCallStatus
+from chat.protocol.errors import ApiError
+from chat.protocol.states import TERMINAL, Status
+from chat.runs.task_queue import enqueue_on_commit
+from chat.transcript.tool_arguments import first_violation
+from chat.turns.current_branch import lock_session
+
+LONGEST_MESSAGE = 300
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a user says of a call. arguments: edited ones; None: as the model wants them.  is_remembered: later calls of the
+    tool in this session are not asked about."""
+
+    is_approved: bool
+    note: str = ""
+    arguments: Mapping[str, Any] | None = None
+    is_remembered: bool = False
+
+
+def get_approval(user: User, call: UUID) -> Approval:
+    """Return the approval that this user gives or refuses for this call. Raises ApiError."""
+    found = Approval.objects.filter(tool_call=call, owner=user, session__deleted_at=None)
+    approval = found.select_related("session").first()
+    if approval is None:
+        raise ApiError("tool_call_not_found")
+    return approval
+
+
+def decide(approval: Approval, reply: Reply) -> Approval:
+    """Store the owner's decision; the run goes on once all of its calls are decided. Raises ApiError; then nothing was
+    changed."""
+    if reply.arguments is not None:
+        _check_arguments(reply.arguments, approval.parameters)
+    with transaction.atomic():
+        run = _lock_run(approval)
+        approval.refresh_from_db()
+        if approval.decision or run.status in TERMINAL | {Status.STOPPING}:
+            raise ApiError("already_decided")
+        approval.decision = Decision.APPROVED if reply.is_approved else Decision.REFUSED
+        approval.decided_by_id, approval.note = approval.owner_id, reply.note
+        approval.edited_arguments = dict(reply.arguments) if reply.arguments is not None else None
+        approval.is_remembered = reply.is_approved and reply.is_remembered
+        approval.store_decision()
+        _go_on(run)
+    return approval
+
+
+def expire(approval: Approval) -> bool:
+    """Refuse a call that nobody decided about in time. False: it was decided meanwhile."""
+    with transaction.atomic():
+        run = _lock_run(approval)
+        approval.refresh_from_db()
+        if approval.decision:
+            return False
+        is_live = run.status not in TERMINAL | {Status.STOPPING}
+        approval.decision = Decision.EXPIRED if is_live else Decision.STOPPED
+        approval.store_decision()
+        if is_live:
+            _go_on(run)
+    return True
+
+
+def _lock_run(approval: Approval) -> Run:
+    """With its session, which is locked before runs everywhere."""
+    lock_session(approval.session)
+    return (
+        Run.objects.for_work()
+        .select_for_update(no_key=True, of=("self",))
+        .get(tool_calls=approval.tool_call_id)
+    )
+
+
+def _go_on(run: Run) -> None:
+    """Queue the run if it waits for nothing else. Time spent waiting does not count against its deadline."""
+    waiting = ToolCall.objects.filter(run=run, status=ToolCallStatus.WAITING, approval__decision="")
+    if run.status == Status.WAITING and not waiting.exists():
+        deadline = F("deadline") + (Now() - F("queued_at"))
+        Run.objects.filter(pk=run.pk, status=Status.WAITING).requeue("decided", deadline=deadline)
+        enqueue_on_commit([run])
+    record_session_changed(run.turn.session)
+
+
+def _check_arguments(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+    error = first_violation(arguments, parameters)
+    if error is not None:
+        raise ApiError("arguments_invalid", error.message[:LONGEST_MESSAGE], field="arguments")

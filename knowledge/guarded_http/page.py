@@ -1,0 +1,67 @@
+"""Fetches the text behind a URL: a page, a text, or whatever else the caller reads."""
+
+import asyncio
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+from knowledge.guarded_http.client import GuardedRequest, RequestLimits, send
+from knowledge.guarded_http.connector import Resolver, resolve_host
+from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.page_encodings import as_utf8, declared_charset
+
+_TEXTS: Final = frozenset(
+    {"application/xhtml+xml", "application/json", "application/xml", "application/javascript"}
+)
+HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_ACCEPT: Final = (
+    "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, application/xml;q=0.8"
+)
+
+
+class FetchedPage(NamedTuple):
+    """url: where the redirects led.  content: UTF-8, where the server has named another encoding that is known."""
+
+    url: str
+    content_type: str
+    content: bytes
+
+
+def fetch_text(url: str, resolve: Resolver = resolve_host) -> FetchedPage:
+    """In a thread without an event loop. Raises UrlRefused. Takes the total time of RequestLimits at most."""
+    return asyncio.run(fetch_page(url, resolve=resolve))
+
+
+async def fetch_page(
+    url: str,
+    also: Collection[str] = (),
+    limits: RequestLimits | None = None,
+    resolve: Resolver = resolve_host,
+) -> FetchedPage:
+    """also: content types that are taken besides texts. Raises UrlRefused."""
+    accept = ", ".join([_ACCEPT, *(f"{kind};q=0.7" for kind in also)])
+    async with send(GuardedRequest(url, headers={"Accept": accept}), limits, resolve) as response:
+        if not 200 <= response.status < 300:
+            raise UrlRefused("http_error", str(response.status))
+        content_type, charset = _parse_type(response.headers.get("Content-Type", ""))
+        if not (content_type.startswith("text/") or content_type in _TEXTS or content_type in also):
+            raise UrlRefused("content_type_unsupported", content_type[:60])
+        content = await response.read()
+        if content_type in HTML_TYPES:
+            charset = charset or declared_charset(content)
+        return FetchedPage(response.url, _text_type(content_type), as_utf8(content, charset))
+
+
+def _parse_type(header: str) -> tuple[str, str]:
+    """The type and the encoding, both in lower case; empty where the server names none."""
+    kind, _, parameters = header.lower().partition(";")
+    kind = kind.strip()
+    if kind.endswith("+json"):
+        kind = "application/json"
+    elif kind.endswith("+xml") and kind not in _TEXTS:
+        kind = "application/xml"
+    _, _, charset = parameters.partition("charset=")
+    return kind, charset.strip(" \"';").split(";")[0]
+
+
+def _text_type(kind: str) -> str:
+    return kind.replace("application/javascript", "text/javascript")

@@ -1,0 +1,111 @@
+"""Reads a hostile page or PDF in a process of its own, which limits its memory and processor time (ingest/reader).
+
+From a thread: the event loop waits for nothing. A call that is cancelled kills the process.
+"""
+
+import asyncio
+import logging
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from knowledge.guarded_http.page import FetchedPage
+from knowledge.reader_process import end_of_log, start_reader
+from llm_worker.tools.in_thread import run_in_thread
+from llm_worker.tools.tool import Page
+
+logger = logging.getLogger(__name__)
+
+# From the start of the process to its end.
+WALL_CLOCK_S: Final = 40.0
+# Of a page; what is behind is not read.
+MAX_CHARACTERS: Final = 1_000_000
+# Processes at a time, of one worker process: each may take as much memory as one that reads an upload.
+MAX_PROCESSES: Final = 2
+_MAX_OUTCOME_BYTES: Final = 64 * 1024
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+class PageUnreadable(Exception):
+    """code: as in chat/protocol/file_errors.py."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+class _Outcome(msgspec.Struct):
+    """What is wanted of ingest/reader/outcome.py."""
+
+    error: str = ""
+    has_text: bool = False
+    title: str = ""
+    published: str = ""
+
+
+_decode: Final = msgspec.json.Decoder(_Outcome).decode
+
+
+async def read_in_process(fetched: FetchedPage, content_type: str) -> Page:
+    """Raises PageUnreadable."""
+    slot = _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_PROCESSES))
+    async with slot:
+        reading = _Reading(fetched, content_type)
+        try:
+            return await run_in_thread(reading.run)
+        finally:
+            reading.stop()
+
+
+class _Reading:
+    """One process. run() in a thread, stop() from anywhere."""
+
+    def __init__(self, fetched: FetchedPage, content_type: str) -> None:
+        self._fetched, self._content_type = fetched, content_type
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        if self._process and self._process.returncode is None:
+            self._process.kill()
+
+    def run(self) -> Page:
+        """Raises PageUnreadable."""
+        with tempfile.TemporaryDirectory(prefix="turnwire-page-") as name:
+            folder = Path(name)
+            (folder / "content").write_bytes(self._fetched.content)
+            (folder / "address").write_text(self._fetched.url)
+            self._process = start_reader(self._content_type, folder)
+            try:
+                # A stop between the start and the assignment has not seen the process.
+                status = self._process.wait(0 if self._is_stopped else WALL_CLOCK_S)
+            except subprocess.TimeoutExpired:
+                raise PageUnreadable("document_limits") from None
+            finally:
+                self._process.kill()
+                self._process.wait()
+            if status:
+                logger.warning("the reader of a page ended with %s: %s", status, end_of_log(folder))
+                raise PageUnreadable("document_limits" if status < 0 else "document_corrupt")
+            return self._page(folder)
+
+    def _page(self, folder: Path) -> Page:
+        """What the process has left, if it is well-formed: it has read hostile bytes."""
+        outcome_file, text_file = folder / "outcome.json", folder / "text"
+        if any(path.is_symlink() for path in (outcome_file, text_file)):
+            raise PageUnreadable("document_corrupt")
+        try:
+            with outcome_file.open("rb") as file:
+                outcome = _decode(file.read(_MAX_OUTCOME_BYTES))
+            if outcome.error:
+                raise PageUnreadable(outcome.error)
+            with text_file.open(encoding="utf-8", errors="replace") as file:
+                text = file.read(MAX_CHARACTERS) if outcome.has_text else ""
+        except (OSError, msgspec.DecodeError) as error:
+            raise PageUnreadable("document_corrupt") from error
+        return Page(self._fetched.url, text, outcome.title, outcome.published)

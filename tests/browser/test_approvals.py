@@ -1,0 +1,127 @@
+"""A tool call that asks its user: allowed, refused with a note, edited, for the whole chat; two tabs; reload; phone."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.accessible import violations_in_both_themes
+from tests.browser.reader import Reader
+from tests.browser.test_texts_fit import STICKING_OUT
+from tests.browser.test_tools import with_tools
+from tests.stack import Stack
+from tests.tool_fixtures import tool_responses
+
+pytestmark = pytest.mark.browser
+
+ASK = "INSERT INTO chat_toolpolicy (name, approval) VALUES ('current_time', 'ask')"
+CLOCK = {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo"}}}
+
+
+@pytest.fixture(autouse=True)
+def asking(stack: Stack) -> Iterator[None]:
+    """An admin has made looking at the clock a matter of approval."""
+    with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(ASK)
+        yield
+        connection.execute("DELETE FROM chat_toolpolicy")
+
+
+@pytest.fixture
+def helped(reader: Reader) -> Reader:
+    return with_tools(reader, "current_time")
+
+
+def card(reader: Reader) -> Locator:
+    return reader.page.get_by_role("region", name="current_time wants to run")
+
+
+def ask(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "A moment. "}, CLOCK, after_tools=0)
+    stack.upstream.reply({"text": "It is late there."}, after_tools=1)
+    reader.send("What time is it in Tokyo?")
+    expect(card(reader)).to_be_visible()
+
+
+@pytest.mark.core
+def test_a_call_waits_through_a_reload_and_runs_when_it_is_allowed(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    expect(helped.answers.locator(".status")).to_have_text("waiting for your approval")
+    expect(card(helped)).to_contain_text("Asia/Tokyo")
+    helped.page.reload()
+    expect(card(helped)).to_contain_text("Asia/Tokyo")
+    assert violations_in_both_themes(helped.page) == []
+    card(helped).get_by_role("button", name="Allow", exact=True).click()
+    helped.expect_answer("It is late there.")
+    expect(card(helped)).to_have_count(0)
+    expect(helped.answers.locator(".steps > summary")).to_contain_text("Looked at the clock")
+
+
+def test_a_refusal_with_a_note_reaches_the_model_and_shows_as_refused(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    card(helped).get_by_label("Note for the model").fill("Guess instead.")
+    card(helped).get_by_role("button", name="Refuse").click()
+    helped.expect_answer("It is late there.")
+    [response] = tool_responses(stack.upstream.requests[-1])
+    assert "refused" in response
+    assert "Guess instead." in response
+    steps = helped.answers.locator(".steps > summary")
+    steps.click()
+    expect(helped.answers.locator(".tool .state")).to_contain_text("refused")
+
+
+def test_arguments_are_edited_and_what_the_tool_does_not_take_is_said(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    asked = card(helped)
+    asked.get_by_role("button", name="Edit").click()
+    field = asked.get_by_role("textbox", name="Arguments")
+    allow = asked.get_by_role("button", name="Allow", exact=True)
+    for text, problem in (
+        ("{", "This is not a JSON object."),
+        ('{"timezone": 3}', "is not of type 'string'"),
+    ):
+        field.fill(text)
+        allow.click()
+        expect(asked.get_by_role("alert")).to_contain_text(problem)
+    field.fill('{"timezone": "Europe/Berlin"}')
+    allow.click()
+    helped.expect_answer("It is late there.")
+    assert "Europe/Berlin" in tool_responses(stack.upstream.requests[-1])[0]
+
+
+def test_allowed_for_the_chat_later_calls_do_not_ask(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    card(helped).get_by_role("button", name="Allow in this chat").click()
+    helped.expect_answer("It is late there.")
+    helped.send("And now?")
+    helped.expect_answer("It is late there.", index=1)
+
+
+def test_a_second_tab_shows_the_card_and_is_told_when_the_first_has_decided(
+    helped: Reader, stack: Stack
+) -> None:
+    ask(helped, stack)
+    with helped.context.new_page() as page:
+        page.goto(helped.page.url)
+        other = page.get_by_role("region", name="current_time wants to run")
+        expect(other).to_be_visible()
+        card(helped).get_by_role("button", name="Allow", exact=True).click()
+        expect(other).to_have_count(0)
+        expect(page.locator("article.answer .body")).to_contain_text("It is late there.")
+
+
+def test_an_answer_that_waits_can_be_stopped(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    helped.stop.click()
+    expect(helped.answers.first).to_have_attribute("aria-busy", "false")
+    expect(card(helped)).to_have_count(0)
+
+
+def test_the_card_fits_on_a_phone(caller: Reader, stack: Stack) -> None:
+    with_tools(caller, "current_time")
+    ask(caller, stack)
+    card(caller).get_by_role("button", name="Edit").click()
+    assert caller.page.evaluate(STICKING_OUT) == []
+    assert violations_in_both_themes(caller.page) == []
+    caller.stop.click()

@@ -1,0 +1,64 @@
+"""States and other choices are shown in the reader's language, on every page of the admin."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db.models import Field
+from django.test import Client
+from django.utils import translation
+
+from tests import factories
+from tests.matrix import belongings
+from tests.matrix.admin_pages import pages
+
+# The same in German, or a name of the API.
+SAME = {"text", "Text"}
+NAMES = {"unsupported_options"}
+TEXT = re.compile(r">\s*([^<>]+?)\s*<")
+SHOWING = ("changelist", "change", "index", "app_list", "usage", "workers")
+
+
+def choices() -> Iterator[tuple[Field[Any, Any], str, Any]]:
+    """Each choice of a column that has a page: the field, the value and the label."""
+    for table in admin.site._registry:
+        for field in table._meta.fields:
+            for value, label in () if field.name in NAMES else field.flatchoices:
+                yield field, str(value), label
+
+
+@pytest.fixture
+def owned(db: None, settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    belongings.create_models()
+    belongings.add_rows_of_staff(belongings.create_belongings("anna"))
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(factories.create_user("boss", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_every_choice_has_a_label_in_german() -> None:
+    labels = {(str(field), value): label for field, value, label in choices()}
+    with translation.override("en"):
+        english = {key: str(label) for key, label in labels.items()}
+    with translation.override("de"):
+        german = {key: str(label) for key, label in labels.items()}
+    assert labels
+    assert [key for key, text in german.items() if text == english[key] and text not in SAME] == []
+
+
+def test_no_page_shows_a_choice_in_english(owned: None, staff: Client) -> None:
+    english = {text for _field, value, label in choices() for text in (value, str(label))} - SAME - {""}
+    found = {}
+    for page in pages():
+        if page.kind in SHOWING or page.name in SHOWING:
+            for address in page.addresses():
+                shown = staff.get(address, HTTP_ACCEPT_LANGUAGE="de").content.decode()
+                found[address] = set(TEXT.findall(shown)) & english
+    assert found
+    assert {address: words for address, words in found.items() if words} == {}

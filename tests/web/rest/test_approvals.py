@@ -1,0 +1,124 @@
+"""Deciding about tool calls by REST and socket: whose they are, what is accepted, and what a decision starts."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from rest_framework.test import APIClient
+
+from chat.models import Approval, Run, Session, ToolCall
+from chat.protocol.states import Status
+from tests import factories
+from web.socket.handlers import approve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PARAMETERS = {
+    "type": "object",
+    "properties": {"what": {"type": "string"}},
+    "required": ["what"],
+    "additionalProperties": False,
+}
+
+
+def waiting_call(client: APIClient, session: str, calls: int = 1) -> list[str]:
+    """The rows of the calls that a run of this session waits for."""
+    run = Run.objects.get(pk=factories.send_turn(client, session, "Go").json()["runs"][0]["id"])
+    rows = [
+        ToolCall.objects.create(
+            run=run,
+            message=run.message,
+            turn_number=0,
+            tab_index=tab,
+            tool_call_id=f"call_{tab}",
+            name="act",
+            arguments={"what": "this"},
+            status="waiting",
+        )
+        for tab in range(calls)
+    ]
+    for row in rows:
+        Approval.for_call(row, Session.objects.get(pk=session), PARAMETERS).save()
+    Run.objects.filter(pk=run.pk).update(status=Status.WAITING, queued_at=Now())
+    return [str(row.pk) for row in rows]
+
+
+def decide(client: APIClient, call: str, **body: object) -> tuple[int, str]:
+    response = client.post(f"/api/tool-calls/{call}/approval/", {"approved": True, **body}, format="json")
+    return response.status_code, response.json().get("code", response.json().get("decision", ""))
+
+
+def test_open_approvals_are_listed_until_they_are_decided(client: APIClient, session: str) -> None:
+    [call] = waiting_call(client, session)
+    [listed] = client.get("/api/approvals/").json()
+    run = Run.objects.get()
+    assert (listed["tool_call"], listed["run"], listed["session"]) == (call, str(run.pk), session)
+    assert (listed["name"], listed["arguments"]) == ("act", {"what": "this"})
+    assert decide(client, call) == (202, "approved")
+    assert client.get("/api/approvals/").json() == []
+    run.refresh_from_db()
+    assert run.status == Status.QUEUED
+    assert decide(client, call) == (409, "already_decided")
+
+
+def test_the_run_goes_on_with_the_last_decision(client: APIClient, session: str) -> None:
+    first, second = waiting_call(client, session, 2)
+    assert decide(client, second, approved=False, note="No.") == (202, "refused")
+    assert Run.objects.get().status == Status.WAITING
+    assert decide(client, first) == (202, "approved")
+    assert Run.objects.get().status == Status.QUEUED
+    assert Approval.objects.get(tool_call=second).note == "No."
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"approved": "yes"}, "invalid_type"),
+        ({"approved": None}, "invalid_type"),
+        ({"arguments": [1]}, "invalid_type"),
+        ({"arguments": {"what": 3}}, "arguments_invalid"),
+        ({"arguments": {}}, "arguments_invalid"),
+        ({"arguments": {"what": "a", "more": 1}}, "arguments_invalid"),
+        ({"arguments": {"what": "a" * 100_001}}, "invalid_value"),
+        ({"note": "a" * 2_001}, "invalid_value"),
+        ({"remember": "for ever"}, "invalid_value"),
+        ({"surely": True}, "unknown_field"),
+    ],
+)
+def test_a_bad_decision_is_refused_and_the_call_stays_open(
+    client: APIClient, session: str, body: dict[str, object], code: str
+) -> None:
+    [call] = waiting_call(client, session)
+    assert decide(client, call, **body) == (400, code)
+    assert len(client.get("/api/approvals/").json()) == 1
+
+
+def test_calls_of_others_do_not_exist(client: APIClient, session: str) -> None:
+    other = factories.api_client(factories.create_user("mallory"))
+    [call] = waiting_call(client, session)
+    assert decide(other, call) == (404, "tool_call_not_found")
+    assert other.get("/api/approvals/").json() == []
+    assert decide(client, "nonsense") == (400, "invalid_id")
+    assert Run.objects.get().status == Status.WAITING
+
+
+def test_nothing_is_open_in_the_trash(client: APIClient, session: str) -> None:
+    [call] = waiting_call(client, session)
+    Session.objects.move_to_trash(session, timedelta(days=1))
+    assert client.get("/api/approvals/").json() == []
+    assert decide(client, call) == (404, "tool_call_not_found")
+
+
+def test_a_socket_decides_by_the_same_rules(client: APIClient, session: str) -> None:
+    [call] = waiting_call(client, session)
+    owner = Session.objects.get(pk=session).owner
+    reply = approve(
+        owner, {"tool_call": call, "approved": True, "arguments": {"what": "half"}, "remember": "session"}
+    )
+    assert reply == {"type": "accepted", "tool_call": call, "decision": "approved"}
+    decided = Approval.objects.get()
+    assert (decided.decided_by, decided.final_arguments, decided.is_remembered) == (
+        owner,
+        {"what": "half"},
+        True,
+    )

@@ -1,0 +1,1 @@
+"""Log in with a provider of OpenID Connect, by django-allauth: decision 0139."""

@@ -1,0 +1,46 @@
+"""Tells the owner of an account by e-mail what others may be doing with it, in the language in which the account was last used."""
+
+import logging
+from functools import partial
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils import translation
+
+from chat.models import Login, LoginLimit
+from chat.protocol.errors import ApiError
+from web.accounts.address_confirmation import send_mail_of
+from web.accounts.login_attempt import charge
+from web.accounts.mail import send_later
+
+logger = logging.getLogger(__name__)
+
+A_DAY_S: Final = 86_400
+
+
+def tell_wrong_codes(user: Any) -> None:
+    """Somebody has the right password and a wrong second factor. At most once a day for each account."""
+    if (
+        _has_address(user)
+        and LoginLimit.objects.spend([charge((1, A_DAY_S), "told of codes", str(user.pk))]) is None
+    ):
+        _send("wrong_codes", user)
+
+
+def tell_passkeys(user: Any) -> None:
+    """A passkey was added or removed."""
+    if _has_address(user):
+        _send("passkeys", user)
+
+
+def _has_address(user: Any) -> bool:
+    return bool(settings.EMAIL_HOST and user.email)
+
+
+def _send(template: str, user: Any) -> None:
+    with translation.override(Login.objects.language_of(user) or settings.LANGUAGE_CODE):
+        try:
+            send_later(partial(send_mail_of, template, user.email, {"name": user.get_username()}))
+        except ApiError:
+            # What the mail tells of has happened, and is logged.
+            logger.warning("user %s is not told by e-mail: too many wait", user.pk)

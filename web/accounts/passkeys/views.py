@@ -1,0 +1,147 @@
+"""The pages of the profile about passkeys: their list with the form that adds one, and one of them, renamed or removed there."""
+
+import logging
+from typing import Any
+
+from django import forms
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
+
+from web.accounts.account_deletion import PasswordAgain
+from web.accounts.device_names import read_device_name
+from web.accounts.passkeys import stored
+from web.accounts.passkeys.ceremonies import PasskeyRefused, begin_addition, finish_addition
+from web.accounts.passkeys.login import PasskeyAnswer, options_view, unaccepted_message
+from web.accounts.passkeys.relying_party import domain_of
+from web.accounts.reauthentication import WithPasswordMixin, has_password
+from web.accounts.second_factor.codes import has_app, new_recovery_codes
+
+logger = logging.getLogger(__name__)
+
+
+class PasskeyName(forms.Form):
+    name = forms.CharField(max_length=stored.MAX_NAME_CHARACTERS)
+
+
+class NewPasskey(PasskeyAnswer):
+    """Without a name it is called after the browser: what a device has made is not refused for that."""
+
+    name = forms.CharField(max_length=stored.MAX_NAME_CHARACTERS, required=False)
+
+
+@method_decorator(never_cache, name="dispatch")
+class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
+    """The password was asked for by addition_options(), whose challenge the new passkey answers."""
+
+    template_name = "web/passkeys.html"
+    form_class = NewPasskey
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        rows = list(stored.passkeys_of(self.request.user))
+        return super().get_context_data(**kwargs) | {
+            "passkeys": [present(row, self.request) for row in rows],
+            "has_room": len(rows) < stored.MAX_PASSKEYS,
+            "has_app": has_app(self.request.user),
+        }
+
+    def form_valid(self, form: NewPasskey) -> HttpResponse:
+        user, name = self.request.user, form.cleaned_data["name"] or _device_name(self.request)
+        try:
+            fields = finish_addition(self.request, user, form.cleaned_data["credential"])
+            codes = stored.add(user, fields | {"name": name})
+        except (PasskeyRefused, stored.TooManyPasskeys) as refused:
+            logger.warning("user %s: a passkey is refused: %r", user.pk, refused)
+            form.add_error(None, unaccepted_message())
+            return self.form_invalid(form)
+        if codes:
+            return render(self.request, "web/recovery_codes.html", {"codes": codes, "is_added": True})
+        return HttpResponseRedirect(f"{reverse('passkeys')}?notice=added")
+
+
+@method_decorator(never_cache, name="dispatch")
+class RecoveryCodes(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAgain]):
+    """Makes new ones, of an account that has passkeys and no app, with which that needs a code (SecondFactor)."""
+
+    template_name = "web/recovery_codes.html"
+    form_class = PasswordAgain
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def form_valid(self, form: PasswordAgain) -> HttpResponse:  # noqa: ARG002
+        user = self.request.user
+        if has_app(user) or not stored.passkeys_of(user).exists():
+            return HttpResponseRedirect(reverse("second_factor"))
+        return self.render_to_response(self.get_context_data(codes=new_recovery_codes(user)))
+
+
+@options_view
+def addition_options(request: HttpRequest) -> dict[str, Any]:
+    """Ask for the password first: a passkey that is made and not accepted would stay on the device."""
+    user = request.user
+    if not user.is_authenticated or not has_password(user):
+        raise ValidationError(_("Your login has expired or was ended. Log in to go on where you were."))
+    form = PasswordAgain(request.POST, request=request)
+    if not form.is_valid():
+        raise ValidationError([error for errors in form.errors.values() for error in errors])
+    return begin_addition(request, user)
+
+
+class Passkey(LoginRequiredMixin, WithPasswordMixin, FormView[Any]):
+    """Renames one with action=rename; removes it with the password."""
+
+    template_name = "web/passkey.html"
+
+    def get_form_class(self) -> Any:
+        return PasskeyName if self._renames else PasswordAgain
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | ({} if self._renames else {"request": self.request})
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"passkey": present(self._row, self.request)}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        pk = self._row.pk
+        if self._renames:
+            stored.rename(self.request.user, pk, form.cleaned_data["name"])
+            return HttpResponseRedirect(f"{reverse('passkeys')}?notice=renamed")
+        stored.remove(self.request.user, pk)
+        return HttpResponseRedirect(f"{reverse('passkeys')}?notice=removed")
+
+    @property
+    def _renames(self) -> bool:
+        return self.request.POST.get("action") == "rename"
+
+    @cached_property
+    def _row(self) -> Any:
+        row = stored.passkeys_of(self.request.user).filter(pk=self.kwargs["passkey"]).first()
+        if row is None:
+            raise Http404
+        return row
+
+
+def present(row: Any, request: HttpRequest) -> dict[str, Any]:
+    """other_domain: of the site where it works, if that is another one."""
+    domain = row.data["domain"]
+    return {
+        "id": row.pk,
+        "name": row.data["name"],
+        "created_at": row.created_at,
+        "used_at": row.last_used_at,
+        "needs_password": row.data["is_discoverable"] is False,
+        "other_domain": "" if domain == domain_of(request) else domain,
+    }
+
+
+def _device_name(request: HttpRequest) -> str:
+    device = read_device_name(request.headers.get("User-Agent", ""))
+    return device.browser or device.system or _("Passkey")

@@ -1,0 +1,1 @@
+"""A code of an app beside the password (TOTP), with recovery codes, by django-allauth: decision 0123."""

@@ -1,0 +1,30 @@
+"""The admin of approvals: the rules of tools, and who decided what about which call."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Approval, Run, Session, ToolPolicy
+from web.admin.read_only import ReadOnlyAdmin
+from web.admin.search import SearchAdmin
+
+
+@admin.register(ToolPolicy)
+class ToolPolicyAdmin(admin.ModelAdmin[ToolPolicy]):
+    list_display = ("name", "approval")
+    list_filter = ("approval",)
+
+
+@admin.register(Approval)
+class ApprovalAdmin(SearchAdmin[Approval], ReadOnlyAdmin[Approval]):
+    list_display = ("short_id", "name", "owner", "decision", "requested_at", "decided_at", "decided_by")
+    list_select_related = ("owner", "decided_by")
+    list_filter = ("decision", "is_remembered", "requested_at")
+    ordering = ("-requested_at",)
+    owner_field = "owner"
+    related_ids = ((Session, "approvals"), (Run, "tool_calls__approval"))
+    search_help_text = _("A user's name, the id of an approval, of its session or run.")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Approval | None = None) -> list[str]:
+        """Without the schema, which is the tool's and the same for all of its calls."""
+        return [name for name in super().get_readonly_fields(request, obj) if name != "parameters"]

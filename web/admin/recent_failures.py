@@ -1,0 +1,39 @@
+"""The failures of the latest day by error code, for the start page of the admin."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
+
+from chat.models import Run
+
+PERIOD: Final = timedelta(hours=24)
+
+
+class FailureCount(NamedTuple):
+    """url: the list of these runs."""
+
+    code: str
+    runs: int
+    url: str
+
+
+def count_recent_failures() -> Sequence[FailureCount]:
+    """Return the codes of runs that failed within PERIOD, the most frequent first."""
+    since = timezone.now() - PERIOD
+    # Imported runs were not executed by this installation. Plan: run_by_end.
+    failed = Run.objects.filter(ended_at__gte=since, is_imported=False).exclude(error_code="")
+    counts = (
+        failed.order_by().values_list("error_code").annotate(runs=Count("pk")).order_by("-runs", "error_code")
+    )
+    runs = reverse("admin:chat_run_changelist")
+    return [
+        FailureCount(
+            code, number, f"{runs}?{urlencode({'error_code': code, 'ended_at__gte': since.isoformat()})}"
+        )
+        for code, number in counts
+    ]

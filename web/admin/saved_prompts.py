@@ -1,0 +1,20 @@
+"""The admin of saved prompts: whose they are and when they changed. Their texts are their owners' alone."""
+
+from django.contrib import admin
+
+from chat.models import SavedPrompt
+
+
+@admin.register(SavedPrompt)
+class SavedPromptAdmin(admin.ModelAdmin[SavedPrompt]):
+    fields = ("id", "owner", "name", "created_at", "updated_at")
+    readonly_fields = fields
+    list_display = ("name", "owner", "updated_at")
+    list_select_related = ("owner",)
+    search_fields = ("id", "name", "owner__username")
+
+    def has_add_permission(self, *args: object) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, *args: object) -> bool:  # noqa: ARG002
+        return False

@@ -1,0 +1,103 @@
+"""The documents of the frames that preview what answers contain: HTML (with SVG) and diagrams.
+
+What they show was written by a model, so it is hostile. The policy of each document gives it an opaque origin, also if it is
+opened directly, and no network; the page gives it what to show (web/static/chat/preview/preview_frame.js), nothing else.
+"""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, Final
+
+from csp.decorators import csp_update
+from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_safe
+
+from web.page.preview_origins import embedding_origins
+
+_SCRIPTS: Final = ("preview/mermaid.js", "preview/diagram.js")
+_POLICY: Final = {
+    "sandbox": "allow-scripts",
+    "default-src": "'none'",
+    "style-src": "'unsafe-inline'",
+    "connect-src": "'none'",
+    "form-action": "'none'",
+    "base-uri": "'none'",
+}
+_HEADERS: Final = {
+    # What the policy above does not cover: WebRTC, and names that are resolved before a navigation is refused. Chromium's.
+    "Connection-Allowlist": "(response-origin)",
+    "X-DNS-Prefetch-Control": "off",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex",
+    "Cache-Control": "no-cache",
+}
+
+
+def base_url() -> str:
+    """The address of the documents, for the page's `data-preview`."""
+    root: str = reverse("preview_html").removesuffix("html/")
+    return f"{settings.PREVIEW_ORIGIN}{root}"
+
+
+def with_previews(*other_frames: str) -> Callable[[Any], Any]:
+    """Return a decorator of views whose pages show previews, and frames of `other_frames` (sources of a policy)."""
+
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @wraps(view)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            # A host of brackets (IPv6) is no source of a policy.
+            is_named = bool(settings.PREVIEW_ORIGIN) or not request.get_host().startswith("[")
+            source = request.build_absolute_uri(base_url()) if is_named else "'self'"
+            allowed = csp_update({"frame-src": [*other_frames, source]})
+            return allowed(view)(request, *args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+@require_safe
+@xframe_options_exempt
+def preview_html(request: HttpRequest) -> HttpResponse:
+    """Render the document that becomes what it is given. Its script is inline, since it may request nothing."""
+    # Everything inline may run: the origin has nothing, and there is no way out.
+    policy = {
+        "script-src": "'unsafe-inline' 'unsafe-eval'",
+        "img-src": "data: blob:",
+        "media-src": "data: blob:",
+        "font-src": "data:",
+    }
+    response = render(request, "web/preview_html.html", {"script": _inline_script()})
+    return _restricted(response, policy)
+
+
+@require_safe
+@xframe_options_exempt
+def preview_diagram(request: HttpRequest) -> HttpResponse:
+    """Render the document that draws diagrams and returns them as SVG."""
+    scripts = [staticfiles_storage.url(name) for name in _SCRIPTS]
+    sources = (
+        "'self'" if request.get_host().startswith("[") else " ".join(map(request.build_absolute_uri, scripts))
+    )
+    response = render(request, "web/preview_diagram.html", {"scripts": scripts})
+    return _restricted(response, {"script-src": sources, "img-src": "data:"})
+
+
+def _restricted(response: HttpResponse, policy: dict[str, str]) -> HttpResponse:
+    directives = {**_POLICY, **policy, "frame-ancestors": embedding_origins()}
+    response["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in directives.items())
+    for name, value in _HEADERS.items():
+        response[name] = value
+    return response
+
+
+@cache
+def _inline_script() -> str:
+    return Path(settings.BASE_DIR, "web", "static", "preview", "html.js").read_text(encoding="utf-8")

@@ -1,0 +1,115 @@
+"""Views of tool calls that wait for their user's approval: list the open ones, decide about one."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import Approval
+from chat.models.approval import MAX_NOTE_CHARACTERS, Decision
+from chat.presenters.approvals import present_decision, present_open_approval
+from chat.protocol.errors import ApiError
+from chat.turns.approvals import Reply, decide, get_approval
+from web.rest.api_view import StrictAPIView, current_user
+from web.rest.fields import (
+    MESSAGES,
+    DescribedField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictSerializer,
+    parse_id,
+)
+from web.rest.openapi import documented
+from web.rest.response_schemas import ResponseSchema
+
+MAX_ARGUMENTS_CHARACTERS: Final = 100_000
+# Of one user: a few runs with at most as many calls as one round may have.
+MAX_LISTED: Final = 500
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class ArgumentsField(DescribedField):
+    """The arguments of a tool: an object. Whether the tool takes them is checked where the tool is known."""
+
+    default_error_messages = MESSAGES
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("invalid_type")
+        if len(json.dumps(data, ensure_ascii=False)) > MAX_ARGUMENTS_CHARACTERS:
+            self.fail("invalid_value")
+        return data
+
+    def json_schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "additionalProperties": True,
+            "description": f"At most {MAX_ARGUMENTS_CHARACTERS} characters.",
+        }
+
+
+class ApprovalBody(StrictSerializer):
+    approved = StrictBooleanField()
+    note = StrictCharField(
+        required=False,
+        max_length=MAX_NOTE_CHARACTERS,
+        help_text="With a refusal, the model reads it.",
+    )
+    arguments = ArgumentsField(
+        required=False,
+        help_text="Instead of those that the model wants; they have to match the tool's schema.",
+    )
+    remember = StrictChoiceField(
+        choices=["session"],
+        required=False,
+        help_text="Later calls of the tool in this session are not asked about.",
+    )
+
+
+class OpenApprovalAnswer(ResponseSchema):
+    tool_call = serializers.UUIDField()
+    run = serializers.UUIDField()
+    session = serializers.UUIDField()
+    name = serializers.CharField()
+    arguments = serializers.DictField()
+    requested_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+
+
+class DecisionAnswer(ResponseSchema):
+    tool_call = serializers.UUIDField()
+    decision = serializers.ChoiceField(choices=[Decision.APPROVED, Decision.REFUSED])
+
+
+class ApprovalsView(StrictAPIView):
+    @documented("approvals_list", answer=OpenApprovalAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the user's tool calls that wait for approval, oldest first, at most 500."""
+        waiting = Approval.objects.open_for(current_user(request)).select_related("tool_call")
+        return Response([present_open_approval(approval) for approval in waiting[:MAX_LISTED]])
+
+
+class ApprovalView(StrictAPIView):
+    @documented("approvals_decide", body=ApprovalBody, answer=DecisionAnswer, statuses=(202,))
+    def post(self, request: Request, tool_call: str) -> Response:
+        """Approve or refuse a tool call. Its answer goes on once all calls that wait with it are decided."""
+        pk = parse_id(tool_call)
+        if pk is None:
+            raise ApiError("invalid_id")
+        approval = decide(get_approval(current_user(request), pk), parse_reply(self.body(ApprovalBody)))
+        return Response(present_decision(approval), status.HTTP_202_ACCEPTED)
+
+
+def parse_reply(body: Mapping[str, Any]) -> Reply:
+    return Reply(
+        is_approved=body["approved"],
+        note=body.get("note", ""),
+        arguments=body.get("arguments"),
+        is_remembered=body.get("remember") == "session",
+    )

@@ -1,0 +1,45 @@
+"""Changes several sessions at once."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
+from web.rest.api_view import StrictAPIView, current_user
+from web.rest.fields import MESSAGES, DescribedField, StrictChoiceField, StrictSerializer, StrictUUIDField
+from web.rest.openapi import documented
+
+
+class SessionIdsField(serializers.ListField, DescribedField):
+    """Ids of sessions; one that is named twice counts once."""
+
+    default_error_messages = MESSAGES
+    child = StrictUUIDField()
+
+    def to_internal_value(self, data: Any) -> list[UUID]:
+        ids: list[UUID] = super().to_internal_value(data)
+        if len(ids) > MAX_SESSIONS:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(ids))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": MAX_SESSIONS}
+
+
+class BulkBody(StrictSerializer):
+    ids = SessionIdsField()
+    action = StrictChoiceField(
+        choices=[*ACTIONS], help_text="`delete`: into the trash; `restore`: out of it again."
+    )
+
+
+class BulkView(StrictAPIView):
+    @documented("sessions_bulk", body=BulkBody, statuses=(204,))
+    def post(self, request: Request) -> Response:
+        """Archive, delete or restore several sessions: all of them, or with 404 `session_not_found` none."""
+        body = self.body(BulkBody)
+        change_sessions(current_user(request), body["ids"], body["action"])
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,52 @@
+"""Stores the files of a foreign export as uploads are stored."""
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from django.contrib.auth.models import User
+
+from chat.protocol.errors import ApiError
+from chat.sessions.portable.zip_reader import ZipReader
+from knowledge.models import File
+from web.rest import session_archives, uploads
+from web.rest.multipart_form import UploadedContent
+
+logger = logging.getLogger(__name__)
+
+
+class ForeignFiles:
+    """attachments.Contents. archive: None: the export has no files. entries: of the archive, by source."""
+
+    def __init__(self, user: User, archive: ZipReader | None, entries: dict[str, str]) -> None:
+        self._user, self._archive, self._entries = user, archive, entries
+
+    def size(self, source: str) -> int | None:
+        entry = self._entries.get(source)
+        if self._archive is None or entry is None:
+            return None
+        return self._archive.entries[entry].file_size
+
+    def store(self, source: str, name: str) -> File | None:
+        if self._archive is None:
+            return None
+        upload = UploadedContent(name)
+        try:
+            file = self._accepted(self._archive.read(self._entries[source]), upload)
+            if file:
+                uploads.store_content(upload, file)
+            return file
+        finally:
+            upload.close()
+
+    def discard(self, files: Iterable[File]) -> None:
+        session_archives.discard(files)
+
+    def _accepted(self, content: Iterator[bytes], upload: UploadedContent) -> File | None:
+        """None: it is damaged, empty, too large or not what its name says; the chat is imported without it."""
+        try:
+            for chunk in content:
+                upload.write(chunk)
+            return uploads.describe_upload(self._user, upload)
+        except ApiError as refusal:
+            logger.info("a file of an imported chat of user %s is refused: %s", self._user.pk, refusal.code)
+            return None

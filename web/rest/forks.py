@@ -1,0 +1,32 @@
+"""Forks a session from one of its answers."""
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import Role
+from chat.sessions.forking import MAX_TITLE, fork_session
+from web.rest.api_view import StrictAPIView, get_own_row
+from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField
+from web.rest.openapi import documented
+from web.rest.response_schemas import SessionAnswer
+from web.rest.sessions import get_own_session, present_current
+
+
+class ForkBody(StrictSerializer):
+    message = StrictUUIDField(help_text="The answer in which the new session ends.")
+    title = StrictCharField(
+        required=False, max_length=MAX_TITLE, help_text="Default: the session's, numbered."
+    )
+
+
+class ForkView(StrictAPIView):
+    @documented("sessions_fork", body=ForkBody, answer=SessionAnswer, statuses=(201,))
+    def post(self, request: Request, session: str) -> Response:
+        """Copy the branch up to an answer into a new session. Runs are copied as imported ones; 409 while one is in progress."""
+        found = get_own_session(request, session)
+        body = self.body(ForkBody)
+        nodes = found.messages.exclude(role=Role.SUMMARY)
+        answer = get_own_row(nodes, str(body["message"]), "message", field="message")
+        fork = fork_session(found, answer, body.get("title", ""))
+        return Response(present_current(fork), status.HTTP_201_CREATED)

@@ -1,0 +1,41 @@
+"""The groups with which a user may share agents."""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.db.models import Q, QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from web.rest.api_view import StrictAPIView, current_user
+from web.rest.openapi import documented
+from web.rest.response_schemas import ResponseSchema
+
+
+class GroupAnswer(ResponseSchema):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    is_member = serializers.BooleanField(help_text="Whether the user is one.")
+
+
+class GroupsView(StrictAPIView):
+    @documented("groups_list", answer=GroupAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the groups with which the user may share agents, or has done so, by name."""
+        user = current_user(request)
+        own = set(user.groups.values_list("pk", flat=True))
+        shared = Group.objects.filter(agents__owner=user).values("pk")
+        groups = Group.objects.filter(Q(pk__in=groups_to_share_with(user)) | Q(pk__in=shared))
+        return Response([_present(group, own) for group in groups.order_by("name")])
+
+
+def groups_to_share_with(user: User) -> QuerySet[Group, Any]:
+    """Of staff who may change agents: all. Of others: their own."""
+    if user.is_staff and user.has_perm("chat.change_agent"):
+        return Group.objects.all()
+    return Group.objects.filter(user=user)
+
+
+def _present(group: Group, own: set[int]) -> dict[str, Any]:
+    return {"id": group.pk, "name": group.name, "is_member": group.pk in own}

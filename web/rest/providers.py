@@ -1,0 +1,137 @@
+"""Views of providers, the servers of models that staff add without a restart. Keys are taken and never answered."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from rest_framework import status
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.infrastructure import encryption
+from chat.models import ModelConfig, Provider
+from chat.presenters.json_values import JSONObject
+from chat.presenters.providers import present_environment, present_provider
+from chat.runs.providers.changes import change_provider, create_provider, delete_provider
+from chat.runs.providers.checks import request_check
+from chat.runs.providers.offered_models import save_models
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.openapi import documented
+from web.rest.provider_bodies import (
+    ProviderAnswer,
+    ProviderBody,
+    ProviderCheckBody,
+    ProviderModelsBody,
+    ProvidersAnswer,
+)
+
+VIEWING: Final = ("chat.view_provider", "chat.change_provider")
+_BY_METHOD: Final = {"POST": "chat.add_provider", "DELETE": "chat.delete_provider"}
+
+
+def may_view_providers(user: User | AnonymousUser) -> bool:
+    return user.is_staff and any(user.has_perm(permission) for permission in VIEWING)
+
+
+class ProviderPermission(BasePermission):
+    """Staff with the permission of the admin for what the method does."""
+
+    # Of the operations that change something of a provider that is there.
+    by_method = _BY_METHOD
+
+    def has_permission(self, request: Request, view: Any) -> bool:  # noqa: ARG002
+        user = current_user(request)
+        if request.method == "GET":
+            return may_view_providers(user)
+        needed = self.by_method.get(str(request.method), "chat.change_provider")
+        return user.is_staff and user.has_perm(needed)
+
+
+class ProviderChangePermission(ProviderPermission):
+    """Whatever the method: it is about a provider that is there."""
+
+    by_method = {}
+
+
+class ProvidersView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [ProviderPermission]
+
+    @documented("providers_list", answer=ProvidersAnswer)
+    def get(self, request: Request) -> Response:  # noqa: ARG002
+        """List the providers of models: first that of the environment, if it has models, then the others, the oldest first.
+        Requires staff with the permission to view or change providers."""
+        rows = Provider.objects.existing().select_related("created_by").prefetch_related("models")
+        return Response(
+            {
+                "can_store_keys": encryption.is_available(),
+                "results": [*_environment(), *(present_provider(row) for row in rows)],
+            }
+        )
+
+    @documented("providers_create", body=ProviderBody, answer=ProviderAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Add a provider, whose models can then be listed by a check. Requires staff with the permission to add providers."""
+        provider = create_provider(current_user(request), **self.body(ProviderBody))
+        return Response(present_provider(provider), status.HTTP_201_CREATED)
+
+
+class ProviderView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [ProviderPermission]
+
+    @documented("providers_read", answer=ProviderAnswer)
+    def get(self, request: Request, provider: str) -> Response:  # noqa: ARG002
+        """Read a provider, with its models and how its latest check went."""
+        return Response(present_provider(_get_provider(provider)))
+
+    @documented("providers_update", body=ProviderBody(partial=True), answer=ProviderAnswer)
+    def patch(self, request: Request, provider: str) -> Response:  # noqa: ARG002
+        """Update a provider; omitted fields stay as they are. Runs that begin from then on use what it has."""
+        found = _get_provider(provider)
+        change_provider(found, **self.body(ProviderBody, partial=True))
+        return Response(present_provider(_get_provider(provider)))
+
+    @documented("providers_delete", statuses=(204,))
+    def delete(self, request: Request, provider: str) -> Response:  # noqa: ARG002
+        """Delete a provider and its key. Its models are not offered any more; their answers stay."""
+        delete_provider(_get_provider(provider))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ProviderModelsView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [ProviderChangePermission]
+
+    @documented("providers_models", body=ProviderModelsBody, answer=ProviderAnswer)
+    def post(self, request: Request, provider: str) -> Response:  # noqa: ARG002
+        """Add models of the provider or change them; others stay as they are. Users may choose those that are enabled."""
+        found = _get_provider(provider)
+        save_models(found.pk, self.body(ProviderModelsBody)["models"])
+        return Response(present_provider(_get_provider(provider)))
+
+
+class ProviderCheckView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [ProviderChangePermission]
+
+    @documented("providers_check", body=ProviderCheckBody, answer=ProviderAnswer, statuses=(202,))
+    def post(self, request: Request, provider: str) -> Response:  # noqa: ARG002
+        """Have a worker list the provider's models and try one. How it went is in `latest_check`, once that is `done`."""
+        found = _get_provider(provider)
+        request_check(found, self.body(ProviderCheckBody).get("model"))
+        return Response(present_provider(found), status.HTTP_202_ACCEPTED)
+
+
+def _get_provider(pk: str) -> Provider:
+    rows = Provider.objects.existing().select_related("created_by").prefetch_related("models")
+    return get_own_row(rows, pk, "provider")
+
+
+def _environment() -> list[JSONObject]:
+    models = list(ModelConfig.objects.filter(provider=None))
+    shown = models or settings.LLM_BASE_URL
+    # An address in the environment may have a password.
+    scheme, _, rest = settings.LLM_BASE_URL.partition("://")
+    return (
+        [present_environment(f"{scheme}://{rest.rpartition('@')[2]}" if rest else "", models)]
+        if shown
+        else []
+    )

@@ -1,0 +1,79 @@
+"""CRUD views of saved prompts: texts that a user puts into messages again and again."""
+
+from typing import Final
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import SavedPrompt
+from chat.presenters.saved_prompts import present_saved_prompt
+from chat.protocol.errors import ApiError
+from chat.runs import quotas
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
+from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
+from web.rest.openapi import documented
+from web.rest.response_schemas import ResponseSchema
+
+# As of a message.
+MAX_TEXT_CHARACTERS: Final = 100_000
+
+
+class SavedPromptAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    text = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class SavedPromptBody(StrictSerializer):
+    name = VisibleCharField(max_length=200)
+    text = StrictCharField(max_length=MAX_TEXT_CHARACTERS, allow_blank=False)
+
+
+class SavedPromptsView(StrictAPIView):
+    @documented(
+        "prompts_list",
+        answer=SavedPromptAnswer(many=True),
+        parameters=newest_rows_parameters("prompts"),
+    )
+    def get(self, request: Request) -> Response:
+        """List the user's saved prompts, the latest updated first, at most 200: the next page is `before` the last one."""
+        own = SavedPrompt.objects.visible_to(current_user(request))
+        return Response([present_saved_prompt(prompt) for prompt in read_newest_rows(request, own, "prompt")])
+
+    @documented("prompts_create", body=SavedPromptBody, answer=SavedPromptAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Save a prompt."""
+        owner = current_user(request)
+        fields = self.body(SavedPromptBody)
+        with quotas.PROMPTS.room_for_one(owner):
+            prompt = SavedPrompt.objects.create(owner=owner, **fields)
+        return Response(present_saved_prompt(prompt), status.HTTP_201_CREATED)
+
+
+class SavedPromptView(StrictAPIView):
+    @documented("prompts_read", answer=SavedPromptAnswer)
+    def get(self, request: Request, prompt: str) -> Response:
+        """Read a saved prompt."""
+        return Response(present_saved_prompt(_get_own_prompt(request, prompt)))
+
+    @documented("prompts_update", body=SavedPromptBody(partial=True), answer=SavedPromptAnswer)
+    def patch(self, request: Request, prompt: str) -> Response:
+        """Update a saved prompt; omitted fields stay as they are."""
+        found = _get_own_prompt(request, prompt)
+        if not found.change(**self.body(SavedPromptBody, partial=True)):
+            raise ApiError("prompt_not_found")
+        return Response(present_saved_prompt(found))
+
+    @documented("prompts_delete", statuses=(204,))
+    def delete(self, request: Request, prompt: str) -> Response:
+        """Delete a saved prompt."""
+        _get_own_prompt(request, prompt).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _get_own_prompt(request: Request, pk: str) -> SavedPrompt:
+    return get_own_row(SavedPrompt.objects.visible_to(current_user(request)), pk, "prompt")

@@ -1,0 +1,103 @@
+/** The tools, the prompt and the run options of the open chat, of the next new one, or of the next message alone. */
+
+import { changeSession } from "../server/sessions_api.js";
+import { readAddress } from "../frame/address.js";
+import { readSession } from "../server/api.js";
+import { t } from "../i18n.js";
+
+/** @import {Agent, ChatOptions, Model, RunOptions, Session} from "../types.js" */
+
+/** @type {ChatOptions} */
+const NONE = { tools: [], prompt: "", options: {} };
+
+export class ChatOptionsButton {
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {object} page
+   * @param {() => Session|undefined} page.session
+   * @param {() => boolean} page.isNew
+   * @param {() => Agent|null} page.agent
+   * @param {() => Model[]} page.models  that answer next
+   * @param {(id: string, fields: Partial<Session>) => void} page.assume
+   * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
+   * @param {() => void} page.changed
+   */
+  constructor(button, page) {
+    this.button = button;
+    this.page = page;
+    /** Those of the next new chat. */
+    this.forNew = NONE;
+    /** Those of the next message, in which null takes away what the chat has. @type {{session: string|null, options: RunOptions}|null} */
+    this.next = null;
+    button.addEventListener("click", () => page.attempt(() => this.#open()));
+  }
+
+  /** Called when another chat is open, or its options changed. */
+  show() {
+    if (!this.page.isNew()) this.forNew = NONE;
+    if (this.next && this.next.session !== openedId()) this.next = null;
+    const state = this.next ? t("set for the next message") : this.#isSet ? t("set for this chat") : "";
+    this.button.classList.toggle("chosen", state !== "");
+    this.button.title = state ? t("Options: %(state)s", { state }) : t("Options");
+    this.button.setAttribute("aria-label", this.button.title);
+  }
+
+  /** The session's own tools. @returns {string[]} */
+  get tools() {
+    return (this.page.isNew() ? this.forNew.tools : this.page.session()?.tools) ?? [];
+  }
+
+  /** The members of the request that creates the next new chat. @returns {Partial<ChatOptions>} */
+  get ofNewChat() {
+    return Object.fromEntries(Object.entries(this.forNew).filter(([, value]) => Object.keys(value).length > 0));
+  }
+
+  /** The options of the next message; null: those of the chat. */
+  get ofNextMessage() {
+    return this.next?.options ?? null;
+  }
+
+  /** Sets those of the next message in the chat that is open now. @param {RunOptions|null} options */
+  sendNextWith(options) {
+    this.next = options && { session: openedId(), options };
+    this.show();
+  }
+
+  get #isSet() {
+    return this.page.isNew() ? Object.keys(this.ofNewChat).length > 0 : Boolean(this.page.session()?.has_options) || this.tools.length > 0;
+  }
+
+  async #open() {
+    // Another tab or program may have changed them.
+    const id = openedId();
+    const session = id && (await readSession(id));
+    const { openOptions } = await import("../settings/options_dialog.js");
+    const chat = session ?? this.forNew;
+    openOptions({
+      chat,
+      next: this.next && withoutNull({ ...chat.options, ...this.next.options }),
+      agent: this.page.agent(),
+      models: this.page.models(),
+      save: (given) => this.#save(session, given),
+      sendNextWith: (options) => this.sendNextWith(options && { ...cleared(chat.options), ...options }),
+    });
+  }
+
+  /** @param {Session|null} session @param {ChatOptions} given */
+  async #save(session, given) {
+    if (session) {
+      const { tools, prompt, options, has_options } = await changeSession(session.id, given);
+      this.page.assume(session.id, { tools, prompt, options, has_options });
+    } else this.forNew = given;
+    this.page.changed();
+  }
+}
+
+/** Its row may not be loaded yet. @returns {string|null} */
+const openedId = () => readAddress(location.hash).session;
+
+/** @param {RunOptions} options @returns {Record<string, null>} */
+const cleared = (options) => Object.fromEntries(Object.keys(options).map((name) => [name, /** @type {null} */ (null)]));
+
+/** @param {any} options @returns {RunOptions} */
+const withoutNull = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));

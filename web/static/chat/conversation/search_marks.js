@@ -1,0 +1,70 @@
+/** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
+
+/** Scripts without spaces between words: what is looked for stands anywhere. As in chat/models/sql/session_search.py. */
+const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/;
+const NAME = "found";
+/** What is searched of a message. */
+const TEXTS = ".question-text, .narration, .body";
+
+/**
+ * Where the words of a search, or words that begin with them, stand in a text.
+ * @param {string} text @param {string} query @returns {[number, number][]} in order
+ */
+export function matchesIn(text, query) {
+  const words = UNSPACED.test(query) ? [query.trim()] : query.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word));
+  if (words.length === 0 || !query.trim()) return [];
+  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).sort((one, other) => other.length - one.length);
+  const start = UNSPACED.test(query) ? "" : "(?<![\\p{L}\\p{N}_])";
+  const found = text.matchAll(new RegExp(`${start}(?:${escaped.join("|")})`, "giu"));
+  return [...found].map(({ index, 0: match }) => [index, index + match.length]);
+}
+
+export class SearchMarks {
+  constructor() {
+    /** @type {HTMLElement|null} */
+    this.element = null;
+    this.query = "";
+    // What is drawn anew, as code is when its colours are there, is marked anew.
+    this.observer = new MutationObserver(() => this.#mark());
+  }
+
+  /** Marks the message, and its words as far as the browser has highlights, and brings the first into sight. @param {HTMLElement} element @param {string} query */
+  show(element, query) {
+    this.clear();
+    [this.element, this.query] = [element, query];
+    element.classList.add(NAME);
+    this.#mark()?.startContainer.parentElement?.scrollIntoView({ block: "center" });
+    this.observer.observe(element, { childList: true, subtree: true, characterData: true });
+  }
+
+  clear() {
+    this.observer.disconnect();
+    this.element?.classList.remove(NAME);
+    this.element = null;
+    globalThis.CSS?.highlights?.delete(NAME);
+  }
+
+  /** @returns {Range|undefined} the first */
+  #mark() {
+    const ranges = rangesIn(this.element, this.query);
+    globalThis.CSS?.highlights?.set(NAME, new Highlight(...ranges));
+    return ranges[0];
+  }
+}
+
+/** @param {HTMLElement} element @param {string} query @returns {Range[]} */
+function rangesIn(element, query) {
+  const ranges = [];
+  for (const part of element.querySelectorAll(TEXTS)) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const [from, to] of matchesIn(node.nodeValue ?? "", query)) {
+        const range = new Range();
+        range.setStart(node, from);
+        range.setEnd(node, to);
+        ranges.push(range);
+      }
+    }
+  }
+  return ranges;
+}

@@ -1,0 +1,14 @@
+/** Whether the end of a turn is told by a notification, and as what. Pure. */
+
+/** @import {StopReason} from "../types.js" */
+
+/**
+ * Nobody needs to be told what they see, or of what they stopped themselves.
+ * @param {StopReason} reason
+ * @param {{isHidden: boolean, isOn: boolean}} tab
+ * @returns {"ready"|"failed"|null}
+ */
+export function noticeOf(reason, { isHidden, isOn }) {
+  if (!isHidden || !isOn || reason === "user_cancelled") return null;
+  return reason === "error" ? "failed" : "ready";
+}

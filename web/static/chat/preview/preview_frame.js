@@ -1,0 +1,79 @@
+/**
+ * A frame of another origin whose document shows or draws what an answer contains (web/page/preview.py). What is in it is
+ * hostile: it gets nothing but that content, through a port of the document that asked for it, and is watched from outside.
+ */
+
+import { h } from "../elements/element.js";
+
+/** How often the document is asked whether it still runs. */
+const TICK_MS = 5_000;
+/** The document does not respond if it has left so many in a row unanswered; while it loads, the network may be slow. */
+const MOST_UNANSWERED = 3;
+const MOST_UNANSWERED_LOADING = 12;
+
+/**
+ * @typedef {object} FrameEvents
+ * @property {() => void} ready  the document has loaded; again if it has loaded itself anew
+ * @property {(message: any) => void} received  what it says, in its own words
+ * @property {(wasReady: boolean) => void} lost  it never came, hangs, or is not there any more; it is asked nothing from now on
+ */
+
+export class PreviewFrame {
+  /** @param {"html"|"diagram"} name of the document @param {string} title @param {FrameEvents} events */
+  constructor(name, title, events) {
+    this.events = events;
+    // No allow-same-origin: its origin is opaque. No forms, popups, downloads, dialogs, nor navigation of this page.
+    this.element = h("iframe", { title, referrerPolicy: "no-referrer", class: "preview-frame" });
+    this.element.setAttribute("sandbox", "allow-scripts");
+    this.element.src = `${document.body.dataset.preview}${name}/`;
+    /** @type {MessagePort|null} */
+    this.port = null;
+    this.unanswered = 0;
+    this.onMessage = this.#onMessage.bind(this);
+    addEventListener("message", this.onMessage);
+    this.timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** @param {object} message */
+  send(message) {
+    this.port?.postMessage(message);
+  }
+
+  end() {
+    removeEventListener("message", this.onMessage);
+    clearInterval(this.timer);
+    this.port?.close();
+    this.port = null;
+    this.element.remove();
+  }
+
+  /** Takes the port that ends with the document: what another one in its place says or hears is not ours. @param {MessageEvent} event */
+  #onMessage({ source, origin, data, ports }) {
+    if (source === null || source !== this.element.contentWindow || origin !== "null") return;
+    if (data?.kind !== "ready" || ports.length !== 1) return;
+    this.port?.close();
+    this.port = ports[0];
+    this.port.onmessage = (event) => this.#onAnswer(event.data);
+    this.unanswered = 0;
+    this.events.ready();
+  }
+
+  /** @param {any} data */
+  #onAnswer(data) {
+    if (data?.kind === "pong") this.unanswered = 0;
+    else this.events.received(data);
+  }
+
+  #tick() {
+    if (!this.element.isConnected) return this.end();
+    // Browsers slow down what nobody sees.
+    if (document.hidden) return undefined;
+    const wasReady = this.port !== null;
+    if (this.unanswered >= (wasReady ? MOST_UNANSWERED : MOST_UNANSWERED_LOADING)) {
+      this.end();
+      return this.events.lost(wasReady);
+    }
+    this.unanswered += 1;
+    return this.send({ kind: "ping" });
+  }
+}

@@ -1,0 +1,14 @@
+/** REST calls about tool calls that wait for their user's approval. */
+
+import { call } from "./api.js";
+
+/**
+ * @typedef {object} Decision
+ * @property {boolean} approved
+ * @property {string} [note]  the model reads it with a refusal
+ * @property {Record<string, any>} [arguments]  instead of those that the model wants
+ * @property {"session"} [remember]
+ */
+
+/** @param {string} row  of the tool call @param {Decision} decision */
+export const decide = (row, decision) => call("POST", `tool-calls/${row}/approval/`, decision);

@@ -1,0 +1,15 @@
+/** REST calls of saved prompts. */
+
+import { call } from "./api.js";
+import { readAllPages } from "./sessions_api.js";
+
+/** @import {SavedPrompt} from "../types.js" */
+
+/** @returns {Promise<SavedPrompt[]>} all, the latest changed first */
+export const readPrompts = () => readAllPages("prompts/");
+
+/** @param {string|null} id null: a new one @param {{name: string, text: string}} fields @returns {Promise<SavedPrompt>} */
+export const savePrompt = (id, fields) => (id ? call("PATCH", `prompts/${id}/`, fields) : call("POST", "prompts/", fields));
+
+/** @param {string} id */
+export const deletePrompt = (id) => call("DELETE", `prompts/${id}/`);

@@ -1,0 +1,17 @@
+/** Whether deleted chats go into the trash, from which they come back: an instance may keep none (KEEP_DELETED_DAYS=0). */
+
+import { ask } from "../elements/dialogs.js";
+import { h } from "../elements/element.js";
+import { t, tn } from "../i18n.js";
+
+export const hasTrash = () => document.getElementById("sessions")?.dataset.trash !== "none";
+
+/** Where nothing is kept, the user is asked first. @param {string} title @returns {Promise<boolean>} */
+export async function mayDelete(title) {
+  return hasTrash() || ask(t("Delete this chat?"), { yes: t("Delete") }, h("p", {}, t("“%(title)s” and all its branches are deleted for good.", { title })));
+}
+
+/** @param {number} count @returns {Promise<boolean>} */
+export async function mayDeleteAll(count) {
+  return hasTrash() || ask(tn("Delete %(count)s chat for good?", "Delete %(count)s chats for good?", count), { yes: t("Delete") });
+}

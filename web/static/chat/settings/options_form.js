@@ -1,0 +1,133 @@
+/** The fields of run options: how the models of a chat, or of one message, answer. They neither load nor store. */
+
+import { Field, line, text } from "../elements/form_dialog.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+
+/** @import {Model, RunOptions} from "../types.js" */
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
+/** The name of a schema that was given without one. */
+const SCHEMA_NAME = "answer";
+
+/** @typedef {keyof RunOptions} OptionName */
+
+export class OptionsForm {
+  /** @param {RunOptions} options those set @param {Model[]} models that answer next */
+  constructor(options, models) {
+    this.fields = fieldsOf(options);
+    this.schema = this.fields.json_schema;
+    this.fields.response_format.control.addEventListener("change", () => this.#showSchema());
+    this.#showSchema();
+    for (const name of /** @type {OptionName[]} */ (Object.keys(this.fields))) {
+      const without = models.filter(({ unsupported_options: missing }) => missing?.includes(name)).map((model) => model.name);
+      if (without.length > 0) this.#lock(this.fields[name], without.join(", "));
+    }
+  }
+
+  /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {RunOptions} */
+  get value() {
+    const { fields } = this;
+    /** @type {[OptionName, any][]} */
+    const members = [
+      ["temperature", numberOf(fields.temperature)],
+      ["top_p", numberOf(fields.top_p)],
+      ["max_output_tokens", numberOf(fields.max_output_tokens)],
+      ["stop", stopsOf(fields.stop.control.value)],
+      ["seed", numberOf(fields.seed)],
+      ["reasoning_effort", fields.reasoning_effort.value || null],
+      ["response_format", this.#format()],
+      ["parallel_tool_calls", fields.parallel_tool_calls.value ? fields.parallel_tool_calls.value === "true" : null],
+    ];
+    return Object.fromEntries(members.filter(([, value]) => value !== null));
+  }
+
+  /** Sets nothing: the models' own values. */
+  clear() {
+    for (const { control } of Object.values(this.fields)) {
+      control.value = "";
+      control.dispatchEvent(new Event("input"));
+    }
+    this.#showSchema();
+  }
+
+  #format() {
+    const type = this.fields.response_format.value;
+    if (type !== "json_schema") return type ? { type } : null;
+    return { type, json_schema: schemaOf(this.schema.value) };
+  }
+
+  #showSchema() {
+    const isAsked = this.fields.response_format.value === "json_schema";
+    this.schema.element.hidden = !isAsked;
+    /** @type {HTMLTextAreaElement} */ (this.schema.control).required = isAsked;
+  }
+
+  /** A value that is set can still be taken away. @param {Field} field @param {string} names of models */
+  #lock(field, names) {
+    field.explain(t("Without this option: %(names)s", { names }));
+    field.control.disabled = field.value === "";
+  }
+}
+
+/** @param {RunOptions} options */
+function fieldsOf(options) {
+  const own = t("The model’s own");
+  const number = (/** @type {number} */ max, /** @type {number|undefined} */ value) => ({ type: "number", step: "any", min: 0, max, placeholder: own, value: value ?? "" });
+  const whole = (/** @type {number} */ min, /** @type {number|undefined} */ value) => ({ type: "number", step: 1, min, max: Number.MAX_SAFE_INTEGER, placeholder: own, value: value ?? "" });
+  const format = options.response_format;
+  return {
+    temperature: line(t("Temperature"), number(2, options.temperature), t("0 to 2: the higher, the more varied the answers.")),
+    top_p: line(t("Top P"), number(1, options.top_p), t("0 to 1: the lower, the fewer words to pick from.")),
+    reasoning_effort: choice(t("Reasoning"), new Map([["", own], ...EFFORTS.map((effort) => /** @type {const} */ ([effort, effortName(effort)]))]), options.reasoning_effort),
+    max_output_tokens: line(t("Longest answer"), whole(1, options.max_output_tokens), t("In tokens.")),
+    response_format: choice(t("Format of the answer"), new Map([["", own], ["text", t("Text")], ["json_object", t("A JSON object")], ["json_schema", t("JSON by a schema")]]), format?.type),
+    parallel_tool_calls: choice(t("Several tools at once"), new Map([["", own], ["true", t("Yes")], ["false", t("No")]]), options.parallel_tool_calls === undefined ? "" : String(options.parallel_tool_calls)),
+    json_schema: text(t("JSON Schema"), { rows: 6, spellcheck: false, value: format?.json_schema ? JSON.stringify(format.json_schema, null, 2) : "" }, t("The schema alone, or an object with its name, strict and schema.")),
+    stop: text(t("Stop at"), { rows: 2, spellcheck: false, value: (options.stop ?? []).map(escaped).join("\n") }, t("Up to four texts that end the answer, one in each line; \\n is a line break.")),
+    seed: line(t("Seed"), whole(-Number.MAX_SAFE_INTEGER, options.seed), t("The same seed may give the same answer.")),
+  };
+}
+
+/** @param {string} label @param {Map<string, string>} names value → what is shown @param {string} [value] */
+function choice(label, names, value = "") {
+  const entries = [...names].map(([each, name]) => h("option", { value: each, selected: each === value }, name));
+  return new Field(label, h("select", {}, ...entries));
+}
+
+/** @param {string} effort */
+function effortName(effort) {
+  const names = { none: t("None"), minimal: t("Minimal"), low: t("Low"), medium: t("Medium"), high: t("High"), xhigh: t("Highest") };
+  return names[/** @type {keyof typeof names} */ (effort)];
+}
+
+/** @param {Field} field */
+const numberOf = (field) => (field.value === "" ? null : Number(field.value));
+
+/** The spaces of a text count; empty lines do not. @param {string} value */
+function stopsOf(value) {
+  const texts = value.split("\n").filter(Boolean).map((each) => each.replace(/\\[nt\\]/g, (escape) => UNESCAPED.get(escape) ?? escape));
+  return texts.length > 0 ? texts : null;
+}
+
+const UNESCAPED = new Map([["\\n", "\n"], ["\\t", "\t"], ["\\\\", "\\"]]);
+
+/** @param {string} stop */
+const escaped = (stop) => stop.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t");
+
+/** @param {string} value JSON */
+function schemaOf(value) {
+  const given = parsed(value);
+  if (given === null || typeof given !== "object" || Array.isArray(given)) throw { status: 0, code: "invalid_value", field: "options.response_format.json_schema" };
+  const isNamed = typeof given.name === "string" && typeof given.schema === "object";
+  return isNamed ? given : { name: SCHEMA_NAME, schema: given };
+}
+
+/** @param {string} value */
+function parsed(value) {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+}
