@@ -1,5 +1,9 @@
 """Checkpoints: Postgres is at most 2 s behind the stream, fenced by the attempt, and holds enough to resume from."""
 
+from datetime import timedelta
+
+from django.db.models.functions import Now
+
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.cursor import Cursor
 from chat.log.progress import read_progress
@@ -45,10 +49,14 @@ def test_a_checkpoint_of_an_older_attempt_or_another_owner_is_rejected(ask):
     held = Checkpoint(run, 3, "mine", "", 1)
     assert save_checkpoints(7, [held]) == {run.pk}
     assert save_checkpoints(9, [Checkpoint(run, 4, "another's", "", 1)]) == set()
-    run.attempt = 2
-    assert save_checkpoints(7, [Checkpoint(run, 5, "of a later attempt", "", 1)]) == set()
+    Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
+    # The same worker has taken its run again, whose lease it had let expire.
+    again = Run.objects.claim(run.pk, owner=7)
+    assert again.attempt == run.attempt + 1
+    assert save_checkpoints(7, [Checkpoint(run, 5, "of the older attempt", "", 1)]) == set()
     assert saved(run) == "mine"
-    assert run.saved_seq == 3
+    assert save_checkpoints(7, [Checkpoint(again, 1, "of the newer one", "", 1)]) == {run.pk}
+    assert saved(run) == "of the newer one"
 
 
 def test_with_prefill_the_next_attempt_continues_from_the_checkpoint(deliver, ask, upstream):
