@@ -11,8 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.instance import ROOT, copy_of_the_code
-
+from tests.instance import copy_of_the_code
 
 # Variables that a test process, or a command of this package, has for itself.
 OF_THIS_PROCESS: Final = ("PYTEST_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "DATA_DIR", "DEBUG")
