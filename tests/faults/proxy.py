@@ -164,11 +164,15 @@ class Proxy:
     async def _close(self) -> None:
         await self._stop_listening()
         await self._reset()
-        # What was cancelled while it was clearing up after being cancelled, and connections that came meanwhile.
-        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+        # What was cancelled while it was clearing up after being cancelled, and connections that came meanwhile: the
+        # loop tells the server of an accepted connection two turns later.
+        idle_turns = 0
+        while idle_turns < 3:
+            left = asyncio.all_tasks() - {asyncio.current_task()}
             for task in left:
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            await asyncio.gather(*left, asyncio.sleep(0), return_exceptions=True)
+            idle_turns = 0 if left else idle_turns + 1
 
     async def _count(self) -> int:
         return len(self._links)
