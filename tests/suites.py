@@ -21,6 +21,8 @@ REMAINING: Final = "full or ((browser or fault) and not core)"
 # Seconds that a test may take with its fixtures, by its kind: some ten times what the slowest take on two idle cores.
 LIMITS: Final = {"browser": 90, "fault": 120, "e2e": 120, "pure": 10}
 LIMIT_WITH_A_DATABASE: Final = 30
+# Between the end of the browser of a late test and that of the test itself.
+GRACE_S: Final = 30
 
 _OF_A_MODULE: Final = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
 _NAME: Final = re.compile(r"\b(?!and\b|or\b|not\b)[a-z_]+\b")
@@ -68,15 +70,18 @@ def runs_with_every_change(path: Path, name: str) -> bool:
 
 
 def set_time_limits(items: list[pytest.Item]) -> None:
-    """Limit each test that has no limit of its own.
+    """Limit each test that has no limit of its own: it fails, with the stack of every thread.
 
-    The test fails with a traceback of every thread. A browser test ends its process, which xdist replaces: an exception
-    raised within Playwright's event loop would fail every test after it.
+    Of a browser test that is late, the browser is killed first (tests/browser/conftest.py).
     """
     for item in items:
-        if item.get_closest_marker("timeout"):
-            continue
-        kind = next((name for name in LIMITS if item.get_closest_marker(name)), None)
-        seconds = LIMITS[kind] if kind else LIMIT_WITH_A_DATABASE
-        method = "thread" if item.get_closest_marker("browser") else "signal"
-        item.add_marker(pytest.mark.timeout(seconds, method=method))
+        if not item.get_closest_marker("timeout"):
+            kind = next((name for name in LIMITS if item.get_closest_marker(name)), None)
+            seconds = LIMITS[kind] if kind else LIMIT_WITH_A_DATABASE
+            item.add_marker(pytest.mark.timeout(seconds + (GRACE_S if kind == "browser" else 0)))
+
+
+def browser_limit(item: pytest.Item) -> float:
+    """Seconds after which the browser of the test is killed, so that it ends within its limit."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0] - GRACE_S) if marker else float(LIMITS["browser"])

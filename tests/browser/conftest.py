@@ -1,6 +1,9 @@
 """Fixtures: Chromium with the real stack. Without Chromium the tests are skipped with a message, or fail if CI=true."""
 
 import os
+import sys
+import threading
+import traceback
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -9,7 +12,9 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from playwright.sync_api import Browser, sync_playwright
 
+from tests import suites
 from tests.browser import launching
+from tests.browser.launching import Chromium
 from tests.browser.reader import Reader
 from tests.browser.windows import PHONE, Windows
 from tests.stack import Stack
@@ -20,20 +25,42 @@ NEWCOMER = """
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Chromium]:
     # Package and not session: while it is open, no asyncio loop can run in this thread.
     if launching.path() is None:
         assert os.environ.get("CI") != "true", f"none of {', '.join(launching.NAMES)} is installed"
         pytest.skip(f"none of {', '.join(launching.NAMES)} is installed: the page was NOT tested")
     with sync_playwright() as playwright:
-        browser = launching.launch_chromium(playwright)
-        yield browser
-        browser.close()
+        chromium = Chromium(playwright)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Browser:
+    return chromium.running()
+
+
+@pytest.fixture(autouse=True)
+def time_limit(request: pytest.FixtureRequest, chromium: Chromium) -> Iterator[None]:
+    """Past its limit, a test loses its browser, after the stack of every thread was printed."""
+    seconds = suites.browser_limit(request.node)
+    timer = threading.Timer(seconds, end_late, [chromium, seconds])
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def end_late(chromium: Chromium, seconds: float) -> None:
+    print(f"The time limit of {seconds} s is over:", file=sys.stderr)
+    for thread, frame in sys._current_frames().items():
+        print(f"Thread {thread}:", *traceback.format_stack(frame), sep="\n", file=sys.stderr)
+    chromium.kill()
 
 
 @pytest.fixture(scope="package")
-def windows(browser: Browser, running_stack: Stack) -> Windows:
-    return Windows(browser, running_stack.base_url)
+def windows(chromium: Chromium, running_stack: Stack) -> Windows:
+    return Windows(chromium, running_stack.base_url)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import shutil
 
+import psutil
 from playwright.sync_api import Browser, Playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -25,3 +26,30 @@ def path() -> str | None:
 def launch_chromium(playwright: Playwright) -> Browser:
     """Start Chromium headless, unable to reach other hosts."""
     return playwright.chromium.launch(executable_path=path(), args=ARGUMENTS)
+
+
+class Chromium:
+    """The Chromium of a test process, started again after it was killed."""
+
+    def __init__(self, playwright: Playwright) -> None:
+        self._playwright = playwright
+        self._browser: Browser | None = None
+
+    def running(self) -> Browser:
+        if self._browser is None:
+            self._browser = launch_chromium(self._playwright)
+        return self._browser
+
+    def kill(self) -> None:
+        """End it, from any thread: the call that waits for it raises, and the next test starts another one.
+
+        An exception that a signal raises within Playwright's event loop would end the loop, and with it all later tests.
+        """
+        self._browser = None
+        for process in psutil.Process().children(recursive=True):
+            if process.name().startswith("chrom"):
+                process.kill()
+
+    def close(self) -> None:
+        if self._browser is not None:
+            self._browser.close()

@@ -5,8 +5,7 @@ cache has the scripts, a tenth of that. Each test receives an empty page without
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser
-
+from tests.browser.launching import Chromium
 from tests.browser.reader import Reader
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -15,16 +14,19 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 class Windows:
     """Free windows, by device and theme."""
 
-    def __init__(self, browser: Browser, base_url: str) -> None:
-        self._browser = browser
+    def __init__(self, chromium: Chromium, base_url: str) -> None:
+        self._chromium = chromium
         self._base_url = base_url
         self._free: dict[str, list[Reader]] = {}
 
     @contextmanager
     def borrowed(self, name: str, **look: object) -> Iterator[Reader]:
         """Yield a logged-in user's page. On exit, assert that it made no foreign request and logged no error."""
+        browser = self._chromium.running()
         free = self._free.setdefault(repr(look), [])
-        reader = free.pop() if free else Reader(self._browser.new_context(**look), self._base_url)
+        # Those of a browser that was killed are of no use.
+        free[:] = [reader for reader in free if reader.context.browser is browser]
+        reader = free.pop() if free else Reader(browser.new_context(**look), self._base_url)
         try:
             reader.log_in_by_cookie(name)
             yield reader

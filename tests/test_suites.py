@@ -1,0 +1,82 @@
+"""Which tests every change runs, which files need no import, and how long a test may take."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import remaining, suites
+
+pytestmark = pytest.mark.pure
+
+EVERY_CHANGE = "(not browser or core) and not fault and not full and not documents"
+MODULE = """import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(9)]
+
+
+{decorator}
+def test_it() -> None: ...
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    return tmp_path / "test_module.py"
+
+
+@pytest.mark.parametrize(
+    ("decorator", "is_run"),
+    [
+        ("", False),
+        ("@pytest.mark.core", True),
+        ("@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.core), 2])", True),
+        ("@pytest.mark.full", False),
+    ],
+)
+def test_of_browser_tests_every_change_runs_those_marked_core(
+    module: Path, decorator: str, is_run: bool
+) -> None:
+    module.write_text(MODULE.format(decorator=decorator), encoding="utf-8")
+    assert suites.runs_with_every_change(module, "test_it") is is_run
+    assert suites.is_ignored(module, EVERY_CHANGE) is not is_run
+
+
+def test_a_file_is_imported_if_any_of_its_tests_may_match(tmp_path: Path) -> None:
+    marked, plain = tmp_path / "test_marked.py", tmp_path / "test_plain.py"
+    marked.write_text("@pytest.mark.full\ndef test_it() -> None: ...", encoding="utf-8")
+    plain.write_text("def test_it() -> None: ...", encoding="utf-8")
+    assert not suites.is_ignored(marked, EVERY_CHANGE)
+    assert not suites.is_ignored(marked, suites.REMAINING)
+    assert not suites.is_ignored(plain, EVERY_CHANGE)
+    assert suites.is_ignored(plain, suites.REMAINING)
+    assert not suites.is_ignored(plain, "")
+
+
+def test_every_test_has_a_limit_of_its_kind_or_its_own(request: pytest.FixtureRequest) -> None:
+    def limited(*marks: pytest.MarkDecorator) -> float:
+        item = pytest.Function.from_parent(request.node.parent.parent, name="it", callobj=lambda: None)
+        for mark in marks:
+            item.add_marker(mark)
+        suites.set_time_limits([item])
+        marker = item.get_closest_marker("timeout")
+        assert marker is not None
+        return float(marker.args[0])
+
+    assert limited() == suites.LIMIT_WITH_A_DATABASE
+    assert limited(pytest.mark.e2e) == suites.LIMITS["e2e"]
+    assert limited(pytest.mark.fault, pytest.mark.timeout(300)) == 300
+    assert limited(pytest.mark.browser) == suites.LIMITS["browser"] + suites.GRACE_S
+
+
+def test_the_commit_decides_the_order_of_the_files_that_remain() -> None:
+    first, again, other = (remaining.files_in_order(seed) for seed in ("a", "a", "b"))
+    assert first == again
+    assert first != other
+    assert sorted(first) == sorted(other)
+    assert "tests/faults/test_rolling.py" in first
+    assert "tests/browser/test_accessible.py" in first
+    assert "tests/chat/log/test_cursor.py" not in first
+
+
+def test_what_the_time_does_not_suffice_for_is_left_and_has_not_failed() -> None:
+    assert remaining.run(["tests/test_suites.py"], budget_s=0) == ([], ["tests/test_suites.py"])
