@@ -23,6 +23,7 @@ def named(requirements: list[str]) -> set[str]:
     return {match[0].lower().replace("_", "-") for match in found if match}
 
 
+@pytest.mark.documents
 @pytest.mark.pure
 def test_production_has_the_same_pins_without_what_only_develops() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -34,6 +35,7 @@ def test_production_has_the_same_pins_without_what_only_develops() -> None:
     )
 
 
+@pytest.mark.documents
 @pytest.mark.pure
 def test_every_package_of_production_has_a_licence_that_was_read() -> None:
     packages = [*licences.python_packages(), *licences.browser_modules()]
@@ -41,6 +43,7 @@ def test_every_package_of_production_has_a_licence_that_was_read() -> None:
     assert [each for each in packages if not ACCEPTED.search(each.licence)] == []
 
 
+@pytest.mark.documents
 @pytest.mark.pure
 def test_the_page_of_licences_names_every_package_of_production() -> None:
     page = licences.PAGE.read_text(encoding="utf-8")

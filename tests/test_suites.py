@@ -68,6 +68,7 @@ def test_every_test_has_a_limit_of_its_kind_or_its_own(request: pytest.FixtureRe
     assert limited(pytest.mark.browser) == suites.LIMITS["browser"] + suites.GRACE_S
 
 
+@pytest.mark.slow
 def test_the_commit_decides_the_order_of_the_files_that_remain() -> None:
     first, again, other = (remaining.files_in_order(seed) for seed in ("a", "a", "b"))
     assert first == again

@@ -109,6 +109,7 @@ def test_no_message_is_omitted_before_a_summary_stands_for_it(window: int, tools
     assert number < window // 200, "the window is used before it is compressed"
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(WINDOWS),
     st.booleans(),

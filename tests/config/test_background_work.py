@@ -30,6 +30,7 @@ WATCHED_OTHERWISE = {
 }
 
 
+@pytest.mark.slow
 def test_no_task_or_thread_ends_unnoticed() -> None:
     found = {
         str(path.relative_to(ROOT))

@@ -94,6 +94,7 @@ def test_a_host_that_no_policy_can_name_embeds_from_itself(settings: Any) -> Non
     assert "frame-src 'self';" in f"{response['Content-Security-Policy']};"
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_deployments_are_warned_of_an_origin_that_browsers_do_not_load(settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT = True

@@ -110,6 +110,7 @@ async def test_the_encoding_is_what_the_client_accepts(
     assert decode(answer.body).decode() == TEXT
 
 
+@pytest.mark.slow
 async def test_only_names_with_a_hash_are_cached_for_good(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def test_what_has_not_changed_is_not_written_again(site: Site) -> None:
     assert before.items() <= after.items()
 
 
+@pytest.mark.slow
 async def test_a_page_loaded_before_an_upgrade_still_loads_its_modules(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

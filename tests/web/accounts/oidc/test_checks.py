@@ -12,6 +12,7 @@ def warned(**how: Any) -> list[str]:
     return [str(found.id) for found in run_checks(**how) if str(found.id).startswith("turnwire.")]
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_deployments_are_warned_of_a_provider_without_encryption(settings: Any) -> None:
     settings.OIDC_ISSUER = "http://id.example.com"
@@ -20,6 +21,7 @@ def test_deployments_are_warned_of_a_provider_without_encryption(settings: Any) 
     assert warned(include_deployment_checks=True) == []
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_deployments_without_passwords_are_warned_of_staff_without_admins(settings: Any) -> None:
     settings.OIDC_ISSUER, settings.PASSWORD_LOGIN = "https://id.example.com", False
