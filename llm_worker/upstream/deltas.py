@@ -78,3 +78,20 @@ class ModelFailed(Exception):
             detail=redact(self.detail, sent, limit=MAX_MESSAGE_CHARACTERS),
             upstream_code=redact(self.upstream_code, sent, limit=MAX_CODE_CHARACTERS),
         )
+
+
+class Skipped(NamedTuple):
+    """The names of members that were not understood; stream_reader.py counts them. said: a whole chunk of them."""
+
+    names: tuple[str, ...]
+    said: bytes = b""
+
+
+class Broken(NamedTuple):
+    """The server says, beside deltas, that the answer ends here and is not complete."""
+
+    failure: ModelFailed
+
+
+# What a chunk consists of.
+Parsed = Delta | Skipped | Broken

@@ -7,8 +7,8 @@ Retries are done here, because only the first chunk tells whether a retry would 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,16 +22,17 @@ from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.client_pool import ClientPool, Place
-from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
+from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
 from llm_worker.upstream.guarded_resolver import GuardedResolver
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.refused_options import name_refused_option
-from llm_worker.upstream.request_logging import log_completion, log_request
+from llm_worker.upstream.request_logging import log_completion, log_request, log_skipped
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
+from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ class LanguageModels:
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reader = StreamReader()
-        try:
+        with _converted_errors(request, reader):
             async with self._open(request, _body(request)) as received:
                 while piece := await received.read():
                     known = reader.chunks
@@ -146,19 +147,17 @@ class LanguageModels:
                     if reader.chunks:
                         yield deltas
                     if reader.failure:
-                        raise _AttemptFailed(reader.failure, is_retryable=reader.failure.code in TRANSIENT)
+                        break
                     if reader.is_done:
                         await received.read_to_the_end()
-                        return
+                        break
                     # The first token and the end are read at once; in between, reads wait for the flush window.
                     if reader.has_spoken and not reader.has_finished:
                         await received.wait(self._flush_window.next_window())
-        except SDK_ERRORS as error:
-            raise _to_failure(error, started=reader.chunks > 0) from error
-        if not reader.has_finished:
-            raise _AttemptFailed(
-                ModelFailed("upstream_interrupted", "the stream ended in the middle"), is_retryable=True
-            )
+        if deltas := reader.end():
+            yield deltas
+        if reader.failure:
+            raise _AttemptFailed(reader.failure, reader.is_retryable)
 
     @asynccontextmanager
     async def _open(self, request: Request, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
@@ -231,6 +230,18 @@ class _AttemptFailed(Exception):
             return self.retry_after_s
         # Jitter of up to a quarter, so that runs that failed together do not retry together.
         return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
+
+
+@contextmanager
+def _converted_errors(request: Request, reader: StreamReader) -> Iterator[None]:
+    """Around the reading of a stream. What happens to a connection after the answer is complete does not matter."""
+    try:
+        yield
+    except SDK_ERRORS as error:
+        if not reader.has_finished:
+            raise _to_failure(error, started=reader.chunks > 0) from error
+    finally:
+        log_skipped(request, reader.skipped)
 
 
 def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
