@@ -6,10 +6,11 @@ It decides by what steps and rounds return, never by what has been saved so far 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
 from chat.infrastructure import log_context
 from chat.transcript.entries import Round
-from chat.transcript.finish import FILTERED, TOKENS_USED_UP, Finish
+from chat.transcript.finish import FILTERED, LENGTH, TOKENS_USED_UP, Finish
 from llm_worker.allowance import LoopShare, UsedUp
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, going_on
@@ -31,6 +32,9 @@ from llm_worker.tool_calls.calls import admit, plan_calls
 from llm_worker.tool_calls.round_runner import LoopAnswer, LoopDeps, RoundRunner, RoundStart
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
+
+# Why an answer has no text, by the reason that its server gave for the end.
+_NO_TEXT: Final = {FILTERED: "model_refusal", LENGTH: "output_limit_reached"}
 
 
 async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAnswer:
@@ -141,5 +145,5 @@ def _check(step: Step, *, has_text: bool) -> None:
             return
         if step.finish.is_at_run_limit:
             raise ModelFailed("run_limit_reached", f"no text; finish reason: {reason}")
-        code = "model_refusal" if reason == FILTERED else "empty_response"
+        code = _NO_TEXT.get(reason, "empty_response")
         raise ModelFailed(code, f"no text; finish reason: {reason}")
