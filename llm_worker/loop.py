@@ -71,7 +71,8 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         deps.on_usage(inference.request, step.usage)
         # Once per turn: further markup is talk about tools.
         reads_text_calls = reads_text_calls and not step.has_text_calls
-        if not (step.calls and cycle.tools):
+        # Calls of tools that are not offered are answered as well, also where none is.
+        if cycle.is_last or not step.calls:
             break
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
         planned = mark_for_approval(plan_calls(step.calls, cycle.tools), brief.tools_needing_approval)

@@ -13,8 +13,8 @@ from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
-# A longer id is replaced: it is stored in a column and sent back with every later request.
-ID_CHARACTERS: Final = 200
+# A longer id is replaced: it is sent back with every later request, and the strictest servers take no more.
+ID_CHARACTERS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
