@@ -6,10 +6,8 @@ Retries are done here, because only the first chunk tells whether a retry would 
 
 import asyncio
 import logging
-import random
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from typing import Any, cast
 
 import aiohttp
@@ -20,12 +18,12 @@ from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
 from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
+from llm_worker.upstream.attempt_failure import AttemptFailed, status_failure
 from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
+from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.refused_options import name_refused_option
@@ -37,12 +35,15 @@ from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 logger = logging.getLogger(__name__)
 
 RETRIES = 2
-RETRIED_STATUSES = frozenset({429, 500, 502, 503, 529})
 FIRST_RETRY_S = 0.5
-# With a longer Retry-After the run fails at once: the user is told that the server is busy.
-LONGEST_RETRY_AFTER_S = 30.0
 # Raised by the SDK and the libraries below it.
-SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
+SDK_ERRORS = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+)
 # Local servers need no key, but the SDK requires one.
 NO_KEY = "none"
 # Raised if there is no connection: refused, no such host, no valid certificate, no answer to the handshake.
@@ -91,7 +92,7 @@ class LanguageModels:
                     async for deltas in received:
                         started = True
                         yield deltas
-            except _AttemptFailed as failed:
+            except AttemptFailed as failed:
                 wait_s = self._retry_wait_s(request, failed, 0 if started else retries_left)
             else:
                 return
@@ -102,12 +103,12 @@ class LanguageModels:
         for retries_left in range(RETRIES, -1, -1):
             try:
                 return await self._complete_once(request)
-            except _AttemptFailed as failed:
+            except AttemptFailed as failed:
                 wait_s = self._retry_wait_s(request, failed, retries_left)
             await asyncio.sleep(wait_s)
         raise AssertionError("the last attempt returns or raises")
 
-    def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
+    def _retry_wait_s(self, request: Request, failed: AttemptFailed, retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
         failure = name_refused_option(failed.failure, request).redacted([request.model.api_key])
         if request.is_protected:
@@ -132,7 +133,7 @@ class LanguageModels:
         except SDK_ERRORS as error:
             raise _to_failure(error, started=False) from error
         except ModelFailed as failure:
-            raise _AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
+            raise AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
         log_completion(request, completion)
         return completion
 
@@ -157,7 +158,7 @@ class LanguageModels:
         if deltas := reader.end():
             yield deltas
         if reader.failure:
-            raise _AttemptFailed(reader.failure, reader.is_retryable)
+            raise AttemptFailed(reader.failure, reader.is_retryable)
 
     @asynccontextmanager
     async def _open(self, request: Request, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
@@ -190,7 +191,7 @@ class LanguageModels:
             api_key=place.api_key or NO_KEY,
             max_retries=0,
             timeout=None,  # enforced by the transport
-            http_client=HttpClient(transport, follow_redirects=not place.is_guarded),
+            http_client=HttpClient(transport),
         )
 
 
@@ -217,21 +218,6 @@ def _max_tokens_name(model: Model) -> str:
     return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
 
 
-@dataclass
-class _AttemptFailed(Exception):
-    """One attempt failed. is_retryable: another one may succeed, if nothing was received yet."""
-
-    failure: ModelFailed
-    is_retryable: bool = False
-    retry_after_s: float | None = None
-
-    def wait_s(self, otherwise_s: float) -> float:
-        if self.retry_after_s is not None:
-            return self.retry_after_s
-        # Jitter of up to a quarter, so that runs that failed together do not retry together.
-        return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
-
-
 @contextmanager
 def _converted_errors(request: Request, reader: StreamReader) -> Iterator[None]:
     """Around the reading of a stream. What happens to a connection after the answer is complete does not matter."""
@@ -244,9 +230,10 @@ def _converted_errors(request: Request, reader: StreamReader) -> Iterator[None]:
         log_skipped(request, reader.skipped)
 
 
-def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
+def _to_failure(error: Exception, *, started: bool) -> AttemptFailed:
     if isinstance(error, openai.APIStatusError):
-        return _status_failure(error)
+        said = error.response.content.decode("utf-8", "replace")
+        return status_failure(error.status_code, said, error.response.headers)
     causes = _causes(error)
     detail = repr(causes[1] if len(causes) > 1 else error)
     code = "upstream_interrupted" if started else "upstream_unavailable"
@@ -255,7 +242,7 @@ def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
     # The SDK reports other lost connections as timeouts as well.
     elif any(isinstance(cause, TimeoutError) for cause in causes):
         code, detail = TIMEOUT, "silence"
-    return _AttemptFailed(ModelFailed(code, detail), is_retryable=True)
+    return AttemptFailed(ModelFailed(code, detail), is_retryable=True)
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
@@ -265,25 +252,3 @@ def _causes(error: BaseException | None) -> list[BaseException]:
         causes.append(error)
         error = error.__cause__
     return causes
-
-
-def _status_failure(error: openai.APIStatusError) -> _AttemptFailed:
-    status = error.status_code
-    report = read_error(error.response.content.decode("utf-8", "replace"))
-    code = classify_status(status, report)
-    retry_after_s = _retry_after_s(error.response.headers.get("retry-after", ""))
-    too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
-    return _AttemptFailed(
-        ModelFailed(code, report.message, status, report.code),
-        is_retryable=status in RETRIED_STATUSES and code in TRANSIENT and not too_long,
-        retry_after_s=retry_after_s,
-    )
-
-
-def _retry_after_s(header: str) -> float | None:
-    """Seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
-    try:
-        seconds = float(header)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
