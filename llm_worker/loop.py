@@ -77,7 +77,7 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
         planned = mark_for_approval(plan_calls(step.calls, cycle.tools), brief.tools_needing_approval)
         calls = admit(planned, deps.allowance)
-        rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
+        rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance, step.sent_back)))
     _check(step, has_text=_has_text(brief, rounds))
     return LoopAnswer(step.utterance.text, step.finish)
 
@@ -116,7 +116,8 @@ async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]
         else:
             replay_text_before(each, emitter, silently=earlier.is_shown)
             runner = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
-            start = RoundStart(len(rounds), Utterance(each.text_before, each.reasoning, each.reasoning_ms))
+            before = Utterance(each.text_before, each.reasoning, each.reasoning_ms)
+            start = RoundStart(len(rounds), before, each.sent_back)
             rounds.append(await runner.run(plan_unfinished_calls(each, brief.tools), start))
     continue_text(earlier.text, earlier.reasoning, emitter)
     return rounds

@@ -19,6 +19,9 @@ CLOSE: Final = "</think>"
 # A closing tag that is not quoted as code.
 _CLOSING: Final = re.compile("|".join(rf"(?<!`){re.escape(tag)}(?!`)" for tag in TAGS.values()))
 
+# At the end of a line, as templates write it; elsewhere a text may talk about the tag.
+_CLOSING_LINE: Final = re.compile(rf"(?:{_CLOSING.pattern})[ \t]*(?:\n|\Z)")
+
 
 class Reasoning(NamedTuple):
     """A piece of reasoning, beside pieces of the answer, which are plain strings."""
@@ -105,7 +108,7 @@ def without_reasoning(text: str) -> str:
 
 def is_untagged(text: str) -> bool:
     """Whether an answer holds reasoning before a closing tag that was never opened."""
-    closing = _CLOSING.search(text)
+    closing = _CLOSING_LINE.search(text)
     return closing is not None and not any(tag in text[: closing.start()] for tag in TAGS)
 
 

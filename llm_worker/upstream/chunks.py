@@ -14,6 +14,7 @@ from llm_worker.upstream.deltas import (
     NO_INDEX,
     Broken,
     Finished,
+    Kept,
     ModelFailed,
     Parsed,
     ReasoningDelta,
@@ -23,7 +24,7 @@ from llm_worker.upstream.deltas import (
 )
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_reported
-from llm_worker.upstream.lenient import as_text, read_members
+from llm_worker.upstream.lenient import KEPT, KEPT_OF_CALLS, as_text, read_members
 from llm_worker.upstream.usage import ReportedUsage
 
 
@@ -36,6 +37,9 @@ class _ToolCall(msgspec.Struct):
     index: Any = None
     id: Any = None
     function: _Function | None = None
+    # Google; LiteLLM
+    extra_content: Any = None
+    provider_specific_fields: Any = None
 
 
 class _Delta(msgspec.Struct):
@@ -44,6 +48,9 @@ class _Delta(msgspec.Struct):
     reasoning: str | None = None  # OpenRouter, Ollama, newer vLLM
     refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
+    reasoning_details: Any = None  # OpenRouter
+    thinking_blocks: Any = None  # LiteLLM
+    extra_content: Any = None  # Google
     function_call: _Function | None = None  # the predecessor of tool_calls; old servers still send it
 
 
@@ -129,10 +136,14 @@ def _choice_error(chunk: Mapping[str, Any]) -> object:
 
 
 def _append_deltas(delta: _Delta, deltas: list[Parsed]) -> None:
-    if thought := delta.reasoning_content or delta.reasoning:
+    if thought := delta.reasoning_content:
         deltas.append(ReasoningDelta(thought))
+    elif thought := delta.reasoning:
+        deltas += (Kept("reasoning"), ReasoningDelta(thought))
     if delta.content:
         deltas.append(TextDelta(delta.content))
+    elif delta.reasoning_details or delta.thinking_blocks or delta.extra_content:
+        deltas += [Kept(name, value) for name in KEPT if (value := getattr(delta, name))]
     if delta.refusal:
         # Shown, so that the reader sees the reason; the run still ends as refused.
         deltas += (TextDelta(delta.refusal), Finished("refusal"))
@@ -149,7 +160,12 @@ def _call_delta(call: _ToolCall) -> ToolCallDelta:
         id="" if call.id is None else str(call.id),
         name=function.name or "",
         arguments=as_text(function.arguments),
+        members=call_members(call) if call.extra_content or call.provider_specific_fields else None,
     )
+
+
+def call_members(call: _ToolCall) -> dict[str, Any]:
+    return {name: value for name in KEPT_OF_CALLS if (value := getattr(call, name))}
 
 
 def _object(data: bytes) -> Mapping[str, Any]:

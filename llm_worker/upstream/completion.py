@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from chat.transcript.finish import finish_reason
 from chat.transcript.token_usage import TokenUsage
-from llm_worker.upstream.deltas import Broken, Delta, Finished, ModelFailed, Skipped, TextDelta
+from llm_worker.upstream.deltas import Broken, Delta, Finished, Kept, ModelFailed, Skipped, TextDelta
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES, no_completion, read_objects
 
@@ -37,7 +37,7 @@ def parse_completion(body: bytes) -> Completion:
         for delta in read:
             if isinstance(delta, Broken):
                 raise delta.failure
-            if not isinstance(delta, Skipped):
+            if not isinstance(delta, Skipped | Kept):
                 deltas.append(delta)
     if not any(isinstance(delta, Finished) for delta in deltas):
         raise no_completion(said)

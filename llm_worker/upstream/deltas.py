@@ -1,8 +1,8 @@
 """The values that llm.py yields while a model streams, and the failure it raises. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, UpstreamError
 from chat.protocol.wire import RUN_ERRORS
@@ -31,6 +31,7 @@ class ToolCallDelta(NamedTuple):
     id: str
     name: str
     arguments: str
+    members: Mapping[str, Any] | None = None  # further ones, which the server wants back
 
 
 class Finished(NamedTuple):
@@ -39,7 +40,14 @@ class Finished(NamedTuple):
     reason: str
 
 
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished
+class SentMembers(NamedTuple):
+    """Of an answer with calls: the member under which reasoning came, if not reasoning_content, and what the server wants back."""
+
+    reasoning_name: str
+    members: Mapping[str, Any]
+
+
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished | SentMembers
 
 
 @dataclass
@@ -93,5 +101,12 @@ class Broken(NamedTuple):
     failure: ModelFailed
 
 
+class Kept(NamedTuple):
+    """A member that the server may want back. value: None for the name of reasoning whose text is a delta."""
+
+    name: str
+    value: Any = None
+
+
 # What a chunk consists of.
-Parsed = Delta | Skipped | Broken
+Parsed = Delta | Skipped | Broken | Kept

@@ -13,6 +13,7 @@ from llm_worker.upstream.deltas import (
     NO_INDEX,
     Delta,
     Finished,
+    Kept,
     Parsed,
     ReasoningDelta,
     Skipped,
@@ -26,6 +27,9 @@ _MAX_DEPTH: Final = 6
 _THINKING: Final = ("thinking", "reasoning", "reasoning_content", "thought", "summary")
 _TEXTS: Final = ("text", "content", "value")
 # Where reasoning stands, the first that holds any.
+# Members of a message and of a call that their server may want back.
+KEPT: Final = ("reasoning_details", "thinking_blocks", "extra_content")
+KEPT_OF_CALLS: Final = ("extra_content", "provider_specific_fields")
 REASONING_NAMES: Final = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -73,8 +77,13 @@ def _read_choice(choice: Mapping[str, Any], read: _Members) -> None:
 def _read_said(said: Mapping[str, Any], read: _Members) -> None:
     for name in REASONING_NAMES:
         if texts := "".join(part.text for part in _parts(said.get(name), name, read)):
-            read.deltas.append(ReasoningDelta(texts))
+            read.deltas += (
+                [ReasoningDelta(texts)]
+                if name == "reasoning_content"
+                else [Kept(name), ReasoningDelta(texts)]
+            )
             break
+    read.deltas += [Kept(name, said[name]) for name in KEPT if said.get(name)]
     read.deltas += _joined(_parts(said.get("content"), "content", read))
     if refusal := "".join(part.text for part in _parts(said.get("refusal"), "refusal", read)):
         read.deltas += (TextDelta(refusal), Finished("refusal"))
@@ -140,6 +149,7 @@ def _call(call: Mapping[str, Any], read: _Members) -> ToolCallDelta:
         id=str(given_id) if isinstance(given_id, str | int) else "",
         name=name if isinstance(name, str) else "",
         arguments=as_text(function.get("arguments")),
+        members={name: call[name] for name in KEPT_OF_CALLS if call.get(name)} or None,
     )
 
 

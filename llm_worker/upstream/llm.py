@@ -16,8 +16,6 @@ import openai
 
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
-from chat.transcript.run_options import api_members
-from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.attempt_failure import AttemptFailed, status_failure
 from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.client_pool import ClientPool, Place
@@ -25,8 +23,10 @@ from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
-from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.learned_traits import LearnedTraits, Remember
+from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.refused_options import name_refused_option
+from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_request, log_skipped
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
@@ -66,15 +66,18 @@ class LanguageModels:
         silence_s: float,
         flush_window: FlushWindow | None = None,
         first_retry_s: float = FIRST_RETRY_S,
+        remember: Remember | None = None,
     ) -> None:
         """connections: concurrent requests per server.  silence_s: the longest pause between two reads.
 
         flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
+        remember: stores what was learned of the server of a model.
         """
         self._connections = connections
         self._silence_s = silence_s
         self._flush_window = flush_window or FlushWindow()
         self._first_retry_s = first_retry_s
+        self._traits = LearnedTraits(remember)
         self._clients = ClientPool(self._create_client, openai.AsyncOpenAI.close)
 
     async def close(self) -> None:
@@ -85,28 +88,42 @@ class LanguageModels:
 
         Raises ModelFailed. Closing the iterator, or cancelling the task that reads it, closes the connection.
         """
-        for retries_left in range(RETRIES, -1, -1):
+        sent, retries_left = self._traits.apply(request), RETRIES
+        while True:
             started = False
             try:
-                async with aclosing(self._stream_once(request)) as received:
+                async with aclosing(self._stream_once(sent)) as received:
                     async for deltas in received:
+                        if not started:
+                            await self._traits.accepted(request, sent)
                         started = True
                         yield deltas
             except AttemptFailed as failed:
-                wait_s = self._retry_wait_s(request, failed, 0 if started else retries_left)
+                if not started and (changed := self._traits.after(failed.failure, sent, is_streamed=True)):
+                    sent = changed
+                    continue
+                wait_s = self._retry_wait_s(sent, failed, 0 if started else retries_left)
             else:
                 return
+            retries_left -= 1
             await asyncio.sleep(wait_s)
 
     async def complete(self, request: Request) -> Completion:
         """Return the whole answer. Raises ModelFailed, after as many retries as stream()."""
-        for retries_left in range(RETRIES, -1, -1):
+        sent, retries_left = self._traits.apply(request), RETRIES
+        while True:
             try:
-                return await self._complete_once(request)
+                completion = await self._complete_once(sent)
             except AttemptFailed as failed:
-                wait_s = self._retry_wait_s(request, failed, retries_left)
+                if changed := self._traits.after(failed.failure, sent, is_streamed=False):
+                    sent = changed
+                    continue
+                wait_s = self._retry_wait_s(sent, failed, retries_left)
+            else:
+                await self._traits.accepted(request, sent)
+                return completion
+            retries_left -= 1
             await asyncio.sleep(wait_s)
-        raise AssertionError("the last attempt returns or raises")
 
     def _retry_wait_s(self, request: Request, failed: AttemptFailed, retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
@@ -120,8 +137,7 @@ class LanguageModels:
         return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
 
     async def _complete_once(self, request: Request) -> Completion:
-        body = _body(request) | {"stream": False}
-        del body["stream_options"]
+        body = request_body(request, is_streamed=False)
         received = b""
         try:
             async with self._open(request, body) as pieces:
@@ -140,7 +156,7 @@ class LanguageModels:
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reader = StreamReader()
         with _converted_errors(request, reader):
-            async with self._open(request, _body(request)) as received:
+            async with self._open(request, request_body(request, is_streamed=True)) as received:
                 while piece := await received.read():
                     known = reader.chunks
                     deltas = reader.take(piece)
@@ -193,29 +209,6 @@ class LanguageModels:
             timeout=None,  # enforced by the transport
             http_client=HttpClient(transport),
         )
-
-
-def _body(request: Request) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "model": request.model.name,
-        "messages": to_api_messages(request.sent_messages),
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.model.max_output_tokens is not None:
-        body[_max_tokens_name(request.model)] = request.model.max_output_tokens
-    body |= api_members(request.options, has_tools=bool(request.tools))
-    if request.tools:
-        body["tools"] = list(request.tools)
-        body["tool_choice"] = request.tool_choice
-    if request.model.takes_prompt_cache_key and request.cache_key:
-        body["prompt_cache_key"] = request.cache_key
-    return body
-
-
-def _max_tokens_name(model: Model) -> str:
-    # OpenAI's reasoning models reject the name that all compatible servers accept.
-    return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from llm_worker.upstream.deltas import (
     Broken,
     Delta,
     Finished,
+    Kept,
     ModelFailed,
     Parsed,
     ReasoningDelta,
@@ -21,6 +22,7 @@ from llm_worker.upstream.deltas import (
     ToolCallDelta,
 )
 from llm_worker.upstream.failure_codes import TRANSIENT
+from llm_worker.upstream.kept_members import KeptMembers
 from llm_worker.upstream.sse import EventSplitter, EventTooLong
 from llm_worker.upstream.unstreamed import Body, has_fields, is_body, no_completion, read_objects
 
@@ -54,6 +56,8 @@ class StreamReader:
         self._beginning = b""
         # The latest event that was passed over, and the number of chunks before it.
         self._unread = b"", 0
+        self._has_calls = False
+        self._kept = KeptMembers()
         self._is_cut = False  # the bytes ended before the answer
 
     @property
@@ -128,6 +132,7 @@ class StreamReader:
         said = event.strip()
         if said == DONE:
             self.is_done = self.has_finished = True
+            self._give_kept(deltas)
         elif said[:1] in (b"{", b"["):
             self._take_objects(read_objects(said), deltas)
         elif said:
@@ -163,6 +168,11 @@ class StreamReader:
         self._is_cut = True
         return ModelFailed("upstream_interrupted", "the stream ended in the middle")
 
+    def _give_kept(self, deltas: list[Delta]) -> None:
+        """Once, at the end of an answer with calls: what their server wants back."""
+        if self._has_calls and (sent := self._kept.give()):
+            deltas.append(sent)
+
     def _fail(self, failure: ModelFailed) -> None:
         if not self.has_finished:
             self.failure = failure
@@ -179,14 +189,22 @@ class StreamReader:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, ToolCallDelta):
-            self.has_spoken = True  # calls are shown while they are written
+            self.has_spoken = self._has_calls = True  # calls are shown while they are written
+        elif isinstance(delta, Kept | Skipped | Broken):
+            self._take_rare(delta)
+            return
         elif isinstance(delta, Finished):
+            self._give_kept(deltas)
             self.has_finished |= delta.reason.lower() not in BROKEN
-        elif isinstance(delta, Skipped):
+        deltas.append(delta)
+
+    def _take_rare(self, delta: Kept | Skipped | Broken) -> None:
+        """What is no part of the answer. Raises ModelFailed."""
+        if isinstance(delta, Broken):
+            raise delta.failure
+        if isinstance(delta, Kept):
+            self._kept.take(delta)
+        else:
             self.skipped.update(delta.names)
             if delta.said:
                 self._unread = delta.said, self.chunks + 1
-            return
-        elif isinstance(delta, Broken):
-            raise delta.failure
-        deltas.append(delta)
