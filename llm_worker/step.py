@@ -12,10 +12,10 @@ from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from llm_worker.emitter import DeltaSink, Emitter
 from llm_worker.state import Utterance
+from llm_worker.stream.arguments import storable_members
 from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, SentMembers, TextDelta, ToolCallDelta
-from llm_worker.upstream.kept_members import storable_members
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
 
@@ -123,9 +123,10 @@ class _Metadata:
         """None if the server of these calls wants nothing back."""
         sent = self.sent or SentMembers("", {})
         name = (sent.reasoning_name or "reasoning_content") if self.has_reasoning else ""
-        of_calls = {call.id: storable_members(dict(call.members)) for call in calls if call.members}
-        has_any = name or sent.members or of_calls
-        return SentBack(source, name, sent.members, of_calls) if has_any else None
+        members = storable_members(sent.members)
+        of_calls = {call.id: storable_members(call.members) for call in calls if call.members}
+        has_any = name or members or of_calls
+        return SentBack(source, name, members, of_calls) if has_any else None
 
     def finish(self, limit: Callable[[], int]) -> Finish:
         """limit: the tokens after which the inference was cut, if the server reports no usage."""

@@ -4,11 +4,12 @@ All functions run in a database thread and are idempotent: callers retry while P
 """
 
 import logging
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
@@ -29,9 +30,11 @@ from chat.transcript.answer_setup import AnswerSetup
 from chat.transcript.entries import Document
 from chat.transcript.finish import Finish
 from chat.transcript.token_usage import TokenUsage
-from llm_worker.stream.sanitiser import clean
 
 logger = logging.getLogger(__name__)
+
+# What text columns refuse.
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class SavedRun(NamedTuple):
@@ -126,8 +129,8 @@ def _without_details(end: RunOutcome) -> RunOutcome:
     return RunOutcome(
         end.status,
         end.last_seq,
-        text=clean(end.text),
-        reasoning=clean(end.reasoning),
+        text=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.text),
+        reasoning=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.reasoning),
         error=end.error,
         finish=Finish(end.finish.reason if end.finish.is_cut else ""),
     )

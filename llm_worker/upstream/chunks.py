@@ -24,7 +24,7 @@ from llm_worker.upstream.deltas import (
 )
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_reported
-from llm_worker.upstream.lenient import KEPT, KEPT_OF_CALLS, as_text, read_members
+from llm_worker.upstream.lenient import as_text, read_members
 from llm_worker.upstream.usage import ReportedUsage
 
 
@@ -37,9 +37,6 @@ class _ToolCall(msgspec.Struct):
     index: Any = None
     id: Any = None
     function: _Function | None = None
-    # Google; LiteLLM
-    extra_content: Any = None
-    provider_specific_fields: Any = None
 
 
 class _Delta(msgspec.Struct):
@@ -48,18 +45,12 @@ class _Delta(msgspec.Struct):
     reasoning: str | None = None  # OpenRouter, Ollama, newer vLLM
     refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
-    reasoning_details: Any = None  # OpenRouter
-    thinking_blocks: Any = None  # LiteLLM
-    extra_content: Any = None  # Google
     function_call: _Function | None = None  # the predecessor of tool_calls; old servers still send it
 
 
 class _Choice(msgspec.Struct):
     delta: _Delta | None = None
     finish_reason: str | None = None
-    # Some send whole answers as events.
-    message: _Delta | None = None
-    error: Any = None  # OpenRouter
 
 
 class _Chunk(msgspec.Struct):
@@ -82,10 +73,15 @@ def parse_chunk(data: bytes) -> list[Parsed]:
         return read_object(_object(data))
     deltas: list[Parsed] = []
     for choice in chunk.choices or ():
-        if (said := choice.delta or choice.message) is not None:
-            _append_deltas(said, deltas)
+        said = choice.delta
+        # A whole answer as an event, or members that are kept as they are: not while text is written.
+        if said is None or (not said.content and _has_kept(data)):
+            return read_object(_object(data))
+        _append_deltas(said, deltas)
         if choice.finish_reason:
-            deltas += _end(choice.finish_reason, choice.error)
+            deltas.append(Finished(choice.finish_reason))
+            if choice.finish_reason.lower() in BROKEN:
+                return read_object(_object(data))
     if chunk.usage is not None:
         deltas.append(chunk.usage.to_usage())
     return deltas if deltas or chunk.choices is not None else [Skipped(("chunk",), data)]
@@ -108,6 +104,16 @@ def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted
     if not deltas and "choices" not in chunk:
         return [Skipped(("chunk",), json.dumps(chunk).encode())]
     return deltas
+
+
+def _has_kept(data: bytes) -> bool:
+    """Whether the chunk may hold one of KEPT or KEPT_OF_CALLS."""
+    return (
+        b"reasoning_details" in data
+        or b"thinking_blocks" in data
+        or b"extra_content" in data
+        or b"provider_specific_fields" in data
+    )
 
 
 def reported_failure(said: str, otherwise: str = "upstream_interrupted") -> ModelFailed:
@@ -142,8 +148,6 @@ def _append_deltas(delta: _Delta, deltas: list[Parsed]) -> None:
         deltas += (Kept("reasoning"), ReasoningDelta(thought))
     if delta.content:
         deltas.append(TextDelta(delta.content))
-    elif delta.reasoning_details or delta.thinking_blocks or delta.extra_content:
-        deltas += [Kept(name, value) for name in KEPT if (value := getattr(delta, name))]
     if delta.refusal:
         # Shown, so that the reader sees the reason; the run still ends as refused.
         deltas += (TextDelta(delta.refusal), Finished("refusal"))
@@ -160,12 +164,7 @@ def _call_delta(call: _ToolCall) -> ToolCallDelta:
         id="" if call.id is None else str(call.id),
         name=function.name or "",
         arguments=as_text(function.arguments),
-        members=call_members(call) if call.extra_content or call.provider_specific_fields else None,
     )
-
-
-def call_members(call: _ToolCall) -> dict[str, Any]:
-    return {name: value for name in KEPT_OF_CALLS if (value := getattr(call, name))}
 
 
 def _object(data: bytes) -> Mapping[str, Any]:
