@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from chat.transcript.run_spending import NOTHING_SPENT, RunLimits, RunSpending
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
 
-NO_LIMITS: Final = RunLimits(*[2**31 - 1] * len(RunLimits._fields))
+NO_LIMITS: Final = RunLimits(*[MAX_TOKENS] * len(RunLimits._fields))
 
 
 class UsedUp(Exception):
@@ -124,7 +124,7 @@ class LoopShare:
             count_output() if output is None else output
         )
         spent = self._allowance.spent
-        self._allowance.spent = spent._replace(tokens=spent.tokens + used)
+        self._allowance.spent = spent._replace(tokens=min(spent.tokens + used, MAX_TOKENS))
         self.kept_tokens = max(0, min(self._allowance.tokens_for(self), self._need.of_next))
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from chat.metrics import counters
 from chat.models.run_spending import run_limits
 from chat.protocol.states import Status
 from chat.protocol.wire import RunAddress, run_error
+from chat.transcript.dialect import UNTAGGED_THINKING
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
 from chat.transcript.run_options import asks_for_json
@@ -27,6 +28,7 @@ from llm_worker.allowance import Allowance
 from llm_worker.brief import Brief
 from llm_worker.completion import AttemptCompletion, AttemptOutcome
 from llm_worker.database import Database, LoadingTimeout
+from llm_worker.dialect_memory import DialectMemory
 from llm_worker.emitter import Emitter
 from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
 from llm_worker.loading.claim import Claim
@@ -44,6 +46,7 @@ from llm_worker.query_expansion import QueryExpansion
 from llm_worker.request.documents import Numbering
 from llm_worker.safe_summary import SafeSummaries
 from llm_worker.state import RunState
+from llm_worker.stream.think_tags import is_untagged
 from llm_worker.tool_calls.approval import ApprovalNeeded
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
@@ -67,6 +70,7 @@ class WorkerServices:
     models: LanguageModels
     request_log: RequestLog
     calibration: TokenCalibration
+    dialects: DialectMemory
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -171,7 +175,10 @@ class Attempt:
         self._completion.has_counted(brief.earlier.usage, brief.earlier.finish)
         self._completion.allowance = allowance = Allowance(run_limits(), brief.earlier.spent)
         self._emitter.is_json = asks_for_json(brief.options)
+        self._emitter.is_untagged = UNTAGGED_THINKING in brief.model.dialect
         await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
+        if is_untagged(self._state.text):
+            await self._services.dialects.remember(brief.model, frozenset({UNTAGGED_THINKING}))
 
     async def _show_saved_answer(self) -> None:
         """Open the log with a snapshot of what earlier attempts saved."""

@@ -71,7 +71,8 @@ class AttemptCompletion:
         if end is None:
             return
         counters.run_ended(self.run.model, end, self.counted_before)
-        self.emitter.stop(end.stop_reason, end.error, end.finish)
+        is_untold = end.status == Status.FAILED and not self.run.continuations
+        self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
         with suppress(StaleAttempt):
             await self.producer.flush()
             on_stop_logged()

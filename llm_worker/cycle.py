@@ -24,6 +24,7 @@ from llm_worker.upstream.model_request import Request, ToolChoice
 @dataclass(frozen=True)
 class Cycle:
     """One inference. tools: what its answer may call; none in the last cycle of a loop. report: how its context was built.
+    is_last: no other one follows, whatever it asks for.
 
     need: the tokens it is expected to take.
     """
@@ -32,6 +33,7 @@ class Cycle:
     tools: Sequence[Tool]
     report: ContextReport
     need: TokenNeed
+    is_last: bool = False
 
 
 def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_found: bool = False) -> Cycle:
@@ -71,7 +73,7 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
         options=brief.options,
     )
     report = ContextReport(context, brief, tools, choice)
-    return Cycle(request, [] if is_last else tools, report, _need(brief, context))
+    return Cycle(request, [] if is_last else tools, report, _need(brief, context), is_last)
 
 
 def _may_open_pages(tools: Sequence[Tool], rounds: Sequence[Round]) -> bool:

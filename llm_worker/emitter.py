@@ -119,13 +119,17 @@ class Emitter:
         self.has_found = False
         # Whether the answer is JSON, in which `[1]` cites nothing.
         self.is_json = False
+        # Whether the model omits the tag before its reasoning.
+        self.is_untagged = False
         self.preview: CallPreview | None = None
         self._deferred = DeferredText()
         self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """For what happens inside the call of this tab of the open round."""
-        return Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
+        inner = Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
+        inner.is_untagged = self.is_untagged
+        return inner
 
     @property
     def cited(self) -> dict[int, Document]:
@@ -156,7 +160,11 @@ class Emitter:
 
         text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
         """
-        self._pipeline.start(text_calls, has_documents=bool(self.documents) and not self.is_json)
+        self._pipeline.start(
+            text_calls,
+            has_documents=bool(self.documents) and not self.is_json,
+            is_untagged=self.is_untagged,
+        )
         self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
         self._show_deferred()
 

@@ -6,10 +6,11 @@ It decides by what steps and rounds return, never by what has been saved so far 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
 from chat.infrastructure import log_context
 from chat.transcript.entries import Round
-from chat.transcript.finish import FILTERED, TOKENS_USED_UP, Finish
+from chat.transcript.finish import FILTERED, LENGTH, TOKENS_USED_UP, Finish
 from llm_worker.allowance import LoopShare, UsedUp
 from llm_worker.brief import Brief
 from llm_worker.cycle import build_cycle, going_on
@@ -31,6 +32,9 @@ from llm_worker.tool_calls.calls import admit, plan_calls
 from llm_worker.tool_calls.round_runner import LoopAnswer, LoopDeps, RoundRunner, RoundStart
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
+
+# Why an answer has no text, by the reason that its server gave for the end.
+_NO_TEXT: Final = {FILTERED: "model_refusal", LENGTH: "output_limit_reached"}
 
 
 async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAnswer:
@@ -67,12 +71,13 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         deps.on_usage(inference.request, step.usage)
         # Once per turn: further markup is talk about tools.
         reads_text_calls = reads_text_calls and not step.has_text_calls
-        if not (step.calls and cycle.tools):
+        # Calls of tools that are not offered are answered as well, also where none is.
+        if cycle.is_last or not step.calls:
             break
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
         planned = mark_for_approval(plan_calls(step.calls, cycle.tools), brief.tools_needing_approval)
         calls = admit(planned, deps.allowance)
-        rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance)))
+        rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance, step.sent_back)))
     _check(step, has_text=_has_text(brief, rounds))
     return LoopAnswer(step.utterance.text, step.finish)
 
@@ -111,7 +116,8 @@ async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]
         else:
             replay_text_before(each, emitter, silently=earlier.is_shown)
             runner = RoundRunner(brief, deps, emitter, run_llm_loop, resumed=each)
-            start = RoundStart(len(rounds), Utterance(each.text_before, each.reasoning, each.reasoning_ms))
+            before = Utterance(each.text_before, each.reasoning, each.reasoning_ms)
+            start = RoundStart(len(rounds), before, each.sent_back)
             rounds.append(await runner.run(plan_unfinished_calls(each, brief.tools), start))
     continue_text(earlier.text, earlier.reasoning, emitter)
     return rounds
@@ -141,5 +147,5 @@ def _check(step: Step, *, has_text: bool) -> None:
             return
         if step.finish.is_at_run_limit:
             raise ModelFailed("run_limit_reached", f"no text; finish reason: {reason}")
-        code = "model_refusal" if reason == FILTERED else "empty_response"
+        code = _NO_TEXT.get(reason, "empty_response")
         raise ModelFailed(code, f"no text; finish reason: {reason}")

@@ -20,6 +20,7 @@ from llm_worker.post_run.side_requests import RecordingModels, SideTask
 from llm_worker.prompts import prompt
 from llm_worker.request.message import Message
 from llm_worker.stream.sanitiser import clean
+from llm_worker.stream.think_tags import without_reasoning
 from llm_worker.upstream.completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
@@ -35,7 +36,6 @@ MAX_OUTPUT_TOKENS: Final = 512
 # All retries together; the search waits for it.
 TIMEOUT_S: Final = 15.0
 
-_THOUGHT: Final = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 _JSON_START: Final = re.compile(r"[{\[]")
 
 
@@ -84,7 +84,7 @@ def rewrites_in(reply: str, given: Iterable[str]) -> list[str]:
     """Of `{"queries": […]}` or a bare array, whatever stands around it: those that are not given already."""
     known = {query.casefold() for query in given}
     rewrites: list[str] = []
-    for query in _queries(_first_json(_THOUGHT.sub("", clean(reply)))):
+    for query in _queries(_first_json(without_reasoning(clean(reply)))):
         text = " ".join(clean(query).split())[:MAX_QUERY_CHARACTERS].strip()
         if text and text.casefold() not in known:
             known.add(text.casefold())

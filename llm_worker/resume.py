@@ -46,7 +46,7 @@ def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[Plann
 def to_round(each: ShownRound) -> Round:
     """A finished round as the model sees it."""
     calls = tuple(Call(call.tool_call_id, call.name, call.arguments, call.response) for call in each.calls)
-    return Round(calls, each.text_before, each.reasoning)
+    return Round(calls, each.text_before, each.reasoning, each.sent_back)
 
 
 def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:

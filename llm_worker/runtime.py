@@ -27,6 +27,7 @@ from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt import Attempt, WorkerServices
 from llm_worker.database import Database
+from llm_worker.dialect_memory import DialectMemory
 from llm_worker.lease.checkpointer import Checkpointer
 from llm_worker.lease.drain import Drain
 from llm_worker.lease.heartbeat import Heartbeat
@@ -100,8 +101,12 @@ class Runtime:
 
     async def _start(self) -> None:
         flush_window = FlushWindow()
+        dialects = DialectMemory(self._database)
         self._models = LanguageModels(
-            connections=settings.LLM_CONCURRENCY, silence_s=settings.LLM_SILENCE_S, flush_window=flush_window
+            connections=settings.LLM_CONCURRENCY,
+            silence_s=settings.LLM_SILENCE_S,
+            flush_window=flush_window,
+            remember=dialects.remember,
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
@@ -111,6 +116,7 @@ class Runtime:
             self._models,
             self._request_log,
             TokenCalibration(self._database),
+            dialects,
         )
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()

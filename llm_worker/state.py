@@ -71,7 +71,7 @@ class RunState:
     def count_step(self, usage: TokenUsage) -> None:
         """One more inference and its usage, as far as the server reported it."""
         self.cycles += 1
-        self.usage = TokenUsage(*(_sum(old, new) for old, new in zip(self.usage, usage, strict=True)))
+        self.usage = self.usage.plus(usage)
         if self.outer:
             self.outer.count_step(usage)
 
@@ -98,7 +98,3 @@ class RunState:
     def reasoning(self) -> str:
         """Since the latest round of tools."""
         return self.latest.reasoning
-
-
-def _sum(old: int | None, new: int | None) -> int | None:
-    return new if old is None else old + (new or 0)

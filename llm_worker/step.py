@@ -6,14 +6,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from chat.transcript.entries import SentBack
 from chat.transcript.finish import CHARACTERS_USED_UP, LENGTH, WHOLE, Finish, finish_reason
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from llm_worker.emitter import DeltaSink, Emitter
 from llm_worker.state import Utterance
+from llm_worker.stream.arguments import storable_members
 from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
 from llm_worker.stream.call_preview import CallPreviewer
-from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta, ToolCallDelta
+from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, SentMembers, TextDelta, ToolCallDelta
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
 
@@ -29,6 +31,7 @@ class Step:
     """calls: the tool calls the model asks for, in its order.
 
     utterance: what readers were shown since the latest round.  has_text_calls: it wrote calls as text.
+    sent_back: what its server wants back with the round.
     usage: as the server reported it.
     """
 
@@ -37,6 +40,7 @@ class Step:
     utterance: Utterance
     usage: TokenUsage = field(default_factory=TokenUsage)
     has_text_calls: bool = False
+    sent_back: SentBack | None = None
 
 
 async def run_llm_step(
@@ -62,8 +66,16 @@ async def run_llm_step(
     asked = calls.calls()
     emitter.state.finish = finish = metadata.finish(lambda: _limit(request, emitter, asked))
     asked = without_cut_arguments(asked) if finish.reason == LENGTH else asked
+    sent_back = metadata.sent_back(request.model.source, asked)
     asked += output.calls
-    return Step(finish, asked, output.utterance, metadata.usage, has_text_calls=bool(output.calls))
+    return Step(
+        finish,
+        asked,
+        output.utterance,
+        metadata.usage,
+        has_text_calls=bool(output.calls),
+        sent_back=sent_back,
+    )
 
 
 class _Parts(NamedTuple):
@@ -86,6 +98,7 @@ async def _read(answer: AsyncGenerator[list[Delta]], emitter: Emitter, parts: _P
                     sink.text(text)
                 case ReasoningDelta(text):
                     sink.reasoning(text)
+                    metadata.has_reasoning = True
                 case ToolCallDelta():
                     calls.feed(delta)
                 case _:
@@ -103,15 +116,28 @@ class _Metadata:
 
     finish_reasons: set[str] = field(default_factory=set)
     usage: TokenUsage = field(default_factory=TokenUsage)
+    has_reasoning: bool = False
+    sent: SentMembers | None = None
+
+    def sent_back(self, source: str, calls: Iterable[RequestedCall]) -> SentBack | None:
+        """None if the server of these calls wants nothing back."""
+        sent = self.sent or SentMembers("", {})
+        name = (sent.reasoning_name or "reasoning_content") if self.has_reasoning else ""
+        members = storable_members(sent.members)
+        of_calls = {call.id: storable_members(call.members) for call in calls if call.members}
+        has_any = name or members or of_calls
+        return SentBack(source, name, members, of_calls) if has_any else None
 
     def finish(self, limit: Callable[[], int]) -> Finish:
         """limit: the tokens after which the inference was cut, if the server reports no usage."""
         reason = finish_reason(self.finish_reasons)
         return Finish(reason, (self.usage.completion_tokens or limit()) if reason == LENGTH else None)
 
-    def take(self, delta: TokenUsage | Finished) -> None:
+    def take(self, delta: TokenUsage | Finished | SentMembers) -> None:
         if isinstance(delta, TokenUsage):
             self.usage = delta
+        elif isinstance(delta, SentMembers):
+            self.sent = delta
         else:
             self.finish_reasons.add(delta.reason)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, SentBack
 from chat.transcript.packets import snippet
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
@@ -91,7 +91,9 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
         )
         for call in calls
     )
-    return ShownRound(shown, calls[0].reasoning, calls[0].text_before, calls[0].reasoning_ms)
+    first = calls[0]
+    sent_back = SentBack(**first.sent_back) if first.sent_back else None
+    return ShownRound(shown, first.reasoning, first.text_before, first.reasoning_ms, sent_back)
 
 
 def _documents(records: Iterable[Mapping[str, Any]]) -> tuple[Document, ...]:

@@ -27,7 +27,7 @@ def rebuild_packets(run: Run) -> list[bytes]:
         rounds=load_rounds(run.pk),
         citations=load_citations(message.pk),
         reasoning_ms=run.reasoning_ms,
-        finish=run.finish,
+        finish=run.told_finish,
     )
     session = str(message.session_id)
     return [
@@ -44,6 +44,6 @@ def build_ending(run: Run) -> list[bytes]:
     session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
     message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
     snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_live_message(message))
-    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.finish)
+    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.told_finish)
     packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
     return [p.encode(entry) for entry in (snapshot, *packets)]

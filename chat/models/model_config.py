@@ -12,6 +12,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 
+from chat.models.model_dialect import DialectFields, dialect_is_known
 from chat.models.model_server_rules import address_problem, key_problem, provider_address_problem
 from chat.models.provider import Provider
 from chat.models.sql.model_configs import OFFERED_NAMED
@@ -92,7 +93,7 @@ def _unknown_or_positive(price: str) -> Q:
     return Q(**{f"{price}__isnull": True}) | Q(**{f"{price}__gte": 0})
 
 
-class ModelConfig(models.Model):
+class ModelConfig(DialectFields):
     name = models.CharField(
         max_length=200,
         unique=True,
@@ -183,6 +184,7 @@ class ModelConfig(models.Model):
     class Meta:
         ordering = ("name",)
         constraints = [
+            dialect_is_known("model"),
             models.UniqueConstraint(
                 fields=["is_default"], condition=Q(is_default=True), name="one_default_model"
             ),
@@ -293,7 +295,4 @@ class ModelConfig(models.Model):
     @staticmethod
     def fields_for(name: str, context_window: int) -> dict[str, Any]:
         """The initial fields of a model named by LLM_MODELS."""
-        return {
-            "name": name,
-            "context_window": context_window,
-        }
+        return {"name": name, "context_window": context_window}

@@ -26,7 +26,7 @@ from chat.models.turn import Turn
 from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import HELD, LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
-from chat.transcript.finish import Finish
+from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 
@@ -271,6 +271,11 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     @property
     def finish(self) -> Finish:
         return Finish(self.finish_reason, self.finish_tokens)
+
+    @property
+    def told_finish(self) -> Finish:
+        """What readers are told: nothing of an answer that failed, but for a continuation, which can be tried again."""
+        return WHOLE if self.status == Status.FAILED and not self.continuations else self.finish
 
     @property
     def is_live(self) -> bool:

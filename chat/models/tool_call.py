@@ -67,6 +67,8 @@ class ToolCall(models.Model):
     reasoning_ms = models.IntegerField(null=True, blank=True)
     duration_ms = models.IntegerField(null=True, blank=True)
     token_count = models.IntegerField(default=0)
+    # Of the first call of a round: SentBack as JSON. Never shown or exported.
+    sent_back = models.JSONField(null=True, blank=True, editable=False)
     status = models.CharField(max_length=9, choices=ToolCallStatus.choices, default=ToolCallStatus.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -132,7 +132,7 @@ def _present_answer(
         return presented
     if run.reasoning_ms is not None:
         presented["reasoning_ms"] = run.reasoning_ms
-    if run.finish.is_cut_at_limit:
+    if run.told_finish.is_cut_at_limit:
         presented["is_continuable"] = _is_continuable(message, run)
     return presented | present_cut(run)
 

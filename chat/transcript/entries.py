@@ -63,12 +63,27 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class SentBack:
+    """What the server that gave a round wants back with it, opaque: signatures, and the name of the reasoning.
+
+    source: the model and its server; nobody else is sent it.  reasoning_name: the member under which the reasoning came; empty
+    if there was none.  members: of the message.  calls: further members of calls, by their ids.
+    """
+
+    source: str
+    reasoning_name: str = ""
+    members: Mapping[str, Any] = field(default_factory=dict)
+    calls: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """The calls of one cycle in tab order, and what the model wrote and thought before them."""
 
     calls: tuple[Call, ...]
     text_before: str = ""
     reasoning: str = ""
+    sent_back: SentBack | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,26 @@ CHARACTERS_USED_UP: Final = "character_limit"
 RUN_LIMITS: Final = (TOKENS_USED_UP, CHARACTERS_USED_UP)
 # Reasons for which an answer looks whole and is not.
 CUT: Final = (LENGTH, FILTERED, *RUN_LIMITS)
-# What some servers say instead of "length", in lower case. None may say what is ours to say.
-_OTHER_NAMES: Final = {"max_tokens": LENGTH, "model_length": LENGTH, **dict.fromkeys(RUN_LIMITS, LENGTH)}
+# What some servers say instead, in lower case. None may say what is ours to say.
+_OTHER_NAMES: Final = {
+    **dict.fromkeys(("stop", "tool_calls", "function_call", "refusal", FILTERED, LENGTH)),
+    **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens", "context_window_exceeded"), LENGTH),
+    **dict.fromkeys(("model_context_window_exceeded", "max_length", "context_length_exceeded"), LENGTH),
+    **dict.fromkeys(RUN_LIMITS, LENGTH),
+    # Google, Zhipu, Anthropic on Bedrock
+    **dict.fromkeys(
+        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "language"), FILTERED
+    ),
+    **dict.fromkeys(("image_safety", "image_prohibited_content", "sensitive", "content_filtered"), FILTERED),
+    **dict.fromkeys(("guardrail_intervened", "error_toxic", "content_policy", "model_armor"), FILTERED),
+}
+# Reasons of an answer that its server has broken off, in lower case.
+BROKEN: Final = frozenset(
+    {
+        "error", "network_error", "abort", "aborted", "cancelled", "canceled", "insufficient_system_resource",
+        "internal_error", "server_error", "timeout", "failed",
+    }
+)  # fmt: skip
 # If a server gives several: the first of these counts.
 _WEIGHTIEST_FIRST: Final = ("refusal", FILTERED, LENGTH)
 _MAX_CHARACTERS: Final = 40
@@ -68,6 +86,11 @@ WHOLE: Final = Finish()
 
 def finish_reason(given: Collection[str]) -> str:
     """The reason of an inference, from all that its server gave."""
-    known = {_OTHER_NAMES.get(reason.lower(), reason) for reason in given}
+    known = {_known(reason) for reason in given if reason}
     weighty = next((reason for reason in _WEIGHTIEST_FIRST if reason in known), None)
     return weighty or min(known, default="")[:_MAX_CHARACTERS]
+
+
+def _known(given: str) -> str:
+    name = given.strip().lower()
+    return _OTHER_NAMES.get(name, given) or name

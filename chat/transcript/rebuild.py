@@ -9,7 +9,7 @@ from typing import Any
 
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, SentBack
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 
@@ -53,6 +53,7 @@ class ShownRound:
     reasoning: str = ""
     text_before: str = ""
     reasoning_ms: int | None = None
+    sent_back: SentBack | None = None  # never shown
 
 
 @dataclass(frozen=True)

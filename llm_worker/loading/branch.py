@@ -13,7 +13,7 @@ from chat.compressions.summaries import Summary
 from chat.loaders.attachments import load_attachments
 from chat.models import ChatMessage, MessageFile
 from chat.models.sql.statements import BRANCH_IDS, Statement
-from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, TextFile
+from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, SentBack, TextFile
 from llm_worker.loading.branch_summaries import ModelWindow, find_summary
 from llm_worker.loading.summary_coverage import load_summary_coverage
 from llm_worker.request.summary_choice import BranchSummary
@@ -48,7 +48,7 @@ class MessageRow(NamedTuple):
 
 
 class CallRow(NamedTuple):
-    """arguments: JSON. response: its first character."""
+    """arguments, sent_back: JSON. response: its first character. reasoning: only of a round with sent_back."""
 
     message_id: UUID
     turn_number: int
@@ -58,6 +58,8 @@ class CallRow(NamedTuple):
     arguments: str
     response: str
     token_count: int
+    sent_back: str | None
+    reasoning: str
 
 
 class BlockRow(NamedTuple):
@@ -100,7 +102,8 @@ AFTER_CUTOFF = Statement(
 # Parameters: answers. Plan: one_tool_call_per_place_in_message.
 CALLS = Statement(
     """
-    SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count
+    SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count,
+        sent_back, CASE WHEN sent_back IS NULL THEN '' ELSE reasoning END
     FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
     """,
     CallRow,
@@ -218,7 +221,9 @@ def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
             Call(row.tool_call_id, row.name, json.loads(row.arguments), row.response, row.token_count)
             for row in rows
         )
-        rounds[message].append(Round(calls, text_before=rows[0].text_before))
+        first = rows[0]
+        sent_back = SentBack(**json.loads(first.sent_back)) if first.sent_back else None
+        rounds[message].append(Round(calls, first.text_before, first.reasoning, sent_back))
     return {message: tuple(each) for message, each in rounds.items()}
 
 

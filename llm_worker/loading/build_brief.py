@@ -63,7 +63,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     brief = Brief(
         model=_limited(model, run, config),
         entries=branch.entries,
-        prompt_parts=_prompt_parts(around, project),
+        prompt_parts=_prompt_parts(around, project, model.source),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -154,7 +154,7 @@ def load_counts(run: Run) -> EarlierCounts:
     return EarlierCounts(row.usage, row.cycles, row.spending, row.finish)
 
 
-def _prompt_parts(around: Surroundings, project: ProjectContext) -> PromptParts:
+def _prompt_parts(around: Surroundings, project: ProjectContext, source: str) -> PromptParts:
     session, branch = around.run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
     prompts = around.system_prompts(
@@ -172,6 +172,7 @@ def _prompt_parts(around: Surroundings, project: ProjectContext) -> PromptParts:
         dynamic_context=around.dynamic_context,
         summarised_files=tuple(branch.summarised_files),
         sees_images=around.config.supports_vision,
+        source=source,
     )
 
 

@@ -3,14 +3,16 @@
 All functions run in a database thread and are idempotent: callers retry while Postgres is unreachable.
 """
 
+import logging
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models.functions import Now
 
 from chat.compressions import requests as compression_requests
@@ -26,7 +28,13 @@ from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
 from chat.transcript.answer_setup import AnswerSetup
 from chat.transcript.entries import Document
+from chat.transcript.finish import Finish
 from chat.transcript.token_usage import TokenUsage
+
+logger = logging.getLogger(__name__)
+
+# What text columns refuse.
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class SavedRun(NamedTuple):
@@ -87,7 +95,14 @@ def save_checkpoint(owner: int, checkpoint: Checkpoint) -> None:
 def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     """Commit the end; returns the end that was committed, None if this attempt is superseded."""
     reach("before_finish")
-    if completion.commit_end(run.pk, run.attempt, end):
+    try:
+        is_committed = completion.commit_end(run.pk, run.attempt, end)
+    except (DataError, IntegrityError, UnicodeError):
+        # Repeated, it would be refused again, and the run would be lost with its text.
+        logger.exception("run %s: the database refuses its end, which is stored without details", run.pk)
+        end = _without_details(end)
+        is_committed = completion.commit_end(run.pk, run.attempt, end)
+    if is_committed:
         reach("after_finish")
         return end
     seen = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner).first()
@@ -107,6 +122,18 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
         # Committed by an earlier call whose reply was lost with the connection.
         return end if seen.status == end.status else stopped
     return None
+
+
+def _without_details(end: RunOutcome) -> RunOutcome:
+    """The same end with its text, as its column takes it, and without what is only told about it."""
+    return RunOutcome(
+        end.status,
+        end.last_seq,
+        text=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.text),
+        reasoning=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.reasoning),
+        error=end.error,
+        finish=Finish(end.finish.reason if end.finish.is_cut else ""),
+    )
 
 
 def announce_end(run: Run, wanted: WantedCompression | None = None) -> None:

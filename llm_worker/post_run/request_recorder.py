@@ -85,7 +85,7 @@ class RequestRecorder:
 
 def encode_messages(messages: LanguageModelInput) -> str:
     """JSON of the messages as they are sent, without the data of pictures; Postgres can store it."""
-    return _encoded(to_api_messages([_without_pixels(message) for message in messages]))
+    return _encoded(to_api_messages([_as_kept(message) for message in messages]))
 
 
 def _encoded(wire: Any) -> str:
@@ -97,7 +97,9 @@ def _encoded(wire: Any) -> str:
     return json.encode(_clean(wire)).decode() if "\\u0000" in encoded else encoded
 
 
-def _without_pixels(message: Message) -> Message:
+def _as_kept(message: Message) -> Message:
+    """Without pixels, and without what only the server that gave it may read."""
+    message = replace(message, members={}) if message.members else message
     return replace(message, images=tuple(map(_left_out, message.images))) if message.images else message
 
 

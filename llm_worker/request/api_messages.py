@@ -19,7 +19,10 @@ def _wire(message: Message) -> dict[str, Any]:
     if message.calls:
         # Not "" and not absent: some servers reject empty content beside tool calls, others missing content.
         wire["content"] = message.text or None
-        wire["tool_calls"] = [_wire_call(call) for call in message.calls]
+        members = dict(message.members)
+        of_calls = members.pop("tool_calls", {})
+        wire |= members
+        wire["tool_calls"] = [{**of_calls.get(call.id, {}), **_wire_call(call)} for call in message.calls]
     if message.tool_call_id:
         wire["tool_call_id"] = message.tool_call_id
     return wire

@@ -104,7 +104,7 @@ def build_context(
     (except for the reminder), unless the rounds, even truncated, need more than the tokens reserved for them.
     """
     *before, question = entries
-    renderer = MessageRenderer(memoize_counts(tokens_of), parts.sees_images)
+    renderer = MessageRenderer(memoize_counts(tokens_of), parts.sees_images, parts.source)
     frame = FixedMessages.around(question, parts, renderer)
     history = _history(before, question, parts, renderer)
     free = budget.tokens - frame.tokens

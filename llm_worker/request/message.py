@@ -30,7 +30,7 @@ TokenCounter = Callable[[str, int], int]
 class Message:
     """One message as the model sees it.
 
-    calls: of a TC, without their responses.  tool_call_id: of a TR.  tokens: with the server's overhead; ignored
+    calls: of a TC, without their responses.  tool_call_id: of a TR.  members: further ones that the server wants.  tokens: with the server's overhead; ignored
     when messages are compared.  joined: the letters of the messages that were joined into it, in order; empty if none.
     """
 
@@ -39,6 +39,7 @@ class Message:
     calls: tuple[Call, ...] = ()
     tool_call_id: str = ""
     images: tuple[Image, ...] = ()
+    members: Mapping[str, Any] = field(default_factory=dict, hash=False)
     tokens: int = field(default=0, compare=False)
     joined: tuple[Letter, ...] = field(default=(), compare=False)
 

@@ -3,9 +3,11 @@
 Does not decide which of them are sent: context.py does.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
 from chat.transcript.passages import join_passages
@@ -36,10 +38,14 @@ def with_sent_at(text: str, sent_at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MessageRenderer:
-    """Renders for one model. tokens_of: its counter.  sees_images: otherwise placeholders replace images."""
+    """Renders for one model. tokens_of: its counter.  sees_images: otherwise placeholders replace images.
+
+    source: of the model; rounds that it gave are sent with what it wants back.
+    """
 
     tokens_of: TokenCounter
     sees_images: bool = True
+    source: str = ""
 
     def render_text(self, letter: Letter, text: str, stored: int = 0) -> Message:
         return Message(letter, text, tokens=self.tokens_of(text, stored) + TOKENS_PER_MESSAGE)
@@ -97,7 +103,20 @@ class MessageRenderer:
         tokens = self.tokens_of(text, _part(text, per_character)) if text else 0
         tokens += sum(self._call_tokens(call) for call in each.calls) + TOKENS_PER_MESSAGE
         asked = tuple(Call(call.id, call.name, call.arguments) for call in each.calls)
-        return Message("TC", text, calls=asked, tokens=tokens)
+        members = self._wanted_members(each)
+        if members:
+            tokens += self.tokens_of(json.dumps(members, ensure_ascii=False), 0)
+        return Message("TC", text, calls=asked, members=members, tokens=tokens)
+
+    def _wanted_members(self, each: Round) -> dict[str, Any]:
+        """Of the message, and under `tool_calls` those of its calls by their ids; empty for another model or server."""
+        back = each.sent_back
+        if back is None or not self.source or back.source != self.source:
+            return {}
+        named = {back.reasoning_name: each.reasoning} if back.reasoning_name and each.reasoning else {}
+        ids = {call.id for call in each.calls}
+        calls = {call: members for call, members in back.calls.items() if call in ids}
+        return {**named, **back.members, **({"tool_calls": calls} if calls else {})}
 
     def render_responses(self, each: Round, responses: Sequence[tuple[str, int]]) -> Iterator[Message]:
         """responses: one (text, tokens) for each call."""

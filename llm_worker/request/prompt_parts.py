@@ -37,6 +37,8 @@ class PromptParts:
     # Whether a tool that reads files is offered.
     reads_files: bool = False
     sees_images: bool = True
+    # Model.source: who is sent what it wants back with its rounds.
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

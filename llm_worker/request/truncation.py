@@ -1,7 +1,11 @@
-"""Truncates long tool responses: head and tail are kept, and a note states how many tokens are missing. Pure."""
+"""Truncates long tool responses: head and tail are kept, and a note states how many tokens are missing. Pure.
+
+Documents that a tool has found are shortened by found_documents.py instead.
+"""
 
 from collections.abc import Sequence
 
+from llm_worker.request.found_documents import shorten_documents
 from llm_worker.request.message import TokenCounter
 
 # Less than this is useless to a model; if there is not even this much, older messages are omitted instead.
@@ -35,6 +39,8 @@ def truncate(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int]:
     size = tokens_of(text, 0)
     if size <= limit:
         return text, size
+    if shortened := shorten_documents(text, limit, tokens_of):
+        return shortened
     wanted = limit - NOTE_TOKENS
     characters = len(text) * wanted // size
     while characters > 0:

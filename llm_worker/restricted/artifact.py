@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from llm_worker.stream.sanitiser import clean
+from llm_worker.stream.think_tags import without_reasoning
 
 DECISIONS: Final = ("answer", "refuse")
 CONFIDENCES: Final = ("high", "medium", "low")
@@ -19,7 +20,6 @@ REFUSED_GUIDANCE: Final = (
 MOST_ITEMS: Final = 24
 MOST_CHARACTERS: Final = 4_000
 
-_THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 # From the first brace in a code fence to the last one.
 _FENCED: Final = re.compile(r"```[ \t]*\w*\s*(\{.*\})\s*```", re.DOTALL)
 
@@ -94,7 +94,7 @@ def no_hits() -> Artifact:
 
 def parse_artifact(reply: str) -> Artifact:
     """The artifact in a reply, which may stand in a code fence. Raises UnusableReply."""
-    read = _read_object(_THOUGHT.sub("", reply).strip())
+    read = _read_object(without_reasoning(reply).strip())
     decision = read.get("decision")
     if not isinstance(decision, str) or not decision.strip():
         raise UnusableReply(Failure.MALFORMED)

@@ -2,11 +2,15 @@
 
 import json
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic_core import from_json
 
 from llm_worker.stream.sanitiser import clean
+
+# JSON of the members that a server wants back. Signatures take some thousand characters.
+MAX_MEMBERS_CHARACTERS: Final = 256 * 1024
 
 
 def parse_arguments(raw: str) -> dict[str, Any] | None:
@@ -31,6 +35,14 @@ def parse_partial_arguments(raw: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def storable_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """As they can be stored; empty if they cannot, or are larger than MAX_MEMBERS_CHARACTERS."""
+    if not members:
+        return {}
+    encoded = json.dumps(members)
+    return (parse_arguments(encoded) or {}) if len(encoded) <= MAX_MEMBERS_CHARACTERS else {}
 
 
 def _loads(text: str) -> Any:

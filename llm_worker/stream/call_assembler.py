@@ -4,7 +4,7 @@ Does not know which tools exist and does not validate arguments against their sc
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -13,15 +13,15 @@ from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
-# A longer id is replaced: it is stored in a column and sent back with every later request.
-ID_CHARACTERS: Final = 200
+# A longer id is replaced: it is sent back with every later request, and the strictest servers take no more.
+ID_CHARACTERS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
     """A call that a model asks for. id: unique within the step.  arguments: None if `raw` is not a JSON object.
 
-    is_cut: the model reached its output limit before it had written all arguments.
+    is_cut: the model reached its output limit before it had written all arguments.  members: what its server wants back.
     """
 
     id: str
@@ -29,6 +29,7 @@ class RequestedCall:
     arguments: dict[str, Any] | None
     raw: str = ""
     is_cut: bool = False
+    members: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 class CallFragment(NamedTuple):
@@ -51,6 +52,7 @@ class _Call:
     tab: int | None = None
     pieces: list[str] = field(default_factory=list)
     text: Sanitiser = field(default_factory=Sanitiser)
+    members: dict[str, Any] = field(default_factory=dict)
 
     @property
     def raw(self) -> str:
@@ -73,6 +75,8 @@ class CallAssembler:
         arguments = call.text.clean(delta.arguments)
         call.pieces.append(arguments)
         call.name = call.name or tool_name(delta.name)
+        if delta.members:
+            call.members |= delta.members
         if call.tab is None and call.name:
             call.tab, self._named = self._named, self._named + 1
             return CallFragment(call.tab, call.id, call.name, call.raw, begins=True)
@@ -83,7 +87,10 @@ class CallAssembler:
     def calls(self) -> list[RequestedCall]:
         """The calls of the step by tab, after the end of the stream. A call without a name is dropped."""
         named = sorted((call for call in self._calls if call.tab is not None), key=lambda call: call.tab or 0)
-        return [RequestedCall(call.id, call.name, parse_arguments(call.raw), call.raw) for call in named]
+        return [
+            RequestedCall(call.id, call.name, parse_arguments(call.raw), call.raw, members=call.members)
+            for call in named
+        ]
 
     def _call_of(self, delta: ToolCallDelta) -> _Call:
         known = self._by_id(delta.id) if delta.place == NO_INDEX else self._by_place.get(delta.place)

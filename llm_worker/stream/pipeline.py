@@ -27,13 +27,17 @@ class AnswerPipeline:
         self.citations = citations  # remembers what was cited, over all inferences
         self._text_calls: TextCalls | None = None
         self._has_documents = False
+        self._is_untagged = False
         self._renew()
 
-    def start(self, text_calls: TextCalls | None, *, has_documents: bool) -> None:
+    def start(self, text_calls: TextCalls | None, *, has_documents: bool, is_untagged: bool = False) -> None:
         """text_calls: finds the calls that the model writes as text; None: what looks like a call is text.
 
         has_documents: whether there is anything to cite; otherwise the text is left as it is.
+        is_untagged: the model omits the tag before its reasoning.
         """
+        self._think = ThinkSplitter(is_untagged=is_untagged)
+        self._is_untagged = is_untagged
         self._text_calls = text_calls
         self._has_documents = has_documents
 
@@ -66,7 +70,7 @@ class AnswerPipeline:
     def _renew(self) -> None:
         self._text = Sanitiser()
         self._reasoning = Sanitiser()
-        self._think = ThinkSplitter()
+        self._think = ThinkSplitter(is_untagged=self._is_untagged)
 
     def _read(self, pieces: Iterable[str | Reasoning]) -> Iterator[Output]:
         for piece in pieces:

@@ -1,10 +1,26 @@
-"""Reasoning that a model writes into its answer: `<think>…</think>` at the very beginning; elsewhere it is text. Pure."""
+"""Reasoning that a model writes into its answer: between tags at the very beginning; elsewhere a tag is text. Pure.
 
+Some models send only the closing tag, because their template has written the opening one: UNTAGGED says how these are read.
+"""
+
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
-OPEN: Final = "<think>"
+# Qwen, DeepSeek and most others; Claude-like; Gemma; Seed; Magistral.
+TAGS: Final = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+}
 CLOSE: Final = "</think>"
+# A closing tag that is not quoted as code.
+_CLOSING: Final = re.compile("|".join(rf"(?<!`){re.escape(tag)}(?!`)" for tag in TAGS.values()))
+
+# At the end of a line, as templates write it; elsewhere a text may talk about the tag.
+_CLOSING_LINE: Final = re.compile(rf"(?:{_CLOSING.pattern})[ \t]*(?:\n|\Z)")
 
 
 class Reasoning(NamedTuple):
@@ -14,10 +30,15 @@ class Reasoning(NamedTuple):
 
 
 class ThinkSplitter:
-    """For one inference. Holds back what may be the beginning of a tag until the next text decides."""
+    """For one inference. Holds back what may be the beginning of a tag until the next text decides.
 
-    def __init__(self) -> None:
-        self._state: Literal["beginning", "thinking", "after", "answering"] = "beginning"
+    is_untagged: the model omits the opening tag. Its text is held back until the closing one, or the end, decides.
+    """
+
+    def __init__(self, *, is_untagged: bool = False) -> None:
+        self._state: Literal["beginning", "undecided", "thinking", "after", "answering"] = "beginning"
+        self._is_untagged = is_untagged
+        self._close = CLOSE
         self._held = ""
         self._has_thought = False
 
@@ -35,6 +56,8 @@ class ThinkSplitter:
         self._held += text
         if self._state == "beginning":
             yield from self._begin()
+        if self._state == "undecided" and (closing := _CLOSING.search(self._held)):
+            self._state, self._close = "thinking", closing[0]
         if self._state == "thinking":
             yield from self._think()
         if self._state == "after":
@@ -42,9 +65,14 @@ class ThinkSplitter:
 
     def _begin(self) -> Iterator[str | Reasoning]:
         start = self._held.lstrip()
-        if start.startswith(OPEN):
-            self._state, self._held = "thinking", start[len(OPEN) :]
-        elif not OPEN.startswith(start):
+        tag = next((tag for tag in TAGS if start.startswith(tag)), "")
+        if tag:
+            self._state, self._close, self._held = "thinking", TAGS[tag], start[len(tag) :]
+        elif any(tag.startswith(start) for tag in TAGS):
+            return
+        elif self._is_untagged:
+            self._state = "undecided"
+        else:
             self._state = "answering"
             yield self._take(len(self._held))
 
@@ -52,12 +80,12 @@ class ThinkSplitter:
         if not self._has_thought:
             self._held = self._held.lstrip("\n")  # the line break behind the tag is not reasoning
             self._has_thought = bool(self._held)
-        end = self._held.find(CLOSE)
-        safe = end if end >= 0 else len(self._held) - _possible_tag(self._held)
+        end = self._held.find(self._close)
+        safe = end if end >= 0 else len(self._held) - _possible_tag(self._held, self._close)
         if safe:
             yield Reasoning(self._take(safe))
         if end >= 0:
-            self._take(len(CLOSE))
+            self._take(len(self._close))
             self._state = "after"
 
     def _answer(self) -> Iterator[str | Reasoning]:
@@ -72,12 +100,18 @@ class ThinkSplitter:
 
 
 def without_reasoning(text: str) -> str:
-    """The answer of a whole text."""
-    splitter = ThinkSplitter()
+    """The answer of a whole text, also of a model that omits the opening tag: the one function for all whole texts."""
+    splitter = ThinkSplitter(is_untagged=True)
     pieces = [*splitter.feed(text), *splitter.flush()]
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def _possible_tag(text: str) -> int:
-    """How many characters at the end may be the beginning of CLOSE."""
-    return next((size for size in range(len(CLOSE) - 1, 0, -1) if text.endswith(CLOSE[:size])), 0)
+def is_untagged(text: str) -> bool:
+    """Whether an answer holds reasoning before a closing tag that was never opened."""
+    closing = _CLOSING_LINE.search(text)
+    return closing is not None and not any(tag in text[: closing.start()] for tag in TAGS)
+
+
+def _possible_tag(text: str, tag: str) -> int:
+    """How many characters at the end may be the beginning of the tag."""
+    return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)

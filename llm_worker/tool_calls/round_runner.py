@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from chat.transcript.entries import Call, Document, Entry, Round
+from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript.run_options import inner_options
@@ -50,6 +50,7 @@ class NewRound:
     calls: Sequence[PlannedCall]
     before: Utterance
     inside: str
+    sent_back: SentBack | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class RoundStart(NamedTuple):
 
     number: int
     before: Utterance
+    sent_back: SentBack | None = None
 
 
 class LoopAnswer(NamedTuple):
@@ -152,7 +154,7 @@ class RoundRunner:
             Call(call.id, call.name, _as_it_ran(call, result).arguments, result.response)
             for call, result in zip(calls, results, strict=True)
         )
-        return Round(tuple(done), start.before.text, start.before.reasoning)
+        return Round(tuple(done), start.before.text, start.before.reasoning, start.sent_back)
 
     # RoundHost, for tool_round.execute
 
@@ -165,8 +167,9 @@ class RoundRunner:
             if approved:
                 await self.deps.store.start(approved)
         else:
-            number, before = self._start
-            self.rows = await self.deps.store.begin(NewRound(number, calls, before, self.brief.inside))
+            number, before, sent_back = self._start
+            new = NewRound(number, calls, before, self.brief.inside, sent_back)
+            self.rows = await self.deps.store.begin(new)
         self.emitter.calls_are_stored()
         self.emitter.open_round()
         self.emitter.show(self.emitter.blocks.round(len(calls)))
@@ -237,7 +240,7 @@ class _CallContext:
         brief = replace(
             runner.brief,
             entries=[Entry("", "user", question, self.now)],
-            prompt_parts=PromptParts(system=instructions),
+            prompt_parts=PromptParts(system=instructions, source=runner.brief.model.source),
             max_cycles=cycles,
             tools=without_tools(tools, runner.brief.tools_needing_approval),
             forced_tool="",

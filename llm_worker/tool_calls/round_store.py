@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -176,4 +176,5 @@ def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCa
         token_count=count_tokens(call_text(call.name, call.arguments)),
         status=status,
         response=response,
+        sent_back=asdict(new_round.sent_back) if new_round.sent_back and tab == 0 else None,
     )

@@ -1,21 +1,30 @@
-"""Parses one chunk of a streamed chat completion into deltas, in the dialects of different model servers. Pure."""
+"""Parses one chunk of a streamed chat completion into deltas, in the dialects of different model servers. Pure.
+
+A decoder reads the usual types; a chunk that it refuses is read by lenient.py.
+"""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import msgspec
 
+from chat.transcript.finish import BROKEN
 from llm_worker.upstream.deltas import (
     NO_INDEX,
-    Delta,
+    Broken,
     Finished,
+    Kept,
     ModelFailed,
+    Parsed,
     ReasoningDelta,
+    Skipped,
     TextDelta,
     ToolCallDelta,
 )
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_reported
+from llm_worker.upstream.lenient import as_text, read_members
 from llm_worker.upstream.usage import ReportedUsage
 
 
@@ -54,32 +63,89 @@ class _Chunk(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-def parse_chunk(data: bytes) -> list[Delta]:
-    """The deltas of one chunk. Raises ModelFailed if it is invalid or reports an error."""
-    chunk = _read(data)
+def parse_chunk(data: bytes) -> list[Parsed]:
+    """The deltas of one chunk. Raises ModelFailed if it is no JSON object, or reports nothing but an error."""
+    try:
+        chunk = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return read_object(_object(data))
     if chunk.error or chunk.object == "error":
-        raise reported_failure(data.decode("utf-8", "replace"))
-    deltas: list[Delta] = []
+        return read_object(_object(data))
+    deltas: list[Parsed] = []
     for choice in chunk.choices or ():
-        if choice.delta is not None:
-            _append_deltas(choice.delta, deltas)
+        said = choice.delta
+        # A whole answer as an event, or members that are kept as they are: not while text is written.
+        if said is None or (not said.content and _has_kept(data)):
+            return read_object(_object(data))
+        _append_deltas(said, deltas)
         if choice.finish_reason:
             deltas.append(Finished(choice.finish_reason))
+            if choice.finish_reason.lower() in BROKEN:
+                return read_object(_object(data))
     if chunk.usage is not None:
         deltas.append(chunk.usage.to_usage())
+    return deltas if deltas or chunk.choices is not None else [Skipped(("chunk",), data)]
+
+
+def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted") -> list[Parsed]:
+    """The deltas of a chunk, or of a completion, whatever its members are. Raises as parse_chunk().
+
+    otherwise: the code of an error whose words do not say which it is.
+    """
+    deltas = read_members(chunk)
+    if chunk.get("error") or chunk.get("object") == "error":
+        failure = reported_failure(json.dumps(chunk), otherwise)
+        if not deltas:
+            raise failure
+        return [*deltas, Broken(failure)]
+    for delta in deltas:
+        if isinstance(delta, Finished) and delta.reason.lower() in BROKEN:
+            return [*deltas, *_end(delta.reason, _choice_error(chunk))[1:]]
+    if not deltas and "choices" not in chunk:
+        return [Skipped(("chunk",), json.dumps(chunk).encode())]
     return deltas
 
 
-def reported_failure(said: str) -> ModelFailed:
+def _has_kept(data: bytes) -> bool:
+    """Whether the chunk may hold one of KEPT or KEPT_OF_CALLS."""
+    return (
+        b"reasoning_details" in data
+        or b"thinking_blocks" in data
+        or b"extra_content" in data
+        or b"provider_specific_fields" in data
+    )
+
+
+def reported_failure(said: str, otherwise: str = "upstream_interrupted") -> ModelFailed:
     """The failure that a stream, or the body of a successful response, reports. said: its JSON."""
     report = read_error(said)
-    code = classify_reported(report, otherwise="upstream_interrupted")
+    code = classify_reported(report, otherwise=otherwise)
     return ModelFailed(code, report.message, report.status, report.code)
 
 
-def _append_deltas(delta: _Delta, deltas: list[Delta]) -> None:
-    if thought := delta.reasoning_content or delta.reasoning:
+def _end(reason: str, error: object) -> list[Parsed]:
+    if reason.lower() not in BROKEN:
+        return [Finished(reason)]
+    if error:
+        return [Finished(reason), Broken(reported_failure(json.dumps({"error": error})))]
+    return [Finished(reason), Broken(ModelFailed("upstream_interrupted", f"finish reason: {reason}"))]
+
+
+def _choice_error(chunk: Mapping[str, Any]) -> object:
+    choices = chunk.get("choices")
+    errors = (
+        (choice.get("error") for choice in choices if isinstance(choice, Mapping))
+        if isinstance(choices, list)
+        else ()
+    )
+    return next(filter(None, errors), None)
+
+
+def _append_deltas(delta: _Delta, deltas: list[Parsed]) -> None:
+    if thought := delta.reasoning_content:
         deltas.append(ReasoningDelta(thought))
+    elif thought := delta.reasoning:
+        deltas += (Kept("reasoning"), ReasoningDelta(thought))
     if delta.content:
         deltas.append(TextDelta(delta.content))
     if delta.refusal:
@@ -97,26 +163,20 @@ def _call_delta(call: _ToolCall) -> ToolCallDelta:
         place=call.index if type(call.index) is int and call.index >= 0 else NO_INDEX,
         id="" if call.id is None else str(call.id),
         name=function.name or "",
-        arguments=_as_text(function.arguments),
+        arguments=as_text(function.arguments),
     )
 
 
-def _as_text(arguments: object) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return "" if arguments is None else msgspec.json.encode(arguments).decode()
-
-
-def _read(data: bytes) -> _Chunk:
+def _object(data: bytes) -> Mapping[str, Any]:
+    """Also of text that msgspec rejects: lone surrogates, or a character split between two chunks."""
     try:
-        return _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _read_leniently(data)
+        read = json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        _refuse(data)
+    if not isinstance(read, Mapping):
+        _refuse(data)
+    return read
 
 
-def _read_leniently(data: bytes) -> _Chunk:
-    """For text that msgspec rejects: lone surrogates, or a character split between two chunks."""
-    try:
-        return msgspec.convert(json.loads(data.decode("utf-8", "replace")), _Chunk)
-    except (ValueError, RecursionError) as error:
-        raise ModelFailed("upstream_malformed", f"not a chunk: {data[:100]!r}") from error
+def _refuse(data: bytes) -> NoReturn:
+    raise ModelFailed("upstream_malformed", f"not a chunk: {data[:100]!r}")

@@ -14,8 +14,10 @@ COMMON: Final = (("Connection", "keep-alive"),)
 
 
 class HttpClient(httpx2.AsyncClient):
-    def __init__(self, transport: httpx2.AsyncBaseTransport, *, follow_redirects: bool = True) -> None:
-        super().__init__(transport=transport, timeout=NO_TIMEOUT, follow_redirects=follow_redirects)
+    """Follows no redirects: the transport does, with the body and to the same host alone."""
+
+    def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
+        super().__init__(transport=transport, timeout=NO_TIMEOUT, follow_redirects=False)
         self._urls: dict[str, httpx2.URL] = {}
 
     def build_request(self, method: str, url: httpx2.URL | str, **given: Any) -> httpx2.Request:

@@ -1,8 +1,8 @@
 """The values that llm.py yields while a model streams, and the failure it raises. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, UpstreamError
 from chat.protocol.wire import RUN_ERRORS
@@ -31,6 +31,7 @@ class ToolCallDelta(NamedTuple):
     id: str
     name: str
     arguments: str
+    members: Mapping[str, Any] | None = None  # further ones, which the server wants back
 
 
 class Finished(NamedTuple):
@@ -39,7 +40,14 @@ class Finished(NamedTuple):
     reason: str
 
 
-Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished
+class SentMembers(NamedTuple):
+    """Of an answer with calls: the member under which reasoning came, if not reasoning_content, and what the server wants back."""
+
+    reasoning_name: str
+    members: Mapping[str, Any]
+
+
+Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished | SentMembers
 
 
 @dataclass
@@ -78,3 +86,27 @@ class ModelFailed(Exception):
             detail=redact(self.detail, sent, limit=MAX_MESSAGE_CHARACTERS),
             upstream_code=redact(self.upstream_code, sent, limit=MAX_CODE_CHARACTERS),
         )
+
+
+class Skipped(NamedTuple):
+    """The names of members that were not understood; stream_reader.py counts them. said: a whole chunk of them."""
+
+    names: tuple[str, ...]
+    said: bytes = b""
+
+
+class Broken(NamedTuple):
+    """The server says, beside deltas, that the answer ends here and is not complete."""
+
+    failure: ModelFailed
+
+
+class Kept(NamedTuple):
+    """A member that the server may want back. value: None for the name of reasoning whose text is a delta."""
+
+    name: str
+    value: Any = None
+
+
+# What a chunk consists of.
+Parsed = Delta | Skipped | Broken | Kept

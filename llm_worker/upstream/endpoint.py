@@ -6,6 +6,7 @@ from django.conf import settings
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
 from chat.models import ModelConfig, Provider
+from chat.transcript.dialect import source_of
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model
 
@@ -35,6 +36,8 @@ def resolve_model(config: ModelConfig) -> Model | None:
         takes_prompt_cache_key=config.supports_prompt_cache_key,
         takes_tool_choice_none=config.supports_tool_choice_none,
         requires_alternating_roles=config.requires_alternating_roles,
+        dialect=config.dialect_at(source_of(config.name_at_server, base_url)),
+        row=config.pk,
     )
 
 

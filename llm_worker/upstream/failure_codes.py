@@ -41,13 +41,51 @@ def _rule(code: str, statuses: set[int | None], *patterns: str) -> _Rule:
     return _Rule(code, frozenset(statuses), re.compile("|".join(patterns)))
 
 
+# What servers say of a context that is too long, in lower case.
+TOO_LONG: Final = (
+    ("OpenAI, DeepSeek, Mistral, Ollama", r"context.?length"),
+    ("Azure, LiteLLM, OpenRouter", r"context.?window"),
+    ("llama.cpp", r"available context size|exceed_context_size"),
+    ("LM Studio", r"context the overflows|context overflow|greater than the context"),
+    ("Anthropic", r"prompt is too long|exceed context limit"),
+    ("Bedrock", r"input is too long|too many (?:input |prompt )?tokens"),
+    ("Google", r"token count.{0,80}exceeds"),
+    ("vLLM", r"maximum (?:model|input|prompt|sequence) length|longer than the (?:maximum )?model"),
+    ("vLLM, newer", r"(?:prompt|input|request).{0,80}exceeds? (?:the )?(?:maximum|max)[ _](?:model[ _])?len"),
+    ("SGLang", r"maximum allowed (?:input )?length|is longer than the model's context"),
+    ("TGI", r"tokens.{0,60}must be <=|`inputs` must have less than"),
+    ("Moonshot", r"exceeded model token limit"),
+    ("Qwen (DashScope)", r"range of input length should be"),
+    ("Zhipu", r"(?:prompt|input).{0,40}exceeds? (?:the )?(?:max|maximum|model).{0,20}(?:length|limit)"),
+    ("Cohere", r"too many tokens|total number of tokens.{0,60}exceed"),
+    ("xAI, Groq", r"maximum prompt length|reduce the length of the (?:messages|prompt|input)"),
+    ("TensorRT-LLM, NIM", r"prompt length.{0,40}exceeds? (?:the )?max"),
+    ("Together, Fireworks", r"must be less than.{0,40}tokens|prompt too long|input too long"),
+)
+# Of an account without money, whatever its status.
+_EMPTY_ACCOUNT: Final = (
+    r"insufficient (?:account )?balance", r"balance (?:is )?(?:insufficient|too low|not enough)", r"no resource package",
+    r"please recharge", r"\barrearage\b", r"out of (?:funds|credits?)", r"payment required", r"account.{0,20}overdue",
+    r"exceeded_current_quota", r"no (?:remaining|available) (?:balance|credits?)",
+)  # fmt: skip
+
 # The first one that applies.
 _RULES: Final = (
     _rule(
         "upstream_rate_limited", {NO_STATUS, 413},
         "rate_limit", r"tokens per minute", r"too many requests", r"throttl",
     ),
-    _rule("upstream_quota", {NO_STATUS, 400, 401, 403, 429}, "insufficient_quota", "billing_hard_limit"),
+    _rule(
+        "upstream_quota", {NO_STATUS, 400, 401, 403, 429},
+        "insufficient_quota", "billing_hard_limit", *_EMPTY_ACCOUNT,
+    ),
+    # Not the model is missing: it cannot see or call, or a picture of the request is not there.
+    _rule(
+        "upstream_rejected", {404},
+        r"\bsupports?\b.{0,40}\b(?:image|vision|multimodal|audio|tool use|tools)",
+        r"\b(?:images?|vision|multimodal|modalit\w+)\b.{0,60}\b(?:unsupported|not (?:be )?(?:supported|available|allowed))",
+        r"\b(?:download|fetch|load|retrieve|open)\w*\b.{0,40}\bimage",
+    ),
     # A budget that is full again in a moment is a rate limit.
     _rule(
         "upstream_rate_limited", {NO_STATUS, 429},
@@ -65,10 +103,7 @@ _RULES: Final = (
     ),
     _rule(
         "context_too_long", {NO_STATUS, 400, 413, 422, 500},
-        r"context.?length", r"context.?window", r"available context size", "exceed_context_size",
-        r"too many (?:input |prompt )?tokens", r"prompt is too long", r"input is too long",
-        r"maximum (?:model|input|prompt|sequence) length", r"token count.{0,80}exceeds",
-        r"tokens.{0,60}must be <=",
+        *(words for _, words in TOO_LONG),
     ),
     _rule(
         "model_not_found", {NO_STATUS, 400, 403, 422},

@@ -6,10 +6,8 @@ Retries are done here, because only the first chunk tells whether a retry would 
 
 import asyncio
 import logging
-import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any, cast
 
 import aiohttp
@@ -18,30 +16,34 @@ import openai
 
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
-from chat.transcript.run_options import api_members
-from llm_worker.request.api_messages import to_api_messages
+from llm_worker.upstream.attempt_failure import AttemptFailed, status_failure
 from llm_worker.upstream.client import HttpClient
 from llm_worker.upstream.client_pool import ClientPool, Place
-from llm_worker.upstream.completion import MAX_COMPLETION_BYTES, Completion, parse_completion
+from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
-from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
+from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
-from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.learned_traits import LearnedTraits, Remember
+from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.refused_options import name_refused_option
-from llm_worker.upstream.request_logging import log_completion, log_request
+from llm_worker.upstream.request_body import request_body
+from llm_worker.upstream.request_logging import log_completion, log_request, log_skipped
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
+from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 
 logger = logging.getLogger(__name__)
 
 RETRIES = 2
-RETRIED_STATUSES = frozenset({429, 500, 502, 503, 529})
 FIRST_RETRY_S = 0.5
-# With a longer Retry-After the run fails at once: the user is told that the server is busy.
-LONGEST_RETRY_AFTER_S = 30.0
 # Raised by the SDK and the libraries below it.
-SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError)
+SDK_ERRORS = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+)
 # Local servers need no key, but the SDK requires one.
 NO_KEY = "none"
 # Raised if there is no connection: refused, no such host, no valid certificate, no answer to the handshake.
@@ -64,15 +66,18 @@ class LanguageModels:
         silence_s: float,
         flush_window: FlushWindow | None = None,
         first_retry_s: float = FIRST_RETRY_S,
+        remember: Remember | None = None,
     ) -> None:
         """connections: concurrent requests per server.  silence_s: the longest pause between two reads.
 
         flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
+        remember: stores what was learned of the server of a model.
         """
         self._connections = connections
         self._silence_s = silence_s
         self._flush_window = flush_window or FlushWindow()
         self._first_retry_s = first_retry_s
+        self._traits = LearnedTraits(remember)
         self._clients = ClientPool(self._create_client, openai.AsyncOpenAI.close)
 
     async def close(self) -> None:
@@ -83,30 +88,44 @@ class LanguageModels:
 
         Raises ModelFailed. Closing the iterator, or cancelling the task that reads it, closes the connection.
         """
-        for retries_left in range(RETRIES, -1, -1):
+        sent, retries_left = self._traits.apply(request), RETRIES
+        while True:
             started = False
             try:
-                async with aclosing(self._stream_once(request)) as received:
+                async with aclosing(self._stream_once(sent)) as received:
                     async for deltas in received:
+                        if not started:
+                            await self._traits.accepted(request, sent)
                         started = True
                         yield deltas
-            except _AttemptFailed as failed:
-                wait_s = self._retry_wait_s(request, failed, 0 if started else retries_left)
+            except AttemptFailed as failed:
+                if not started and (changed := self._traits.after(failed.failure, sent, is_streamed=True)):
+                    sent = changed
+                    continue
+                wait_s = self._retry_wait_s(sent, failed, 0 if started else retries_left)
             else:
                 return
+            retries_left -= 1
             await asyncio.sleep(wait_s)
 
     async def complete(self, request: Request) -> Completion:
         """Return the whole answer. Raises ModelFailed, after as many retries as stream()."""
-        for retries_left in range(RETRIES, -1, -1):
+        sent, retries_left = self._traits.apply(request), RETRIES
+        while True:
             try:
-                return await self._complete_once(request)
-            except _AttemptFailed as failed:
-                wait_s = self._retry_wait_s(request, failed, retries_left)
+                completion = await self._complete_once(sent)
+            except AttemptFailed as failed:
+                if changed := self._traits.after(failed.failure, sent, is_streamed=False):
+                    sent = changed
+                    continue
+                wait_s = self._retry_wait_s(sent, failed, retries_left)
+            else:
+                await self._traits.accepted(request, sent)
+                return completion
+            retries_left -= 1
             await asyncio.sleep(wait_s)
-        raise AssertionError("the last attempt returns or raises")
 
-    def _retry_wait_s(self, request: Request, failed: "_AttemptFailed", retries_left: int) -> float:
+    def _retry_wait_s(self, request: Request, failed: AttemptFailed, retries_left: int) -> float:
         """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
         failure = name_refused_option(failed.failure, request).redacted([request.model.api_key])
         if request.is_protected:
@@ -118,8 +137,7 @@ class LanguageModels:
         return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))
 
     async def _complete_once(self, request: Request) -> Completion:
-        body = _body(request) | {"stream": False}
-        del body["stream_options"]
+        body = request_body(request, is_streamed=False)
         received = b""
         try:
             async with self._open(request, body) as pieces:
@@ -131,14 +149,14 @@ class LanguageModels:
         except SDK_ERRORS as error:
             raise _to_failure(error, started=False) from error
         except ModelFailed as failure:
-            raise _AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
+            raise AttemptFailed(failure, is_retryable=failure.code in TRANSIENT) from failure
         log_completion(request, completion)
         return completion
 
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reader = StreamReader()
-        try:
-            async with self._open(request, _body(request)) as received:
+        with _converted_errors(request, reader):
+            async with self._open(request, request_body(request, is_streamed=True)) as received:
                 while piece := await received.read():
                     known = reader.chunks
                     deltas = reader.take(piece)
@@ -146,19 +164,17 @@ class LanguageModels:
                     if reader.chunks:
                         yield deltas
                     if reader.failure:
-                        raise _AttemptFailed(reader.failure, is_retryable=reader.failure.code in TRANSIENT)
+                        break
                     if reader.is_done:
                         await received.read_to_the_end()
-                        return
+                        break
                     # The first token and the end are read at once; in between, reads wait for the flush window.
                     if reader.has_spoken and not reader.has_finished:
                         await received.wait(self._flush_window.next_window())
-        except SDK_ERRORS as error:
-            raise _to_failure(error, started=reader.chunks > 0) from error
-        if not reader.has_finished:
-            raise _AttemptFailed(
-                ModelFailed("upstream_interrupted", "the stream ended in the middle"), is_retryable=True
-            )
+        if deltas := reader.end():
+            yield deltas
+        if reader.failure:
+            raise AttemptFailed(reader.failure, reader.is_retryable)
 
     @asynccontextmanager
     async def _open(self, request: Request, body: dict[str, Any]) -> AsyncIterator[ResponseBody]:
@@ -191,51 +207,26 @@ class LanguageModels:
             api_key=place.api_key or NO_KEY,
             max_retries=0,
             timeout=None,  # enforced by the transport
-            http_client=HttpClient(transport, follow_redirects=not place.is_guarded),
+            http_client=HttpClient(transport),
         )
 
 
-def _body(request: Request) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "model": request.model.name,
-        "messages": to_api_messages(request.sent_messages),
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.model.max_output_tokens is not None:
-        body[_max_tokens_name(request.model)] = request.model.max_output_tokens
-    body |= api_members(request.options, has_tools=bool(request.tools))
-    if request.tools:
-        body["tools"] = list(request.tools)
-        body["tool_choice"] = request.tool_choice
-    if request.model.takes_prompt_cache_key and request.cache_key:
-        body["prompt_cache_key"] = request.cache_key
-    return body
+@contextmanager
+def _converted_errors(request: Request, reader: StreamReader) -> Iterator[None]:
+    """Around the reading of a stream. What happens to a connection after the answer is complete does not matter."""
+    try:
+        yield
+    except SDK_ERRORS as error:
+        if not reader.has_finished:
+            raise _to_failure(error, started=reader.chunks > 0) from error
+    finally:
+        log_skipped(request, reader.skipped)
 
 
-def _max_tokens_name(model: Model) -> str:
-    # OpenAI's reasoning models reject the name that all compatible servers accept.
-    return "max_completion_tokens" if "//api.openai.com" in model.base_url else "max_tokens"
-
-
-@dataclass
-class _AttemptFailed(Exception):
-    """One attempt failed. is_retryable: another one may succeed, if nothing was received yet."""
-
-    failure: ModelFailed
-    is_retryable: bool = False
-    retry_after_s: float | None = None
-
-    def wait_s(self, otherwise_s: float) -> float:
-        if self.retry_after_s is not None:
-            return self.retry_after_s
-        # Jitter of up to a quarter, so that runs that failed together do not retry together.
-        return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
-
-
-def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
+def _to_failure(error: Exception, *, started: bool) -> AttemptFailed:
     if isinstance(error, openai.APIStatusError):
-        return _status_failure(error)
+        said = error.response.content.decode("utf-8", "replace")
+        return status_failure(error.status_code, said, error.response.headers)
     causes = _causes(error)
     detail = repr(causes[1] if len(causes) > 1 else error)
     code = "upstream_interrupted" if started else "upstream_unavailable"
@@ -244,7 +235,7 @@ def _to_failure(error: Exception, *, started: bool) -> _AttemptFailed:
     # The SDK reports other lost connections as timeouts as well.
     elif any(isinstance(cause, TimeoutError) for cause in causes):
         code, detail = TIMEOUT, "silence"
-    return _AttemptFailed(ModelFailed(code, detail), is_retryable=True)
+    return AttemptFailed(ModelFailed(code, detail), is_retryable=True)
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
@@ -254,25 +245,3 @@ def _causes(error: BaseException | None) -> list[BaseException]:
         causes.append(error)
         error = error.__cause__
     return causes
-
-
-def _status_failure(error: openai.APIStatusError) -> _AttemptFailed:
-    status = error.status_code
-    report = read_error(error.response.content.decode("utf-8", "replace"))
-    code = classify_status(status, report)
-    retry_after_s = _retry_after_s(error.response.headers.get("retry-after", ""))
-    too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
-    return _AttemptFailed(
-        ModelFailed(code, report.message, status, report.code),
-        is_retryable=status in RETRIED_STATUSES and code in TRANSIENT and not too_long,
-        retry_after_s=retry_after_s,
-    )
-
-
-def _retry_after_s(header: str) -> float | None:
-    """Seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
-    try:
-        seconds = float(header)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

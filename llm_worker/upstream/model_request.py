@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chat.transcript.dialect import source_of
 from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.message import LanguageModelInput
@@ -31,6 +32,14 @@ class Model:
     # Whether tools may stay in a request that must not call them; leaving them out would change the cached prefix.
     takes_tool_choice_none: bool = True
     requires_alternating_roles: bool = False
+    # Of chat.transcript.dialect.
+    dialect: frozenset[str] = frozenset()
+    # The id of its row; None for a server that is only checked.
+    row: int | None = None
+
+    @property
+    def source(self) -> str:
+        return source_of(self.name, self.base_url)
 
     def __repr__(self) -> str:
         # Never the key, which some put into the address.

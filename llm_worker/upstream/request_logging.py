@@ -44,6 +44,12 @@ def log_completion(request: Request, completion: Completion) -> None:
         _write("LLM_RESPONSE", {"model": request.model.name, **said})
 
 
+def log_skipped(request: Request, skipped: Mapping[str, int]) -> None:
+    """Tell staff which members of a stream were not understood. Names alone: never what they hold."""
+    if skipped:
+        logger.warning("%r sent what is not understood: %s", request.model, dict(skipped))
+
+
 class ResponseLog:
     """Collects the deltas of one inference and logs the whole answer; does nothing if the setting is off."""
 

@@ -1,9 +1,11 @@
 """Splits a byte stream into server-sent events. Pure; does not interpret their data.
 
 Follows the WHATWG specification: lines end in LF, CR LF or CR; an event consists of `data` lines and ends with a blank
-line; comments and other fields are skipped, but for `error`, in which older llama.cpp servers report one. The size of an
-unfinished event is bounded.
+line, and is none without any. Comments and other fields are skipped, but for `error`, in which older llama.cpp servers report
+one, and for events of the type `error`, which become an object with that member. The size of an unfinished event is bounded.
 """
+
+import json
 
 # Far above any chunk of a model server: even the arguments of a tool call arrive in small deltas.
 MAX_EVENT_BYTES = 4 * 1024 * 1024
@@ -21,10 +23,11 @@ class EventSplitter:
         self._data: list[bytes] = []  # data lines of an unfinished event
         self._held_bytes = 0
         self._after_cr = False
+        self._is_error = False  # the type of an unfinished event
 
     def feed(self, received: bytes) -> list[bytes]:
         """The events completed by these bytes, oldest first. Raises EventTooLong."""
-        if not (self._line or self._data or self._after_cr):
+        if not (self._line or self._data or self._after_cr or self._is_error):
             events = _whole_events(received)
             if events is not None:
                 return events
@@ -52,11 +55,15 @@ class EventSplitter:
                 self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
                 self._hold(len(line))
             elif line.startswith(b"error:"):
-                self._data.append(b'{"error":%b}' % line[6:])
+                self._data.append(_as_error(line[6:]))
                 self._hold(len(line))
-            elif not line and self._data:
-                events.append(b"\n".join(self._data))
+            elif line.startswith(b"event:"):
+                self._is_error = line[6:].strip() == b"error"
+            elif not line:
+                if data := b"\n".join(self._data):
+                    events.append(_as_error(data) if self._is_error else data)
                 self._data.clear()
+                self._is_error = False
                 self._held_bytes = 0
         return events
 
@@ -66,13 +73,22 @@ class EventSplitter:
             raise EventTooLong(f"an event of more than {MAX_EVENT_BYTES} bytes")
 
 
+def _as_error(said: bytes) -> bytes:
+    """The chunk that reports this error: JSON, or a text."""
+    try:
+        error = json.loads(said)
+    except (ValueError, RecursionError):
+        error = said.decode("utf-8", "replace").strip()
+    return json.dumps({"error": error or True}).encode()
+
+
 def _whole_events(received: bytes) -> list[bytes] | None:
     """Fast path for whole events of one data line each, as nearly all reads are. None: use the general path."""
     if not received.endswith(b"\n\n") or b"\r" in received or len(received) > MAX_EVENT_BYTES:
         return None
     events = []
     for line in received[:-2].split(b"\n\n"):
-        if b"\n" in line or not line.startswith(b"data: "):
-            return None
+        if b"\n" in line or not line.startswith(b"data: {"):
+            return None  # not a chunk; or without data, which is no event
         events.append(line[6:])
     return events

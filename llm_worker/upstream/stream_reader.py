@@ -1,17 +1,47 @@
-"""Reads one streamed answer: bytes in, deltas out, and whether the answer is complete. Pure."""
+"""Reads one streamed answer: bytes in, deltas out, and whether the answer is complete. Pure.
 
+Strict about structure, lenient about details; after a finish reason nothing turns the answer into a failure.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from chat.transcript.finish import BROKEN
 from llm_worker.upstream.chunks import parse_chunk
-from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
+from llm_worker.upstream.deltas import (
+    Broken,
+    Delta,
+    Finished,
+    Kept,
+    ModelFailed,
+    Parsed,
+    ReasoningDelta,
+    Skipped,
+    TextDelta,
+    ToolCallDelta,
+)
+from llm_worker.upstream.failure_codes import TRANSIENT
+from llm_worker.upstream.kept_members import KeptMembers
 from llm_worker.upstream.sse import EventSplitter, EventTooLong
+from llm_worker.upstream.unstreamed import Body, has_fields, is_body, no_completion, read_objects
 
-DONE = b"[DONE]"
+DONE: Final = b"[DONE]"
 TEXT_DELTAS = (TextDelta, ReasoningDelta)
 # Characters up to which deltas are merged: well below the size at which a packet would be split.
 MERGED_CHARACTERS = 4_000
+# White space before the first character, beyond which the body is taken for an event stream.
+_MAX_BLANKS: Final = 4_096
+_FIRST_BYTES: Final = 1_000
+_BOM: Final = b"\xef\xbb\xbf"
+_BRACE: Final = ord("{")
 
 
 class StreamReader:
-    """chunks: the number parsed.  has_finished: a finish_reason or [DONE] was received."""
+    """chunks: the number parsed.  has_finished: a finish_reason or [DONE] was received.
+
+    skipped: how often members and events were not understood, by name.
+    """
 
     def __init__(self) -> None:
         self.chunks = 0
@@ -19,7 +49,22 @@ class StreamReader:
         self.has_finished = False
         self.is_done = False
         self.failure: ModelFailed | None = None
+        self.skipped: Counter[str] = Counter()
         self._splitter = EventSplitter()
+        self._body: Body | None = None
+        self._feed: Callable[[bytes], list[bytes]] = self._begin
+        self._beginning = b""
+        # The latest event that was passed over, and the number of chunks before it.
+        self._unread = b"", 0
+        self._has_calls = False
+        self._kept = KeptMembers()
+        self._is_cut = False  # the bytes ended before the answer
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same request may succeed after this failure. What is no stream is not asked for again."""
+        is_transient = self.failure is not None and self.failure.code in TRANSIENT
+        return self._body is None and (is_transient or self._is_cut)
 
     def take(self, received: bytes) -> list[Delta]:
         """The deltas in these bytes, up to the first invalid chunk, whose error is kept in `failure`.
@@ -28,20 +73,111 @@ class StreamReader:
         """
         deltas: list[Delta] = []
         try:
-            for event in self._splitter.feed(received):
-                if event == DONE:
-                    self.is_done = self.has_finished = True
-                    break
-                for delta in parse_chunk(event):
-                    self._add(deltas, delta)
-                self.chunks += 1
+            events = self._feed(received)
         except EventTooLong as error:
-            self.failure = ModelFailed("upstream_malformed", str(error))
-        except ModelFailed as error:
-            self.failure = error
+            events = []
+            self._fail(ModelFailed("upstream_malformed", str(error)))
+            self.is_done = self.has_finished  # what follows would be held for nothing
+        for event in events:
+            try:
+                if event[0] == _BRACE:
+                    for delta in parse_chunk(event):
+                        self._add(deltas, delta)
+                    self.chunks += 1
+                elif self._take_odd(event, deltas):
+                    break
+            except ModelFailed as error:
+                self._fail(error)
+                if self.failure:
+                    break
         return deltas
 
-    def _add(self, deltas: list[Delta], delta: Delta) -> None:
+    def end(self) -> list[Delta]:
+        """Called at the end of the bytes: the deltas that only the end completes.
+
+        `failure` is set unless the answer is complete.
+        """
+        deltas: list[Delta] = []
+        if self.failure or self.is_done:
+            return deltas
+        try:
+            if self._body:
+                self._take_objects(self._body.events(), deltas)
+            else:
+                self._take_rest(deltas)
+        except ModelFailed as error:
+            self._fail(error)
+        if not self.has_finished:
+            self._fail(self.failure or self._incomplete())
+        return deltas
+
+    def _begin(self, received: bytes) -> list[bytes]:
+        """Decide by the first character what the body is; a byte order mark before it does not count."""
+        self._beginning += received
+        begun = self._beginning.removeprefix(_BOM).lstrip()
+        is_undecided = not begun or (len(self._beginning) < len(_BOM) and _BOM.startswith(self._beginning))
+        if is_undecided and len(self._beginning) < _MAX_BLANKS:
+            return []
+        if is_body(begun):
+            self._body = Body()
+            self._feed = self._body.feed
+        else:
+            self._feed = self._splitter.feed
+        received = self._beginning.removeprefix(_BOM)
+        self._beginning = begun[:_FIRST_BYTES]
+        return self._feed(received)
+
+    def _take_odd(self, event: bytes, deltas: list[Delta]) -> bool:
+        """An event that does not begin as a chunk does: the end (True), chunks in a list, or a heartbeat."""
+        said = event.strip()
+        if said == DONE:
+            self.is_done = self.has_finished = True
+            self._give_kept(deltas)
+        elif said[:1] in (b"{", b"["):
+            self._take_objects(read_objects(said), deltas)
+        elif said:
+            self._pass_over(said)
+        return self.is_done
+
+    def _take_rest(self, deltas: list[Delta]) -> None:
+        """The last event without its blank line, unless it was cut."""
+        for event in self._splitter.feed(b"\n\n"):
+            try:
+                self._take_odd(event, deltas)
+            except ModelFailed as error:
+                if error.code != "upstream_malformed":
+                    raise
+
+    def _take_objects(self, objects: Iterable[list[Parsed]], deltas: list[Delta]) -> None:
+        for read in objects:
+            for delta in read:
+                self._add(deltas, delta)
+            self.chunks += 1
+
+    def _pass_over(self, event: bytes) -> None:
+        self.skipped["event"] += 1
+        self._unread = event, self.chunks
+
+    def _incomplete(self) -> ModelFailed:
+        """Why bytes that ended before the answer are none; in the words of the last event, if it was passed over."""
+        event, before = self._unread
+        if event and before == self.chunks:
+            return no_completion(event)
+        if self._body or (self._beginning and not self.chunks and not has_fields(self._beginning)):
+            return no_completion(self._beginning)
+        self._is_cut = True
+        return ModelFailed("upstream_interrupted", "the stream ended in the middle")
+
+    def _give_kept(self, deltas: list[Delta]) -> None:
+        """Once, at the end of an answer with calls: what their server wants back."""
+        if self._has_calls and (sent := self._kept.give()):
+            deltas.append(sent)
+
+    def _fail(self, failure: ModelFailed) -> None:
+        if not self.has_finished:
+            self.failure = failure
+
+    def _add(self, deltas: list[Delta], delta: Parsed) -> None:
         if isinstance(delta, TEXT_DELTAS):
             self.has_spoken = True
             latest = deltas[-1] if deltas else None
@@ -53,7 +189,22 @@ class StreamReader:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, ToolCallDelta):
-            self.has_spoken = True  # calls are shown while they are written
+            self.has_spoken = self._has_calls = True  # calls are shown while they are written
+        elif isinstance(delta, Kept | Skipped | Broken):
+            self._take_rare(delta)
+            return
         elif isinstance(delta, Finished):
-            self.has_finished = True
+            self._give_kept(deltas)
+            self.has_finished |= delta.reason.lower() not in BROKEN
         deltas.append(delta)
+
+    def _take_rare(self, delta: Kept | Skipped | Broken) -> None:
+        """What is no part of the answer. Raises ModelFailed."""
+        if isinstance(delta, Broken):
+            raise delta.failure
+        if isinstance(delta, Kept):
+            self._kept.take(delta)
+        else:
+            self.skipped.update(delta.names)
+            if delta.said:
+                self._unread = delta.said, self.chunks + 1

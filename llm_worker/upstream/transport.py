@@ -20,6 +20,9 @@ CONNECT_TIMEOUT_S: Final = 10.0
 KEEPALIVE_S: Final = 5.0
 # How long to wait for the end of a body after [DONE].
 END_OF_BODY_S: Final = 0.05
+# Redirects that keep method and body. 301 is what proxies answer that want https.
+REDIRECTS: Final = frozenset({301, 307, 308})
+MAX_REDIRECTS: Final = 3
 # Of an error response this much is read, for so long: it is a text, whatever the server sends.
 MAX_ERROR_BYTES: Final = 64 * 1024
 ERROR_BODY_S: Final = 5.0
@@ -38,7 +41,9 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     def __init__(
         self, base_url: str, connections: int, silence_s: float, resolver: AbstractResolver | None = None
     ) -> None:
+        """resolver: of a guarded server, whose requests follow no redirect."""
         self._silence_s = silence_s
+        self._most_redirects = 0 if resolver else MAX_REDIRECTS
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=connections,
@@ -55,16 +60,16 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             async with asyncio.timeout(self._silence_s):
-                answered = await self._session.request(
-                    request.method,
-                    str(request.url),
-                    # Not multi_items(), which detects the encoding for each header.
-                    headers=[
-                        (name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw
-                    ],
-                    data=request.content,
-                    allow_redirects=False,
-                )
+                answered = await self._send(request, str(request.url))
+                for _ in range(self._most_redirects):
+                    if answered.status not in REDIRECTS:
+                        break
+                    if not (
+                        target := redirect_target(str(answered.url), answered.headers.get("location", ""))
+                    ):
+                        break
+                    answered.release()
+                    answered = await self._send(request, target)
         except TimeoutError as error:
             raise httpx2.ReadTimeout("no answer") from error
         body = (ResponseBody if answered.status < 400 else _ErrorBody)(answered, self._silence_s)
@@ -77,6 +82,20 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._session.close()
+
+    async def _send(self, request: httpx2.Request, url: str) -> aiohttp.ClientResponse:
+        return await self._session.request(
+            request.method,
+            url,
+            # Not multi_items(), which detects the encoding for each header.
+            headers=[
+                (name.decode("ascii"), value.decode("latin-1"))
+                for name, value in request.headers.raw
+                if name.lower() != b"host" or url == str(request.url)
+            ],
+            data=request.content,
+            allow_redirects=False,
+        )
 
 
 class ResponseBody(httpx2.AsyncByteStream):
@@ -183,6 +202,24 @@ class _ErrorBody(ResponseBody):
     async def _read_until(self, until: float) -> bytes:
         async with asyncio.timeout_at(until):
             return await self.read()
+
+
+def redirect_target(url: str, location: str) -> str:
+    """Where a request goes that is redirected, with its key; empty if it does not: to another host, or away from https."""
+    try:
+        here = httpx2.URL(url)
+        there = here.join(location)
+    except httpx2.InvalidURL:
+        return ""
+    if not location or here.host != there.host:
+        return ""
+    is_same = (here.scheme, _port(here)) == (there.scheme, _port(there))
+    is_secured = (here.scheme, there.scheme) == ("http", "https") and _port(there) in (443, _port(here))
+    return str(there) if is_same or is_secured else ""
+
+
+def _port(url: httpx2.URL) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
 
 
 def proxy_of(base_url: str) -> str | None:

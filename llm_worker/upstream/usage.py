@@ -1,23 +1,32 @@
-"""Parses the token usage that model servers report, streamed or not. Pure."""
+"""Reads the token usage that model servers report, streamed or not. Pure.
+
+Figures about an answer never decide whether there is one: what is no count is unknown.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 
-from chat.transcript.token_usage import TokenUsage
+from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 
 
 class _PromptDetails(msgspec.Struct):
-    cached_tokens: int | None = None
+    cached_tokens: _Count | None = None
 
 
 class _CompletionDetails(msgspec.Struct):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: _Count | None = None
 
 
 class ReportedUsage(msgspec.Struct):
-    """The `usage` object of the API."""
+    """The `usage` object as specified. What differs from it is read by read_usage()."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
 
@@ -29,3 +38,31 @@ class ReportedUsage(msgspec.Struct):
             cached_tokens=prompt.cached_tokens if prompt else None,
             reasoning_tokens=completion.reasoning_tokens if completion else None,
         )
+
+
+def read_usage(reported: object) -> TokenUsage | None:
+    """Rounded, and between 0 and MAX_TOKENS; None if it is no object."""
+    if not isinstance(reported, Mapping):
+        return None
+    prompt, completion = (_details(reported, name) for name in ("prompt", "completion"))
+    return TokenUsage(
+        prompt_tokens=_count(reported.get("prompt_tokens")),
+        completion_tokens=_count(reported.get("completion_tokens")),
+        cached_tokens=_count(prompt.get("cached_tokens")),
+        reasoning_tokens=_count(completion.get("reasoning_tokens")),
+    )
+
+
+def _details(reported: Mapping[str, Any], of: str) -> Mapping[str, Any]:
+    details = reported.get(f"{of}_tokens_details")
+    return details if isinstance(details, Mapping) else {}
+
+
+def _count(value: object) -> int | None:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except (ValueError, OverflowError):
+        return MAX_TOKENS if isinstance(value, int) and value > 0 else None
+    if isinstance(value, bool) or not math.isfinite(number):
+        return None
+    return round(min(max(number, 0), MAX_TOKENS))

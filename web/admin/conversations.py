@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from chat.events import offered_models
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
+from chat.transcript.dialect import TRAITS
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
@@ -104,12 +105,22 @@ class ModelConfigForm(forms.ModelForm[ModelConfig]):
         ),
     )
 
+    dialect = forms.MultipleChoiceField(
+        label=_("Dialect"),
+        choices=[(name, name) for name in TRAITS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "What its server refuses or omits. Learned from its refusals; forgotten when its address or name changes."
+        ),
+    )
+
     class Meta:
         model = ModelConfig
         fields = (
             "name", "enabled", "provider", "upstream_name", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
             "supports_tools", "supports_prefill", "supports_tool_choice_none", "supports_prompt_cache_key",
-            "requires_alternating_roles", "unsupported_options", "queue", "tokenizer", "prompt_price", "cached_price",
+            "requires_alternating_roles", "unsupported_options", "dialect", "queue", "tokenizer", "prompt_price", "cached_price",
             "completion_price",
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from django.utils.translation import override
 NAMES: Final = (
     _("ID"), _("account"), _("additional context"), _("after"), _("agent"), _("agents"), _("announced at"), _("answered event"),
     _("api key env"), _("arguments"), _("attempt"), _("base url"), _("beat at"), _("cached price"),
-    _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"),
+    _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"), _("dialect"), _("dialect source"), _("sent back"),
     _("claimed at"), _("client message id"), _("common"), _("completion price"), _("completion tokens"), _("content"),
     _("compression"), _("compressions"), _("context layout"), _("context window"), _("continuations"), _("cost"),
     _("created at"), _("cost per day"), _("cycle"), _("cycles"), _("day"), _("deadline"), _("digest"), _("document id"), _("documents"),
@@ -74,6 +74,9 @@ HINTS: Final = (
     _("Names of the models that answer; empty: the default model."),
     _("Names of the tools it may use."),
     _("Of all its messages, by our own count."),
+    _(
+        "What its server refuses or omits. Learned from its refusals; forgotten when its address or name changes."
+    ),
     _("Options of a turn that its server refuses: they are not offered, and refused with their name."),
     _("Of the history with the new summary."),
     _("Of the history: the summary in force and the messages after it."),

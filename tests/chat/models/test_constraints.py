@@ -279,6 +279,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "model_unsupported_options_known": lambda _: ModelConfig.objects.create(
         name="m", unsupported_options=["mood"]
     ),
+    "model_dialect_known": lambda _: ModelConfig.objects.create(name="m", dialect=["mumbled"]),
     "model_token_factor_is_bounded": lambda _: ModelConfig.objects.create(name="m", token_factor=0.1),
     "model_has_one_server": lambda _: ModelConfig.objects.create(
         name="m", base_url="http://127.0.0.1:9/v1", provider=provider()

@@ -81,10 +81,19 @@ def test_without_reported_usage_the_limit_that_was_sent_counts_or_the_words(answ
 
 
 def test_reasoning_cut_before_the_answer_fails_and_says_why(answered):
-    run = answered(
-        {"reasoning": "Let me see"}, {"finish": "length"}, COUNTED, status="failed", code="empty_response"
-    )
-    assert everywhere(run) == [("length", 4096)] * 5
+    thought = {"reasoning": "Let me see"}
+    run = answered(thought, {"finish": "MAX_TOKENS"}, COUNTED, status="failed", code="output_limit_reached")
+    # The error says it; a finish reason is of an answer. Staff see both.
+    assert everywhere(run) == [(None, None)] * 5
+    assert (run.finish_reason, run.finish_tokens) == ("length", 4096)
+
+
+@pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+def test_an_answer_that_its_server_broke_off_fails_and_keeps_its_text(answered, upstream, reason):
+    run = answered({"text": "Half an ans"}, {"finish": reason}, status="failed", code="upstream_interrupted")
+    assert (run.message.text, everywhere(run)) == ("Half an ans", [(None, None)] * 5)
+    assert reason in run.upstream_message
+    assert len(upstream.requests) == 1
 
 
 @pytest.fixture

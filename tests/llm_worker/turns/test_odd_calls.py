@@ -115,3 +115,35 @@ def test_a_call_written_as_text_runs_and_is_not_shown(ask, deliver, upstream, se
     assert scripted_tool.ran == [{"what": "this"}]
     assert [m["role"][0] for m in upstream.requests[1].messages] == ["s", "u", "a", "t"]
     assert live(run) == rebuilt(run)
+
+
+def test_without_any_tool_a_call_is_answered_as_unavailable_and_the_loop_goes_on(ask, deliver, upstream):
+    upstream.reply({"call": {"name": "web_search", "arguments": {"queries": ["tides"]}}}, times=1)
+    upstream.reply({"text": "Well."})
+    [run] = ask("Go")
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Well.")
+    [response] = [m["content"] for m in upstream.requests[1].messages if m["role"] == "tool"]
+    assert response == "There is no tool named web_search."
+    assert live(run) == rebuilt(run)
+
+
+def test_a_model_that_calls_what_is_not_offered_again_and_again_is_ended(ask, deliver, upstream, settings):
+    settings.MAX_LLM_CYCLES = 3
+    upstream.reply({"call": {"name": "web_search", "arguments": {}}})
+    [run] = ask("Go")
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="empty_response")
+    assert len(upstream.requests) == 3
+
+
+def test_ids_that_are_sent_have_at_most_40_characters(ask, deliver, upstream, session):
+    upstream.reply({"call": {"name": "act", "arguments": {}, "id": "call_" + "x" * 140}}, times=1)
+    upstream.reply({"text": "Well."})
+    [run] = ask("Go", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Well.")
+    [called] = [one["id"] for m in upstream.requests[1].messages for one in m.get("tool_calls", ())]
+    [answered] = [m["tool_call_id"] for m in upstream.requests[1].messages if m["role"] == "tool"]
+    assert called == answered
+    assert len(called) <= 40

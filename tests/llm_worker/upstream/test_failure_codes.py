@@ -7,7 +7,7 @@ import pytest
 from llm_worker.upstream.chunks import parse_chunk
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.error_report import read_error
-from llm_worker.upstream.failure_codes import classify_status
+from llm_worker.upstream.failure_codes import TOO_LONG, classify_status
 
 pytestmark = pytest.mark.pure
 
@@ -28,6 +28,18 @@ RESPONSES = [
     ("context_too_long", 413, "<html><body>Request Entity Too Large</body></html>"),
     ("context_too_long", 422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096", "error_type": "validation"}),
     ("context_too_long", 400, [{"error": {"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed (8).", "status": "INVALID_ARGUMENT"}}]),
+    ("context_too_long", 400, {"error": {"type": "invalid_request_error", "message": "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"}}),
+    ("context_too_long", 400, openai("Invalid request: Your request exceeded model token limit: 262144 (requested: 299999)")),
+    ("context_too_long", 400, openai("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]", "invalid_parameter_error")),
+    ("context_too_long", 400, openai("The input (9000 tokens) is longer than the maximum allowed input length (8192 tokens).")),
+    ("context_too_long", 400, openai("Input length (9000) exceeds the maximum allowed length (8192).")),
+    ("context_too_long", 422, {"error": "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000", "error_type": "validation"}),
+    ("context_too_long", 400, openai("The prompt (total length 9000) is longer than the model's maximum length")),
+    ("context_too_long", 400, {"error": "Trying to keep the first 9000 tokens when context the overflows."}),
+    ("context_too_long", 400, openai("Please reduce the length of the messages or completion.")),
+    # An image, not the model, is what is not found
+    ("upstream_rejected", 404, openai("No endpoints found that support image input", 404)),
+    ("upstream_rejected", 404, openai("No endpoints found that support tool use.", 404)),
     # No such model
     ("model_not_found", 404, openai("The model `gpt-9` does not exist", "model_not_found")),
     ("model_not_found", 404, {"error": {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}}),
@@ -45,6 +57,9 @@ RESPONSES = [
     ("upstream_quota", 429, openai("You exceeded your current quota, please check your plan and billing details.", "insufficient_quota", "insufficient_quota")),
     ("upstream_quota", 429, openai("You exceeded your current quota, please check your plan.")),
     ("upstream_quota", 400, {"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}}),
+    ("upstream_quota", 429, openai("Insufficient balance or no resource package. Please recharge.", "1113")),
+    ("upstream_quota", 400, openai("Access denied, please make sure your account is in good standing.", "Arrearage")),
+    ("upstream_quota", 429, openai("Your account is suspended, please check your plan: insufficient balance", None, "exceeded_current_quota_error")),
     # Busy
     ("upstream_rate_limited", 429, openai("Rate limit reached for gpt-4 on tokens per min.", "rate_limit_exceeded", "tokens")),
     ("upstream_rate_limited", 429, openai("Quota exceeded for metric: requests per minute", 429)),
@@ -125,3 +140,8 @@ def test_an_error_inside_a_stream_has_the_code_of_what_it_says(code, chunk):
 def test_the_code_and_the_message_are_found_in_every_dialect(body, code, message):
     report = read_error(body if isinstance(body, str) else json.dumps(body))
     assert (report.code, report.message) == (code, message)
+
+
+def test_every_server_has_one_line_for_a_context_that_is_too_long():
+    servers = [server for server, _ in TOO_LONG]
+    assert len(set(servers)) == len(servers) >= 16

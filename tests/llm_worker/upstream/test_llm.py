@@ -163,7 +163,7 @@ async def test_connections_are_reused(models, upstream):
         pytest.param({"finish": None}, "upstream_interrupted", 3, id="an empty body"),
         pytest.param({"hang": True}, "upstream_timeout", 3, id="silence"),
         pytest.param({"raw": "data: {nonsense\n\n"}, "upstream_malformed", 1, id="not JSON"),
-        pytest.param({"raw": 'data: {"choices": 7}\n\n'}, "upstream_malformed", 1, id="not a chunk"),
+        pytest.param({"raw": 'data: 7\n\n', "finish": None}, "upstream_malformed", 1, id="not a chunk"),
         pytest.param({"raw": "data: " + "[" * 100_000 + "\n\n"}, "upstream_malformed", 1, id="nested too deep"),
         pytest.param({"long_line": 10 * 1024 * 1024}, "upstream_malformed", 1, id="10 MB of one line"),
         pytest.param({"chunk": {"error": {"message": "out of memory"}}}, "upstream_interrupted", 1, id="error"),

@@ -37,7 +37,7 @@ def test_events_are_the_same_however_the_bytes_are_split(payloads, ends, noise, 
     got = []
     for start, stop in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         got += splitter.feed(stream[start:stop])
-    assert got == ["\n".join(lines).encode() for lines in payloads]
+    assert got == [event for lines in payloads if (event := "\n".join(lines).encode())]
 
 
 def test_an_event_without_its_blank_line_is_not_an_event():

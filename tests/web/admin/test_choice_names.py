@@ -16,7 +16,7 @@ from tests.matrix.admin_pages import pages
 
 # The same in German, or a name of the API.
 SAME = {"text", "Text"}
-NAMES = {"unsupported_options"}
+NAMES = {"unsupported_options", "dialect"}
 TEXT = re.compile(r">\s*([^<>]+?)\s*<")
 SHOWING = ("changelist", "change", "index", "app_list", "usage", "workers")
 

@@ -6,6 +6,7 @@ import { t } from "../i18n.js";
 export const RUN_ERRORS = {
   context_too_long: () => t("This conversation is too long for the model. Shorten your message, edit an earlier one, start a new chat, or try a model with a larger window."),
   empty_response: () => t("The model returned an empty answer. Try again, or with another model."),
+  output_limit_reached: () => t("The model used all of its output limit to think, before the answer began. Ask for less at once, or raise the limit."),
   model_refusal: () => t("The model declined to answer. Ask in another way, or try another model."),
   model_not_configured: () => t("This model is not available any more. Try another one."),
   tool_unknown: () => t("The model cannot use the tool that was asked for. Try another model."),

@@ -1,0 +1,50 @@
+"""What a model's server is known to refuse or to omit: learned from its answers, or set by staff."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from chat.transcript.dialect import TRAITS
+
+
+class DialectFields(models.Model):
+    dialect = ArrayField(
+        models.CharField(max_length=40, choices=[(name, name) for name in TRAITS]),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="What its server refuses or omits. Learned from its refusals; forgotten when its address or name changes.",
+    )
+    # The model and server it was learned of (source_of); empty: set by staff.
+    dialect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+
+    class Meta:
+        abstract = True
+
+    def dialect_at(self, source: str) -> frozenset[str]:
+        """What is known of this model at this server."""
+        return frozenset(self.dialect if self.dialect_source in ("", source) else ())
+
+    @classmethod
+    def learn(cls, pk: int, source: str, traits: Collection[str]) -> None:
+        """Add what was learned of the server. What was learned of another one is forgotten."""
+        row = cls.all_rows().filter(pk=pk).first()
+        if row is not None:
+            known = sorted({*row.dialect_at(source), *traits})
+            kept_source = "" if row.dialect and not row.dialect_source else source
+            cls.all_rows().filter(pk=pk).update(dialect=known, dialect_source=kept_source)
+
+    @classmethod
+    def all_rows(cls) -> models.QuerySet[Self]:
+        return cls._default_manager.all()
+
+
+def dialect_is_known(prefix: str) -> models.CheckConstraint:
+    return models.CheckConstraint(
+        condition=Q(dialect__contained_by=list(TRAITS)), name=f"{prefix}_dialect_known"
+    )

@@ -1,0 +1,26 @@
+"""The traits by which model servers differ, and the name of a model at its server. Pure."""
+
+from hashlib import sha256
+from typing import Final
+
+MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
+NO_STREAM_OPTIONS: Final = "no_stream_options"
+NO_TEMPERATURE: Final = "no_temperature"
+NO_PARALLEL_TOOL_CALLS: Final = "no_parallel_tool_calls"
+NO_TOOL_CHOICE: Final = "no_tool_choice"
+NO_SYSTEM_ROLE: Final = "no_system_role"
+UNTAGGED_THINKING: Final = "untagged_thinking"
+TRAITS: Final = (
+    MAX_COMPLETION_TOKENS,  # sent instead of max_tokens
+    NO_STREAM_OPTIONS,
+    NO_TEMPERATURE,
+    NO_PARALLEL_TOOL_CALLS,
+    NO_TOOL_CHOICE,
+    NO_SYSTEM_ROLE,  # the system prompt is joined to the first question
+    UNTAGGED_THINKING,  # it omits the tag before its reasoning
+)
+
+
+def source_of(name: str, base_url: str) -> str:
+    """Identifies a model of a server. Never shows the address, which may hold a key."""
+    return sha256(f"{name}\n{base_url}".encode()).hexdigest()[:32]

@@ -1,0 +1,54 @@
+"""AttemptFailed: why one attempt at a request failed, and whether another one may succeed. Pure."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.error_report import read_error
+from llm_worker.upstream.failure_codes import TRANSIENT, classify_status
+
+RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 529})
+# With a longer Retry-After the run fails at once: the user is told that the server is busy.
+LONGEST_RETRY_AFTER_S: Final = 30.0
+
+
+@dataclass
+class AttemptFailed(Exception):
+    """One attempt failed. is_retryable: another one may succeed, if nothing was received yet."""
+
+    failure: ModelFailed
+    is_retryable: bool = False
+    retry_after_s: float | None = None
+
+    def wait_s(self, otherwise_s: float) -> float:
+        if self.retry_after_s is not None:
+            return self.retry_after_s
+        # Jitter of up to a quarter, so that runs that failed together do not retry together.
+        return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
+
+
+def status_failure(status: int, said: str, headers: Mapping[str, str]) -> AttemptFailed:
+    """The failure of a response with an error status, or with a redirect that is not followed."""
+    report = read_error(said)
+    code = classify_status(status, report)
+    message = report.message
+    if 300 <= status < 400:
+        message = f"the address redirects to {headers.get('location', 'nowhere').partition('?')[0]}"
+    retry_after_s = _retry_after_s(headers.get("retry-after", ""))
+    too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
+    return AttemptFailed(
+        ModelFailed(code, message, status, report.code),
+        is_retryable=status in RETRIED_STATUSES and code in TRANSIENT and not too_long,
+        retry_after_s=retry_after_s,
+    )
+
+
+def _retry_after_s(header: str) -> float | None:
+    """Seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None

@@ -1,0 +1,57 @@
+"""Remembers what the servers of models refuse: at once for this process, and by a callback for all. On the event loop."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.request_body import refused_trait, request_body
+
+logger = logging.getLogger(__name__)
+
+# How long requests of a model that was loaded before it was learned use what was; a later run loads it.
+KEPT_S: Final = 300.0
+
+Remember = Callable[[Model, frozenset[str]], Awaitable[None]]
+
+
+class LearnedTraits:
+    """remember: stores the traits of a model, whose row then has them; called when a request with them was accepted."""
+
+    def __init__(self, remember: Remember | None = None) -> None:
+        self._remember = remember
+        self._known: dict[Model, tuple[frozenset[str], float]] = {}
+
+    def apply(self, request: Request) -> Request:
+        """The request as the server accepts it, as far as that is known."""
+        traits, until = self._known.get(_key(request.model), (frozenset(), 0.0))
+        return _with(request, traits) if traits and time.monotonic() < until else request
+
+    def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
+        """The request without what the server has refused; None if it refused something else, or again."""
+        trait = refused_trait(failure, request_body(request, is_streamed=is_streamed))
+        if not trait or trait in request.model.dialect:
+            return None
+        logger.warning("%r is asked without what it refuses (%s)", request.model, trait)
+        return _with(request, frozenset({trait}))
+
+    async def accepted(self, request: Request, sent: Request) -> None:
+        """The server has accepted `sent`, which was made of `request`."""
+        learned = sent.model.dialect - request.model.dialect
+        known, _ = self._known.get(_key(request.model), (frozenset(), 0.0))
+        if learned and not learned <= known:
+            self._known[_key(request.model)] = learned | known, time.monotonic() + KEPT_S
+            if self._remember:
+                await self._remember(request.model, learned)
+
+
+def _key(model: Model) -> Model:
+    """The limit differs between the requests of one model."""
+    return replace(model, max_output_tokens=None)
+
+
+def _with(request: Request, traits: frozenset[str]) -> Request:
+    return replace(request, model=replace(request.model, dialect=request.model.dialect | traits))

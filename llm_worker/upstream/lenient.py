@@ -1,0 +1,169 @@
+"""Reads the members of a chunk or a completion whatever their types are; the odd path beside the decoder of chunks.py. Pure.
+
+A member that is not understood is skipped and named in Skipped. Only the parts of an answer count: texts of all types are
+joined in their order, and what is marked as thinking is reasoning.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from llm_worker.upstream.deltas import (
+    NO_INDEX,
+    Delta,
+    Finished,
+    Kept,
+    Parsed,
+    ReasoningDelta,
+    Skipped,
+    TextDelta,
+    ToolCallDelta,
+)
+from llm_worker.upstream.usage import read_usage
+
+_MAX_DEPTH: Final = 6
+# Types of parts, and members of objects, that hold reasoning (Mistral, Anthropic, Cohere, OpenRouter).
+_THINKING: Final = ("thinking", "reasoning", "reasoning_content", "thought", "summary")
+_TEXTS: Final = ("text", "content", "value")
+# Where reasoning stands, the first that holds any.
+# Members of a message and of a call that their server may want back.
+KEPT: Final = ("reasoning_details", "thinking_blocks", "extra_content")
+KEPT_OF_CALLS: Final = ("extra_content", "provider_specific_fields")
+REASONING_NAMES: Final = ("reasoning_content", "reasoning", "thinking")
+
+
+@dataclass
+class _Members:
+    """The deltas of a JSON object. skipped: the names of members that were not understood."""
+
+    deltas: list[Parsed] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def read_members(chunk: Mapping[str, Any]) -> list[Parsed]:
+    """All that a chunk or a completion holds but its error; what was skipped comes last."""
+    read = _Members()
+    for choice in _objects(chunk.get("choices"), "choices", read):
+        _read_choice(choice, read)
+    usage = read_usage(chunk.get("usage"))
+    if usage is not None:
+        read.deltas.append(usage)
+    elif chunk.get("usage") is not None:
+        read.skipped.append("usage")
+    return [*read.deltas, Skipped(tuple(read.skipped))] if read.skipped else read.deltas
+
+
+def _read_choice(choice: Mapping[str, Any], read: _Members) -> None:
+    said = choice.get("delta") or choice.get("message")
+    if isinstance(said, Mapping):
+        _read_said(said, read)
+    elif said is not None:
+        read.skipped.append("delta")
+    elif isinstance(text := choice.get("text"), str) and text:
+        read.deltas.append(TextDelta(text))  # the predecessor of chat completions
+    reason = choice.get("finish_reason")
+    if isinstance(reason, Mapping):
+        reason = reason.get("type") or reason.get("reason")
+    if isinstance(reason, str) and reason:
+        read.deltas.append(Finished(reason))
+    else:
+        if reason:
+            read.skipped.append("finish_reason")
+        if isinstance(choice.get("message"), Mapping):
+            read.deltas.append(Finished(""))  # a message, unlike a delta, is whole
+
+
+def _read_said(said: Mapping[str, Any], read: _Members) -> None:
+    for name in REASONING_NAMES:
+        if texts := "".join(part.text for part in _parts(said.get(name), name, read)):
+            read.deltas += (
+                [ReasoningDelta(texts)]
+                if name == "reasoning_content"
+                else [Kept(name), ReasoningDelta(texts)]
+            )
+            break
+    read.deltas += [Kept(name, said[name]) for name in KEPT if said.get(name)]
+    read.deltas += _joined(_parts(said.get("content"), "content", read))
+    if refusal := "".join(part.text for part in _parts(said.get("refusal"), "refusal", read)):
+        read.deltas += (TextDelta(refusal), Finished("refusal"))
+    for call in _objects(said.get("tool_calls"), "tool_calls", read):
+        read.deltas.append(_call(call, read))
+    for function in _objects(said.get("function_call"), "function_call", read):
+        read.deltas.append(_call({"function": function}, read))
+
+
+def _parts(
+    content: Any, name: str, read: _Members, *, depth: int = 0
+) -> Iterator[TextDelta | ReasoningDelta]:
+    """The texts of a content: one text, a part, or a list of both, nested."""
+    if isinstance(content, str):
+        if content:
+            yield TextDelta(content)
+    elif isinstance(content, list) and depth < _MAX_DEPTH:
+        for part in content:
+            yield from _parts(part, name, read, depth=depth + 1)
+    elif isinstance(content, Mapping) and depth < _MAX_DEPTH:
+        yield from _part(content, name, read, depth)
+    elif content is not None:
+        read.skipped.append(name)
+
+
+def _part(
+    part: Mapping[str, Any], name: str, read: _Members, depth: int
+) -> Iterator[TextDelta | ReasoningDelta]:
+    kind = part.get("type")
+    is_thinking = isinstance(kind, str) and any(word in kind for word in ("think", "reason", "thought"))
+    for member in (*_THINKING, *_TEXTS):
+        if part.get(member) is not None:
+            for piece in _parts(part[member], name, read, depth=depth + 1):
+                yield ReasoningDelta(piece.text) if is_thinking or member in _THINKING else piece
+            return
+    read.skipped.append(name)
+
+
+def _joined(parts: Iterator[TextDelta | ReasoningDelta]) -> list[Delta]:
+    """Neighbours of one type as one."""
+    joined: list[Delta] = []
+    for part in parts:
+        latest = joined[-1] if joined else None
+        if isinstance(latest, TextDelta | ReasoningDelta) and type(latest) is type(part):
+            joined[-1] = type(part)(latest.text + part.text)
+        else:
+            joined.append(part)
+    return joined
+
+
+def _call(call: Mapping[str, Any], read: _Members) -> ToolCallDelta:
+    index, given_id, function = call.get("index"), call.get("id"), call.get("function")
+    if not isinstance(function, Mapping):
+        # Some put the members of the function beside the id.
+        if not isinstance(call.get("name"), str):
+            read.skipped.append("function")
+        function = call
+    name = function.get("name")
+    if (isinstance(index, float) and index.is_integer()) or (isinstance(index, str) and index.isdecimal()):
+        index = int(index)
+    return ToolCallDelta(
+        place=index if type(index) is int and index >= 0 else NO_INDEX,
+        id=str(given_id) if isinstance(given_id, str | int) else "",
+        name=name if isinstance(name, str) else "",
+        arguments=as_text(function.get("arguments")),
+        members={name: call[name] for name in KEPT_OF_CALLS if call.get(name)} or None,
+    )
+
+
+def as_text(arguments: object) -> str:
+    """Arguments are a JSON string by the specification; some servers send an object."""
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+
+
+def _objects(value: Any, name: str, read: _Members) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list, or a single one."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, Mapping):
+            yield item
+        elif item is not None or isinstance(value, list):
+            read.skipped.append(name)

@@ -1,0 +1,84 @@
+"""Builds the body of a request as its server accepts it, and reads from a refusal what it does not. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.transcript import dialect
+from chat.transcript.run_options import api_members
+from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.system_role import without_system_role
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.model_request import Model, Request
+
+_REFUSALS: Final = frozenset({400, 404, 422, 501, None})
+# Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
+_BY_MEMBER: Final = {
+    "max_tokens": dialect.MAX_COMPLETION_TOKENS,
+    "stream_options": dialect.NO_STREAM_OPTIONS,
+    "tool_choice": dialect.NO_TOOL_CHOICE,
+    "temperature": dialect.NO_TEMPERATURE,
+    "parallel_tool_calls": dialect.NO_PARALLEL_TOOL_CALLS,
+}
+_CHOSEN_BY_USERS: Final = frozenset({"temperature", "parallel_tool_calls"})
+# A limit that is too high is not a name that is refused.
+_OTHER_NAME: Final = re.compile(
+    r"max_completion_tokens|unsupported|not supported|extra|unrecognized|unknown|not permitted"
+)
+_SYSTEM_ROLE: Final = re.compile(
+    r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
+    r"|(?:not support|unsupported).{0,60}\W(?:system|developer)\b"
+)
+
+
+def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
+    model = request.model
+    messages = request.sent_messages
+    if dialect.NO_SYSTEM_ROLE in model.dialect:
+        messages = without_system_role(messages)
+    body: dict[str, Any] = {
+        "model": model.name,
+        "messages": to_api_messages(messages),
+        "stream": is_streamed,
+    }
+    if is_streamed and dialect.NO_STREAM_OPTIONS not in model.dialect:
+        body["stream_options"] = {"include_usage": True}
+    if model.max_output_tokens is not None:
+        body[_max_tokens_name(model)] = model.max_output_tokens
+    body |= api_members(request.options, has_tools=bool(request.tools))
+    body |= _tool_members(request)
+    if model.takes_prompt_cache_key and request.cache_key:
+        body["prompt_cache_key"] = request.cache_key
+    if not is_streamed:
+        refused = {name for name in _CHOSEN_BY_USERS if _BY_MEMBER[name] in model.dialect}
+        body = {name: value for name, value in body.items() if name not in refused}
+    return body
+
+
+def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
+    """What the server says that it does not accept of this request, as a trait; empty if it says nothing of that kind."""
+    if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
+        return ""
+    said = f"{failure.upstream_code} {failure.detail}".lower()
+    for member, trait in _BY_MEMBER.items():
+        # What a user chose is refused with its name, in the answers that users read.
+        is_ours = member not in _CHOSEN_BY_USERS or not body["stream"]
+        if is_ours and member in body and re.search(rf"(?<![a-z_]){member}(?![a-z_])", said):
+            return trait if member != "max_tokens" or _OTHER_NAME.search(said) else ""
+    has_system = any(message["role"] == "system" for message in body["messages"])
+    return dialect.NO_SYSTEM_ROLE if has_system and _SYSTEM_ROLE.search(said) else ""
+
+
+def _tool_members(request: Request) -> dict[str, Any]:
+    if not request.tools:
+        return {}
+    if dialect.NO_TOOL_CHOICE not in request.model.dialect:
+        return {"tools": list(request.tools), "tool_choice": request.tool_choice}
+    # Without the choice, only the absence of tools says that none may be called.
+    return {} if request.tool_choice == "none" else {"tools": list(request.tools)}
+
+
+def _max_tokens_name(model: Model) -> str:
+    # OpenAI's reasoning models reject the name that all compatible servers accept.
+    is_new = dialect.MAX_COMPLETION_TOKENS in model.dialect or "//api.openai.com" in model.base_url
+    return "max_completion_tokens" if is_new else "max_tokens"

@@ -1,0 +1,124 @@
+"""A server is taken at its word, once, and what it refused is remembered with its model."""
+
+import pytest
+
+from chat.models import ModelConfig
+from chat.protocol.states import Status
+from tests import factories
+from tests.llm_worker.outcomes import ended
+
+
+def refusal(message, status=400, code="unsupported_parameter"):
+    return {"status": status, "body": {"error": {"message": message, "code": code}}}
+
+
+FORBIDDEN = {"type": "extra_forbidden", "loc": ["body", "stream_options", "include_usage"]}
+CASES = [
+    pytest.param(
+        refusal("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
+        "max_completion_tokens", lambda body: body.get("max_completion_tokens") == 99 and "max_tokens" not in body,
+        id="the name of the output limit",
+    ),
+    pytest.param(
+        {"status": 422, "body": {"detail": [FORBIDDEN | {"msg": "Extra inputs are not permitted"}]}},
+        "no_stream_options", lambda body: "stream_options" not in body, id="stream_options",
+    ),
+    pytest.param(
+        refusal("Unsupported value: 'messages[0].role' does not support 'system' with this model.", code="unsupported_value"),
+        "no_system_role", lambda body: [message["role"] for message in body["messages"]] == ["user"], id="the system role",
+    ),
+    pytest.param(
+        refusal("tool_choice is not supported"), "no_tool_choice", lambda body: body["tools"] and "tool_choice" not in body,
+        id="tool_choice",
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture
+def answered(ask, deliver, upstream, agent_session):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, max_output_tokens=99)
+    session = agent_session(tools=["current_time"])
+
+    def answered():
+        [run] = ask("Why?", session=session)
+        deliver(run).result(60)
+        ended(run, Status.COMPLETED)
+        return [received.body for received in upstream.requests]
+
+    return answered
+
+
+@pytest.mark.parametrize(("step", "trait", "is_accepted"), CASES)
+def test_what_a_server_refuses_is_left_out_from_the_next_request_on(
+    answered, upstream, step, trait, is_accepted
+):
+    upstream.reply(step, times=1)
+    upstream.reply({"text": "Because."})
+    refused, accepted = answered()
+    assert not is_accepted(refused)
+    assert is_accepted(accepted)
+    assert ModelConfig.objects.get().dialect == [trait]
+    # By now it is stored, and no request is refused any more.
+    *_, later = answered()
+    assert len(upstream.requests) == 3
+    if trait != "no_system_role":
+        assert is_accepted(later)
+    else:
+        assert "system" not in {message["role"] for message in later["messages"]}
+
+
+def test_the_system_prompt_is_joined_to_the_first_question(answered, upstream):
+    ModelConfig.objects.update(dialect=["no_system_role"])
+    [body] = answered()
+    [message] = body["messages"]
+    assert message["role"] == "user"
+    assert "Why?" in message["content"]
+    assert not message["content"].startswith("Why?")
+
+
+def test_what_was_learned_is_forgotten_with_the_address_or_the_name(answered, upstream):
+    upstream.reply(CASES[0].values[0], times=1)
+    upstream.reply({"text": "Because."})
+    answered()
+    ModelConfig.objects.update(upstream_name="renamed")
+    assert answered()[-1]["max_tokens"] == 99
+
+
+def test_a_server_that_refuses_again_is_not_asked_for_ever(ask, deliver, upstream):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, max_output_tokens=99)
+    upstream.reply(CASES[0].values[0])
+    [run] = ask("Why?")
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="upstream_rejected")
+    assert len(upstream.requests) == 2
+    assert ModelConfig.objects.get().dialect == []
+
+
+def test_a_limit_that_is_too_high_is_no_trait(ask, deliver, upstream):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url, max_output_tokens=99)
+    upstream.reply(refusal("max_tokens must be at most 50", code="invalid"))
+    [run] = ask("Why?")
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="upstream_rejected")
+    assert len(upstream.requests) == 1
+
+
+LONE = [{"text": "So the user asks."}, {"text": "\n</think>\n\n"}, {"text": "The answer"}]
+
+
+def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered, upstream):
+    upstream.reply(*LONE)
+    answered()
+    assert ModelConfig.objects.get().dialect == ["untagged_thinking"]
+    answered()
+    from chat.models import ChatMessage
+
+    answer = ChatMessage.objects.filter(role="assistant").order_by("sent_at").last()
+    assert (answer.text, answer.reasoning) == ("The answer", "So the user asks.\n")
+
+
+def test_staff_see_and_set_it(answered, upstream):
+    model = ModelConfig.objects.get()
+    client = factories.staff_client("view_modelconfig", "change_modelconfig")
+    page = client.get(f"/admin/chat/modelconfig/{model.pk}/change/").content.decode()
+    assert "untagged_thinking" in page
