@@ -26,10 +26,10 @@ _MAX_DEPTH: Final = 6
 # Types of parts, and members of objects, that hold reasoning (Mistral, Anthropic, Cohere, OpenRouter).
 _THINKING: Final = ("thinking", "reasoning", "reasoning_content", "thought", "summary")
 _TEXTS: Final = ("text", "content", "value")
-# Where reasoning stands, the first that holds any.
 # Members of a message and of a call that their server may want back.
 KEPT: Final = ("reasoning_details", "thinking_blocks", "extra_content")
 KEPT_OF_CALLS: Final = ("extra_content", "provider_specific_fields")
+# Where reasoning stands: the first that holds any.
 REASONING_NAMES: Final = ("reasoning_content", "reasoning", "thinking")
 
 
