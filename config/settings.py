@@ -21,6 +21,7 @@ from config.knowledge_settings import *  # noqa: F403
 from config.language_settings import *  # noqa: F403
 from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
+from config.request_settings import *  # noqa: F403
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
@@ -214,10 +215,6 @@ METRICS_TOKEN = env.text("METRICS_TOKEN")
 PORT = env.whole_number("PORT", 8000, low=1, high=65_535)
 # Whose X-Forwarded-For and X-Forwarded-Proto are believed (config/trusted_proxies.py).
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# config/http_protocol.py and web/rest/request_bodies.py.
-REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
-REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
-MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"

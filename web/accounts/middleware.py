@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_user
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
@@ -14,7 +15,16 @@ from web.accounts.logins import note_use
 
 
 class Sessions(SessionMiddleware):
+    """The outermost middleware that uses the database: behind it the request's connection returns to the pool, because the
+    response may be sent to a client that reads slowly (decision 0160)."""
+
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return self._store(request, response)
+        finally:
+            close_old_connections()
+
+    def _store(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         # Else noting it would load a session that nobody has asked for.
         is_used = request.session.accessed and response.status_code < 500
         stored = super().process_response(request, response)
