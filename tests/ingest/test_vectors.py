@@ -169,3 +169,39 @@ def test_without_a_model_or_the_extension_nothing_waits(
     assert not is_indexing(File.objects.all())
     assert compute_waiting() is False
     assert not EmbeddingModel.objects.exists()
+
+
+class Fragile:
+    """A model of a library that raises for texts with a word, or for all."""
+
+    batch = 8
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def embed_passages(self, texts: list[str]) -> list[list[float]]:
+        if any(self.word in text for text in texts):
+            raise IndexError("a token that is not in the vocabulary")
+        return [embed(text) for text in texts]
+
+
+def test_a_text_at_which_the_model_fails_stops_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "embedder_of", lambda _: Fragile("moon"))
+    add(project, "moon"), add(project, "tide")
+    compute_waiting()
+    failed = ChunkVector.objects.exclude(error="").get()
+    assert (failed.chunk.text, failed.error) == ("moon", "fails: IndexError")
+    assert waiting() == 0
+
+
+def test_a_model_that_fails_for_every_text_gives_none_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(project, "tide")
+    compute_waiting()
+    monkeypatch.setattr(vectors, "embedder_of", lambda _: Fragile(""))
+    add(project, "moon")
+    assert compute_waiting() is False
+    assert waiting() == 1
