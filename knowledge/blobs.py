@@ -15,10 +15,11 @@ from uuid import UUID
 
 from django.core.files.base import File as DjangoFile
 from django.core.files.storage import default_storage
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from knowledge.idle_connection import return_idle_connection
 from knowledge.models import DeletedBlob, File, ServedVersion
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ _CHUNK: Final = 2000
 def store(content: IO[Any], path: str) -> str:
     """Store `content`, from its beginning, and return the path it has got in the storage."""
     content.seek(0)
-    close_old_connections()
+    return_idle_connection()
     return default_storage.save(path, DjangoFile(content))
 
 
@@ -46,7 +47,7 @@ def read(path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
     chunks: Generator[bytes] = storage.chunks(path, start, stop)
     with closing(chunks):
         while True:
-            close_old_connections()
+            return_idle_connection()
             if not (chunk := next(chunks, b"")):
                 return
             yield chunk
@@ -59,7 +60,7 @@ def read_whole(path: str) -> bytes:
 
 def size(path: str) -> int:
     """The bytes of a content. Raises OSError."""
-    close_old_connections()
+    return_idle_connection()
     return default_storage.size(path)
 
 
@@ -69,7 +70,7 @@ def upload_path(file_id: UUID) -> str:
 
 def discard(path: str) -> bool:
     """Delete a blob that no row refers to. False if the storage fails: the sweeper finds it later."""
-    close_old_connections()
+    return_idle_connection()
     try:
         default_storage.delete(path)
     except OSError as error:

@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_user
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 
+from knowledge.idle_connection import return_idle_connection
 from web.accounts.demo_account import may_log_in
 from web.accounts.logins import note_use
 
@@ -22,7 +22,7 @@ class Sessions(SessionMiddleware):
         try:
             return self._store(request, response)
         finally:
-            close_old_connections()
+            return_idle_connection()
 
     def _store(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         # Else noting it would load a session that nobody has asked for.

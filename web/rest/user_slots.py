@@ -4,9 +4,8 @@ from collections import Counter
 from threading import Condition
 from typing import Self
 
-from django.db import close_old_connections
-
 from chat.protocol.errors import ApiError
+from knowledge.idle_connection import return_idle_connection
 
 # Retry-After of a refusal.
 RETRY_AFTER_S = 5
@@ -40,7 +39,7 @@ class UserSlots:
             _forget_zero(self._waiting, user)
             _forget_zero(self._taken, user)
             raise ApiError("rate_limited", retry_after_s=RETRY_AFTER_S)
-        close_old_connections()
+        return_idle_connection()
         self._waiting[user] += 1
         try:
             is_free = self._changed.wait_for(lambda: self._taken[user] < self.most, self.wait_s)
