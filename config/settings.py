@@ -45,6 +45,8 @@ ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELO
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 PAGE_HOSTS = ALLOWED_HOSTS
+# Of links that are sent (web/site_origin.py).
+SITE_ORIGIN = env.origin("SITE_ORIGIN", of_others=())
 PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
 if PREVIEW_ORIGIN:
     ALLOWED_HOSTS = [*PAGE_HOSTS, env.host_of(PREVIEW_ORIGIN)]

@@ -7,6 +7,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import add_never_cache_headers
 from django.utils.functional import SimpleLazyObject
 
 from knowledge.idle_connection import return_idle_connection
@@ -30,6 +31,9 @@ class Sessions(SessionMiddleware):
         stored = super().process_response(request, response)
         if is_used:
             note_use(request)
+            # What one user reads is for no cache, in the browser or on the way, unless a view says otherwise.
+            if "Cache-Control" not in response:
+                add_never_cache_headers(response)
         return stored
 
 

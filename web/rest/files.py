@@ -1,6 +1,7 @@
 """Views of files: upload, list, read, delete, download."""
 
 import logging
+import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Final, cast
@@ -36,6 +37,8 @@ _SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
 }
+# What a header may hold. Rows may be older than the check of what servers say.
+_TYPE: Final = re.compile(r"[!-~]+/[ -~]+")
 # One path in the storage is one picture for ever; whose it is does not change either.
 _THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"
 
@@ -136,7 +139,9 @@ def content_response(request: Request, file: File | ServedVersion) -> HttpRespon
     headers = {
         **_SAFE_HEADERS,
         "Accept-Ranges": "bytes",
-        "Content-Type": file.content_type,
+        "Content-Type": file.content_type
+        if _TYPE.fullmatch(file.content_type)
+        else "application/octet-stream",
         "Content-Disposition": content_disposition_header(True, file.name),
         "Content-Length": str(part.stop - part.start),
     }
