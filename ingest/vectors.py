@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Uploads wait for as long behind it.
 SLICE_S: Final = 8.0
+# Vectors of equal texts in one statement, whose index takes some milliseconds each.
+_COPIED: Final = 1_000
 # What the first call asks, for the number of dimensions.
 _PROBE: Final = "dimensions"
 
@@ -60,8 +62,10 @@ def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
 
 
 def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
-    ChunkVector.objects.copy_equal(model)
     limit = time.monotonic() + SLICE_S
+    while ChunkVector.objects.copy_equal(model, _COPIED) == _COPIED:
+        if time.monotonic() > limit or not model.extend_lease():
+            return True
     files: set[UUID] = set()
     try:
         return _work_until(limit, model, embedder, files)
