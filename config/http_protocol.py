@@ -1,7 +1,7 @@
 """A uvicorn HTTP protocol with limits that hold before any application code runs; the Procfile selects it.
 
-Limits the connections of an address, the time and the bytes of a request's head, and what surrounds its body. The body
-itself is limited in web/rest/request_bodies.py.
+Limits the connections of an address, the time and the bytes of a request's head, what surrounds its body, and the time in which
+a client reads what is buffered for it. The body itself is limited in web/rest/request_bodies.py.
 """
 
 import asyncio
@@ -62,6 +62,8 @@ class Http(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._head_timer: asyncio.TimerHandle | None = None
+        # Runs while the client reads nothing of what is buffered for it.
+        self._write_timer: asyncio.TimerHandle | None = None
         # Of the message that is being received: bytes of its body, and all others.
         self._body_bytes = 0
         self._other_bytes = 0
@@ -76,6 +78,7 @@ class Http(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         connections.release(self.transport)
         self._stop_head_timer()
+        self._stop_write_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -103,6 +106,19 @@ class Http(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._body_bytes = self._other_bytes = 0
         super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._write_timer = self.loop.call_later(settings.RESPONSE_TIMEOUT_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._stop_write_timer()
+        super().resume_writing()
+
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
     def _start_head_timer(self) -> None:
         self._head_timer = self.loop.call_later(settings.REQUEST_HEADER_TIMEOUT_S, self._on_late_head)

@@ -31,11 +31,17 @@ SECRET_VARIABLE: Final = re.compile(r"KEY|SECRET|PASS|TOKEN", re.IGNORECASE)
 # User and password in an address.
 CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/@\"'<>]{1,500}@")
 
+# The row or the key that a constraint of Postgres refuses.
+_REFUSED_ROW: Final = re.compile(
+    r"(DETAIL:\s+)(?:Failing row contains|Key) \(.*?\)[^()\n]*\.(?=\n|\Z)", re.DOTALL
+)
+
 
 def redact(text: str) -> str:
-    """Return the text without the secrets of this process and without passwords in addresses."""
+    """Return the text without the secrets of this process, passwords in addresses and rows that Postgres refuses."""
     for secret in (*secrets_of_process(), *_as_secrets(known_secrets())):
         text = text.replace(secret, REDACTED)
+    text = _REFUSED_ROW.sub(rf"\1{REDACTED}", text)
     return CREDENTIALS.sub(f"{REDACTED}@", text)
 
 

@@ -21,6 +21,7 @@ from config.knowledge_settings import *  # noqa: F403
 from config.language_settings import *  # noqa: F403
 from config.log_format import logging_settings
 from config.postgres.pool import retry_for_waiting
+from config.request_settings import *  # noqa: F403
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
@@ -44,6 +45,8 @@ ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELO
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 PAGE_HOSTS = ALLOWED_HOSTS
+# Of links that are sent (web/site_origin.py).
+SITE_ORIGIN = env.origin("SITE_ORIGIN", of_others=())
 PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
 if PREVIEW_ORIGIN:
     ALLOWED_HOSTS = [*PAGE_HOSTS, env.host_of(PREVIEW_ORIGIN)]
@@ -214,10 +217,6 @@ METRICS_TOKEN = env.text("METRICS_TOKEN")
 PORT = env.whole_number("PORT", 8000, low=1, high=65_535)
 # Whose X-Forwarded-For and X-Forwarded-Proto are believed (config/trusted_proxies.py).
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# config/http_protocol.py and web/rest/request_bodies.py.
-REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
-REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
-MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"

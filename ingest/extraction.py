@@ -174,4 +174,8 @@ def _end_ready(file: File, found: Extraction) -> bool:
             if drain.has_begun():
                 raise Draining
         reach("after_chunks_stored")
-    return file.end_ready(found, has_chunks=has_chunks)
+    with quotas.room_for_text(file, found.text) as has_room:
+        if not has_room:
+            logger.warning("file %s: its text does not fit into the storage of its owner", file.pk)
+            return file.end_failed("document_limits")
+        return file.end_ready(found, has_chunks=has_chunks)

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Uploads wait for as long behind it.
 SLICE_S: Final = 8.0
+# Vectors of equal texts in one statement, whose index takes some milliseconds each.
+_COPIED: Final = 1_000
 # What the first call asks, for the number of dimensions.
 _PROBE: Final = "dimensions"
 
@@ -60,8 +62,10 @@ def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
 
 
 def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
-    ChunkVector.objects.copy_equal(model)
     limit = time.monotonic() + SLICE_S
+    while ChunkVector.objects.copy_equal(model, _COPIED) == _COPIED:
+        if time.monotonic() > limit or not model.extend_lease():
+            return True
     files: set[UUID] = set()
     try:
         return _work_until(limit, model, embedder, files)
@@ -109,11 +113,16 @@ def _compute(batch: Sequence[ChunkVector], model: EmbeddingModel, embedder: Embe
 
 
 def _embed(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector | str]:
-    """By text, its vector or why it gets none."""
+    """By text, its vector or why it gets none. Raises EmbeddingFailed if the model fails for any text."""
     try:
         return dict(zip(texts, embedder.embed_passages(texts), strict=True))
     except TextRefused:
-        return {text: _embed_alone(text, embedder) for text in texts}
+        pass
+    except EmbeddingFailed:
+        raise
+    except Exception:
+        logger.exception("a batch of chunks fails; its texts are computed one by one")
+    return {text: _embed_alone(text, embedder) for text in texts}
 
 
 def _embed_alone(text: str, embedder: Embedder) -> Vector | str:
@@ -122,3 +131,19 @@ def _embed_alone(text: str, embedder: Embedder) -> Vector | str:
     except TextRefused as error:
         logger.warning("a chunk gets no vector: %s", error)
         return str(error) or "refused"
+    except EmbeddingFailed:
+        raise
+    except Exception as error:
+        _check_works(embedder)
+        logger.exception("a chunk gets no vector")
+        return f"fails: {type(error).__name__}"
+
+
+def _check_works(embedder: Embedder) -> None:
+    """Raise EmbeddingFailed if not the text but the model fails."""
+    try:
+        embedder.embed_passages([_PROBE])
+    except EmbeddingFailed:
+        raise
+    except Exception as error:
+        raise EmbeddingFailed(f"the model fails: {type(error).__name__}") from error

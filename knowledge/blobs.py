@@ -1,11 +1,13 @@
 """The contents of files in Django's storage, a folder or a bucket: stored under ids, deleted after their rows.
 
-Both kinds of storage fail with OSError, which is FileNotFoundError for what is not there.
+Both kinds of storage fail with OSError, which is FileNotFoundError for what is not there. A thread holds no database connection
+while it asks the storage, which may be slow, unless it is in a transaction.
 """
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from datetime import datetime
 from itertools import chain
 from typing import IO, Any, Final, NamedTuple
@@ -17,6 +19,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from knowledge.idle_connection import return_idle_connection
 from knowledge.models import DeletedBlob, File, ServedVersion
 
 logger = logging.getLogger(__name__)
@@ -31,6 +34,7 @@ _CHUNK: Final = 2000
 def store(content: IO[Any], path: str) -> str:
     """Store `content`, from its beginning, and return the path it has got in the storage."""
     content.seek(0)
+    return_idle_connection()
     return default_storage.save(path, DjangoFile(content))
 
 
@@ -40,8 +44,13 @@ def read(path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
     Opened with the first one. Raises OSError, also between chunks.
     """
     storage: Any = default_storage
-    chunks: Iterator[bytes] = storage.chunks(path, start, stop)
-    return chunks
+    chunks: Generator[bytes] = storage.chunks(path, start, stop)
+    with closing(chunks):
+        while True:
+            return_idle_connection()
+            if not (chunk := next(chunks, b"")):
+                return
+            yield chunk
 
 
 def read_whole(path: str) -> bytes:
@@ -51,6 +60,7 @@ def read_whole(path: str) -> bytes:
 
 def size(path: str) -> int:
     """The bytes of a content. Raises OSError."""
+    return_idle_connection()
     return default_storage.size(path)
 
 
@@ -60,6 +70,7 @@ def upload_path(file_id: UUID) -> str:
 
 def discard(path: str) -> bool:
     """Delete a blob that no row refers to. False if the storage fails: the sweeper finds it later."""
+    return_idle_connection()
     try:
         default_storage.delete(path)
     except OSError as error:

@@ -1,8 +1,11 @@
-"""Splits texts into the chunks that a search returns. Pure."""
+"""Splits texts into the chunks that a search returns, whatever a text consists of. Pure."""
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, cast
+
+logger = logging.getLogger(__name__)
 
 # Some 400 tokens of prose, with the overlap. Characters, since counting tokens would cost more than the rest of the index.
 CHUNK_CHARACTERS: Final = 1_600
@@ -16,6 +19,12 @@ _BORDERS: Final = (
     re.compile(r"[.!?…\u3002\uff01\uff1f]\s+"),
     re.compile(r"\s+"),
 )
+_WHITE_SPACE: Final = re.compile(r"\s{2,}")
+_LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
+# Of equal characters; longer ones separate no better.
+_LONGEST_RUN: Final = 8
+# Of the same length as white space, at which no text is split.
+_FILLER: Final = "_"
 
 
 class ChunkText(NamedTuple):
@@ -26,19 +35,36 @@ class ChunkText(NamedTuple):
 
 
 def split_chunks(text: str) -> Iterator[ChunkText]:
-    """In order, overlapping, without those that have no visible text."""
+    """In order, overlapping, without those that have no visible text. Raises nothing: one text must not stop others."""
+    before = 0
+    for start, end in _places(text):
+        visible = text[start:end].lstrip()
+        if visible:
+            start = end - len(visible)  # noqa: PLW2901
+            began = _overlapping_start(text, before, start)
+            yield ChunkText(began, text[began:end].rstrip())
+            before = start
+
+
+def _places(text: str) -> list[tuple[int, int]]:
     # Loaded by the processes that index.
     from semchunk.semchunk import chunk
 
     longest = CHUNK_CHARACTERS - OVERLAP_CHARACTERS
-    _, found = chunk(text, longest, len, memoize=False, offsets=True)
-    places = cast("list[tuple[int, int]]", found)
-    before = 0
-    for start, end in places:
-        if text[start:end].strip():
-            began = _overlapping_start(text, before, start)
-            yield ChunkText(began, text[began:end])
-            before = start
+    try:
+        _, found = chunk(_WHITE_SPACE.sub(_plain_run, text), longest, len, memoize=False, offsets=True)
+    except Exception:
+        logger.exception("a text of %s characters is split at fixed places", len(text))
+        return [(start, min(start + longest, len(text))) for start in range(0, len(text), longest)]
+    return cast("list[tuple[int, int]]", found)
+
+
+def _plain_run(run: re.Match[str]) -> str:
+    """A run of white space as one of a few of the same length. The splitter recurses once for each different one that it meets."""
+    length = len(run[0])
+    breaks = min(len(_LINE_BREAK.findall(run[0])), _LONGEST_RUN)
+    blanks = min(length - breaks, _LONGEST_RUN)
+    return "\n" * breaks + _FILLER * (length - breaks - blanks) + " " * blanks
 
 
 def _overlapping_start(text: str, before: int, start: int) -> int:

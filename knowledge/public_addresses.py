@@ -1,15 +1,51 @@
-"""Which IP addresses are public: what a program that acts for others may connect to; and which are no server's. Pure."""
+"""Which IP addresses are public: what a program that acts for others may connect to; and which are no server's. Pure.
+
+The lists are our own: what Python calls global differs by its version.
+"""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
-# What may be routed at all; the rest is reserved, or was given up.
+# The IANA IPv4 Special-Purpose Address Registry, whole, also what it calls globally reachable: no site is there.
+_REFUSED_V4: Final = [
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # this network
+        "10.0.0.0/8",  # private
+        "100.64.0.0/10",  # shared by the customers of a provider; the metadata service of Alibaba
+        "127.0.0.0/8",  # loopback
+        "169.254.0.0/16",  # link-local; the metadata services of most clouds
+        "172.16.0.0/12",  # private
+        "192.0.0.0/24",  # protocols; the metadata service of Oracle
+        "192.0.2.0/24",  # documentation
+        "192.31.196.0/24",  # AS112
+        "192.52.193.0/24",  # AMT
+        "192.88.99.0/24",  # relays of 6to4
+        "192.168.0.0/16",  # private
+        "192.175.48.0/24",  # AS112
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+        # Of the machine on which a virtual one runs at Azure: what asks it learns secrets, although it is a public one.
+        "168.63.129.16/32",
+    )
+]
+# What may be routed at all; the rest is local, reserved, or was given up.
 _UNICAST: Final = IPv6Network("2000::/3")
-_DOCUMENTATION: Final = IPv6Network("3fff::/20")
-# Of the machine on which a virtual one runs at Azure: what asks it learns secrets, although the address is a public one.
-_PLATFORM: Final = IPv4Address("168.63.129.16")
-# Translators of IPv6 to IPv4 (RFC 6052); the second is local.
+# Of those, the IANA IPv6 Special-Purpose Address Registry but 6to4, which is judged by the address inside.
+_REFUSED_V6: Final = [
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocols: Teredo, benchmarks, AMT, AS112, ORCHID
+        "2001:db8::/32",  # documentation
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",  # documentation
+    )
+]
+# Translators of IPv6 to IPv4 (RFC 6052). 64:ff9b:1::/48 is local.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 # Where clouds tell a machine its credentials: AWS, Azure, Oracle, Alibaba. Most others use a link-local address.
@@ -34,23 +70,22 @@ def is_metadata(text: str) -> bool:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is global, and every IPv4 address inside it as well: mapped, 6to4, NAT64, Teredo."""
+    """Whether an address is no special one, and no IPv4 address inside it is: mapped, 6to4, NAT64, Teredo."""
     try:
         address = ip_address(text)
     except ValueError:
         return False
     if isinstance(address, IPv4Address):
         return _is_public_v4(address)
-    if not all(map(_is_public_v4, _inside(address))):
+    if address.scope_id is not None or not all(map(_is_public_v4, _inside(address))):
         return False
     if address.ipv4_mapped or address in _NAT64:
         return True
-    is_unicast = address in _UNICAST and address not in _DOCUMENTATION and not address.is_multicast
-    return is_unicast and (address.is_global or bool(address.sixtofour))
+    return address in _UNICAST and not any(address in network for network in _REFUSED_V6)
 
 
 def _is_public_v4(address: IPv4Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved or address == _PLATFORM)
+    return not any(address in network for network in _REFUSED_V4)
 
 
 def _inside(address: IPv6Address) -> Iterator[IPv4Address]:

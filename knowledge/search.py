@@ -35,4 +35,6 @@ def embed_query(query: str) -> QueryVector | None:
     if len(vector) != model.dimensions:
         logger.error("%s now has %s dimensions, its index has %s", model, len(vector), model.dimensions)
         return None
+    if not any(vector):
+        return None  # it has no direction, and would be as near to every text
     return QueryVector(model.pk, vector)

@@ -42,6 +42,8 @@ django.setup()
 # take this one's services for their own, before they have started theirs.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 settings.SECRETS_KEYS = [secrets_keys.FIRST]
+# The host of Django's test client.
+settings.SITE_ORIGIN = "http://testserver"
 # Nobody attacks these users, and a proper hash takes a third of a second of every test that makes one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

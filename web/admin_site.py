@@ -3,7 +3,8 @@
 Not in web/admin/: Django creates the site before it imports the models.
 """
 
-from typing import Any
+from functools import wraps
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -16,6 +17,9 @@ from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
 from web.admin_overviews import OVERVIEWS, PERMISSION
+
+# Of a search; further ones are ignored.
+MAX_WORDS: Final = 16
 
 
 class Site(admin.AdminSite):
@@ -61,6 +65,22 @@ class Site(admin.AdminSite):
         failures = count_recent_failures() if request.user.has_perm(PERMISSION) else None
         return super().index(request, {**(extra_context or {}), "recent_failures": failures})
 
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Of each member of the staff, few pages at a time are made; searches are cut after MAX_WORDS."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            from web.rest.request_slots import ADMIN  # imports the models
+
+            _cut_search(request)
+            with ADMIN.take(request.user.pk):
+                response: Any = inner(request, *args, **kwargs)
+                # Templates ask the database too.
+                return response.render() if hasattr(response, "render") else response  # type: ignore[no-any-return]
+
+        return limited_view
+
     def get_urls(self) -> list[Any]:
         from web.admin.lookup import show_lookup  # these import the models
         from web.admin.usage_page import show_usage
@@ -87,6 +107,15 @@ class Site(admin.AdminSite):
                 if app["app_label"] == "chat":
                     app["models"] = [*map(_overview_entry, OVERVIEWS), *app["models"]]
         return apps
+
+
+def _cut_search(request: HttpRequest) -> None:
+    """Each word is looked for in several columns of all rows."""
+    words = request.GET.get("q", "").split()
+    if len(words) > MAX_WORDS:
+        given = request.GET.copy()
+        given["q"] = " ".join(words[:MAX_WORDS])
+        request.GET = given  # type: ignore[assignment]
 
 
 def _overview_entry(name: str) -> dict[str, Any]:

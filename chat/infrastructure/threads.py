@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Executor
 from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
@@ -15,11 +16,21 @@ Result = TypeVar("Result")
 async def in_thread(
     function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Result:
-    """function(*args) in an executor thread; its database connection returns to the pool afterwards."""
+    """function(*args) in a thread of the loop's executor; its database connection returns to the pool afterwards."""
+    return await in_thread_of(None, function, *args, **kwargs)
+
+
+async def in_thread_of(
+    executor: Executor | None,
+    function: Callable[Parameters, Result],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
+) -> Result:
+    """As in_thread(), in a thread of `executor`. None: the loop's."""
     # Not asgiref's bridge, whose callbacks to the loop cost more than a query.
     loop = asyncio.get_running_loop()
     work = log_context.in_context(with_connection)
-    return await loop.run_in_executor(None, lambda: work(function, *args, **kwargs))
+    return await loop.run_in_executor(executor, lambda: work(function, *args, **kwargs))
 
 
 def with_connection(

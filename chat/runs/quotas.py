@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import BigIntegerField, F, Func, QuerySet, Sum
 from knox.models import AuthToken
 from redis.exceptions import RedisError
 
@@ -121,6 +121,26 @@ def has_room_for_chunks(file: File) -> bool:
     """Whether the text of a file may be found: one text may exceed what there is room for, so that none has to be counted twice."""
     most = settings.MAX_CHUNKS_PER_USER
     return not most or _sum_chunks(File.objects.filter(owner=file.owner_id).exclude(pk=file.pk)) < most
+
+
+@contextmanager
+def room_for_text(file: File, text: str) -> Iterator[bool]:
+    """A transaction in which a text that was extracted may be stored, or may not: then the user's storage is full.
+
+    A small file may hold a long text. Texts of one user wait for each other.
+    """
+    with transaction.atomic():
+        lock_user(User(pk=file.owner_id))
+        yield not text or _has_room_for_text(file, text)
+
+
+def _has_room_for_text(file: File, text: str) -> bool:
+    most = settings.MAX_STORED_BYTES_PER_USER
+    if not most:
+        return True
+    octets = Func(F("text"), function="octet_length", output_field=BigIntegerField())
+    before = File.objects.filter(pk=file.pk).values_list(octets, flat=True).first() or 0
+    return StoredBytes.objects.sum_of(file.owner_id) - before + len(text.encode()) <= most
 
 
 def _sum_chunks(files: Any) -> int:

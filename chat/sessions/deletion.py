@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from redis.exceptions import RedisError
 
@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 # appends to Redis expires.
 STOP_TIMEOUT_S: Final = 1.0
 POLL_S: Final = 0.02
+# At the deletion of rows, each beside a worker that stores one more.
+_ATTEMPTS: Final = 5
 
 
 def delete_session(session: Session) -> None:
@@ -51,10 +53,21 @@ def after_trashing(session: Session) -> None:
 
 
 def delete_for_good(session: Session) -> None:
-    """Delete all rows of a session, in the trash or not, then its keys in Redis. Raises ApiError if it is gone."""
-    _stop_runs(session.pk)
-    _wait_for_runs(session.pk)
-    if not _delete_rows(Session.with_trash.filter(pk=session.pk)):
+    """Delete it, in the trash or not. Raises ApiError if it is gone."""
+    _delete_for_good(Session.with_trash.filter(pk=session.pk), session.pk)
+
+
+def delete_from_trash(session: Session) -> None:
+    """Delete it for good. Raises ApiError if it is gone, or was restored meanwhile."""
+    _delete_for_good(Session.with_trash.in_trash().filter(pk=session.pk), session.pk)
+
+
+def _delete_for_good(wanted: QuerySet[Session], session_id: UUID) -> None:
+    """Delete all rows of a session, then its keys in Redis. Raises ApiError if it is not among `wanted`, which is asked again
+    once it is locked."""
+    _stop_runs(session_id)
+    _wait_for_runs(session_id)
+    if not _delete_rows(wanted):
         raise ApiError("session_not_found")
 
 
@@ -89,7 +102,20 @@ def expire(session_id: UUID) -> bool:
 
 
 def _delete_rows(wanted: QuerySet[Session]) -> bool:
-    """wanted: one session, or none any more."""
+    """wanted: one session, or none any more.
+
+    A worker that has not ended its run yet may store a row, such as a call or a request, which refers to what is deleted
+    after Django has looked for such rows: then all is tried again.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _try_to_delete_rows(wanted)
+        except IntegrityError as error:
+            logger.info("a row came while a session was deleted: %s", type(error).__name__)
+    return _try_to_delete_rows(wanted)
+
+
+def _try_to_delete_rows(wanted: QuerySet[Session]) -> bool:
     with transaction.atomic():
         # Locked before its runs are read: a concurrent send is deleted too, or finds no session.
         locked = wanted.select_for_update().first()

@@ -1,6 +1,7 @@
 """Fetches the text behind a URL: a page, a text, or whatever else the caller reads."""
 
 import asyncio
+import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
@@ -12,6 +13,8 @@ from knowledge.page_encodings import as_utf8, declared_charset
 _TEXTS: Final = frozenset(
     {"application/xhtml+xml", "application/json", "application/xml", "application/javascript"}
 )
+# RFC 6838, shorter: the column has 200 characters. What is stored is sent as a header again.
+_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,99}/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}")
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, application/xml;q=0.8"
@@ -52,9 +55,11 @@ async def fetch_page(
 
 
 def _parse_type(header: str) -> tuple[str, str]:
-    """The type and the encoding, both in lower case; empty where the server names none."""
+    """The type and the encoding, both in lower case; empty where the server names none. Raises UrlRefused for what is no type."""
     kind, _, parameters = header.lower().partition(";")
     kind = kind.strip()
+    if kind and not _TYPE.fullmatch(kind):
+        raise UrlRefused("content_type_unsupported", kind[:60])
     if kind.endswith("+json"):
         kind = "application/json"
     elif kind.endswith("+xml") and kind not in _TEXTS:

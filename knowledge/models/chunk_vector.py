@@ -177,10 +177,10 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
             cursor.execute(_ADD_MISSING, {"model": model.pk})
             return int(cursor.rowcount)
 
-    def copy_equal(self, model: EmbeddingModel) -> int:
-        """Copy the vectors of chunks with the same text to those that wait for one; return how many."""
+    def copy_equal(self, model: EmbeddingModel, most: int) -> int:
+        """Copy the vectors of chunks with the same text to at most so many that wait for one; return how many."""
         with connection.cursor() as cursor:
-            cursor.execute(_COPY_EQUAL, {"model": model.pk})
+            cursor.execute(_COPY_EQUAL, {"model": model.pk, "most": most})
             return int(cursor.rowcount)
 
     def record(self, pk: int, vector: list[float]) -> bool:
@@ -233,26 +233,40 @@ def _lock(mode: str) -> None:
         cursor.execute(f"LOCK TABLE knowledge_embeddingmodel IN {mode} MODE")
 
 
-# Plan: the chunks by their primary key, chunk_content for each, and one_vector_per_model.
-_WAIT_FOR: Final = """
+# The vector of each text that is asked for, looked for once however many chunks have it: a file may be one passage repeated.
+# Plan: chunk_content for each text, and one_vector_per_model.
+_KNOWN: Final = """known AS MATERIALIZED (
+        SELECT asked.content_hash, (
+            SELECT equal.vector FROM knowledge_chunk AS other
+            JOIN knowledge_chunkvector AS equal ON equal.chunk_id = other.id AND equal.model_id = %(model)s
+            WHERE other.content_hash = asked.content_hash AND equal.vector IS NOT NULL LIMIT 1
+        ) AS vector FROM asked
+    )"""
+# Plan: the chunks by their primary key.
+_WAIT_FOR: Final = f"""
+    WITH asked AS MATERIALIZED (
+        SELECT DISTINCT content_hash FROM knowledge_chunk WHERE id = ANY(%(chunks)s)
+    ), {_KNOWN}
     INSERT INTO knowledge_chunkvector (chunk_id, model_id, vector)
-    SELECT chunk.id, %(model)s, (
-        SELECT equal.vector FROM knowledge_chunk AS other
-        JOIN knowledge_chunkvector AS equal ON equal.chunk_id = other.id AND equal.model_id = %(model)s
-        WHERE other.content_hash = chunk.content_hash AND equal.vector IS NOT NULL LIMIT 1
-    ) FROM knowledge_chunk AS chunk WHERE chunk.id = ANY(%(chunks)s)
-"""
+    SELECT chunk.id, %(model)s, known.vector FROM knowledge_chunk AS chunk JOIN known USING (content_hash)
+    WHERE chunk.id = ANY(%(chunks)s)
+"""  # noqa: S608  constants alone
 _ADD_MISSING: Final = """
     INSERT INTO knowledge_chunkvector (chunk_id, model_id)
     SELECT chunk.id, %(model)s FROM knowledge_chunk AS chunk
     WHERE NOT EXISTS (SELECT FROM knowledge_chunkvector AS of WHERE of.chunk_id = chunk.id AND of.model_id = %(model)s)
     ON CONFLICT DO NOTHING
 """
-# Plan: vector_waiting, then chunk_content for each chunk that waits.
-_COPY_EQUAL: Final = """
-    UPDATE knowledge_chunkvector AS waiting SET vector = equal.vector
-    FROM knowledge_chunk AS chunk, knowledge_chunk AS other, knowledge_chunkvector AS equal
-    WHERE waiting.model_id = %(model)s AND waiting.vector IS NULL AND waiting.error = '' AND chunk.id = waiting.chunk_id
-    AND other.content_hash = chunk.content_hash AND other.id <> chunk.id
-    AND equal.chunk_id = other.id AND equal.model_id = %(model)s AND equal.vector IS NOT NULL
-"""
+# Plan: vector_waiting, then the chunks by their primary key.
+_COPY_EQUAL: Final = f"""
+    WITH waiting AS MATERIALIZED (
+        SELECT vector.id, chunk.content_hash FROM knowledge_chunkvector AS vector
+        JOIN knowledge_chunk AS chunk ON chunk.id = vector.chunk_id
+        WHERE vector.model_id = %(model)s AND vector.vector IS NULL AND vector.error = ''
+    ), asked AS MATERIALIZED (SELECT DISTINCT content_hash FROM waiting), {_KNOWN}, found AS (
+        SELECT waiting.id, known.vector FROM waiting JOIN known USING (content_hash)
+        WHERE known.vector IS NOT NULL LIMIT %(most)s
+    )
+    UPDATE knowledge_chunkvector AS copy SET vector = found.vector FROM found
+    WHERE copy.id = found.id AND copy.vector IS NULL
+"""  # noqa: S608  constants alone

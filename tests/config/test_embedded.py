@@ -14,6 +14,7 @@ import pytest
 
 from config import embedded, postgres_account, postgres_programs
 from config.postgres_account import UNNAMED_ID, Account, account_of
+from tests.services import Services
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres under another user id")
 # No user of this machine has it.
@@ -216,3 +217,22 @@ def test_programs_are_not_taken_from_a_folder_that_others_can_change(tmp_path: P
         folder.chmod(0o777)
     with pytest.raises(PermissionError, match="not this user's alone"):
         postgres_programs._copy_in(folder)
+
+
+def test_the_log_holds_no_statement_no_parameter_and_no_row(services: Services) -> None:
+    log = services.directory / "postgres.log"
+    with psycopg.connect(services.postgres_url, autocommit=True) as client:
+        client.execute("CREATE TEMPORARY TABLE row (hash text UNIQUE, mark text CHECK (mark <> 'bad'))")
+        client.execute("INSERT INTO row VALUES ('canary-stored', 'good')")
+        for statement, values in {
+            "INSERT INTO row VALUES ('canary-stored', 'canary-literal')": None,
+            "INSERT INTO row VALUES (%s, %s)": ("canary-parameter", "bad"),
+            "SELECT 'canary-syntax' FROM": None,
+            "SELECT pg_sleep(0), 'canary-missing' FROM nowhere": None,
+        }.items():
+            with pytest.raises(psycopg.Error):
+                client.execute(statement, values)
+        client.execute("DO $$ BEGIN RAISE LOG 'written so far'; END $$")
+    text = log.read_text(errors="replace")
+    assert "written so far" in text
+    assert "canary" not in text

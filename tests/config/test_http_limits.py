@@ -61,7 +61,12 @@ class RawClient:
 def impatient_web(running_stack: Stack) -> Iterator[int]:
     """The port of a web process that waits one second for heads and bodies."""
     port = find_suitable_port("127.0.0.1")
-    given = {"PORT": str(port), "REQUEST_HEADER_TIMEOUT": "1", "REQUEST_BODY_TIMEOUT": "1"}
+    given = {
+        "PORT": str(port),
+        "REQUEST_HEADER_TIMEOUT": "1",
+        "REQUEST_BODY_TIMEOUT": "1",
+        "RESPONSE_TIMEOUT": "1",
+    }
     running_stack.start("web", name="impatient web", environment=given)
     for _ in range(600):
         with contextlib.suppress(OSError):
@@ -305,3 +310,28 @@ def test_the_addresses_of_one_ipv6_network_are_counted_together() -> None:
         client_network("2001:db8::1") == client_network("2001:db8::ffff") != client_network("2001:db8:1::1")
     )
     assert client_network("203.0.113.5") != client_network("203.0.113.6")
+
+
+@pytest.mark.e2e
+def test_clients_that_do_not_read_are_closed_and_leave_room_for_the_next(
+    impatient_web: int, token: str
+) -> None:
+    name, _, value = token.partition(": ")
+    known = {name: value}
+    base_url = f"http://127.0.0.1:{impatient_web}/api/files/"
+    # More than the buffers of two sockets.
+    content = b"tidemark " * (2 * MEGABYTE)
+    given = {"file": ("tides.txt", content, "text/plain")}
+    file = httpx2.post(base_url, headers=known, files=given, trust_env=False, timeout=PATIENCE_S).json()["id"]
+    slow = [RawClient(impatient_web) for _ in range(8)]
+    for client in slow:
+        client.send(f"GET /api/files/{file}/content/ HTTP/1.1\r\nHost: localhost\r\n{token}\r\n\r\n".encode())
+    limit = time.monotonic() + PATIENCE_S
+    status = 429
+    while status == 429:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+        with httpx2.stream("GET", f"{base_url}{file}/content/", headers=known, trust_env=False) as answer:
+            status = answer.status_code
+    assert status == 200
+    assert all(len(client.until_closed()) < len(content) for client in slow)

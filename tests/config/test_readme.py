@@ -15,7 +15,7 @@ def variables_read() -> set[str]:
     found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
     texts = [
         (ROOT / "config" / name).read_text(encoding="utf-8")
-        for name in ("settings.py", "account_settings.py", "knowledge_settings.py")
+        for name in ("settings.py", "account_settings.py", "knowledge_settings.py", "request_settings.py")
     ]
     for node in ast.walk(ast.parse("\n".join(texts))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from chat.infrastructure.redis_client import sync_redis
@@ -14,7 +15,7 @@ from ingest import vectors
 from ingest.vectors import compute_waiting
 from knowledge.embedders import remote
 from knowledge.indexing import is_indexing, vectors_wait
-from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project, chunk_vector
 from tests import factories
 from tests.indexed import add_indexed, index_again
 from tests.upstream import Upstream
@@ -169,3 +170,77 @@ def test_without_a_model_or_the_extension_nothing_waits(
     assert not is_indexing(File.objects.all())
     assert compute_waiting() is False
     assert not EmbeddingModel.objects.exists()
+
+
+class Fragile:
+    """A model of a library that raises for texts with a word, or for all."""
+
+    batch = 8
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def embed_passages(self, texts: list[str]) -> list[list[float]]:
+        if any(self.word in text for text in texts):
+            raise IndexError("a token that is not in the vocabulary")
+        return [embed(text) for text in texts]
+
+
+def test_a_text_at_which_the_model_fails_stops_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "embedder_of", lambda _: Fragile("moon"))
+    add(project, "moon"), add(project, "tide")
+    compute_waiting()
+    failed = ChunkVector.objects.exclude(error="").get()
+    assert (failed.chunk.text, failed.error) == ("moon", "fails: IndexError")
+    assert waiting() == 0
+
+
+def test_a_model_that_fails_for_every_text_gives_none_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(project, "tide")
+    compute_waiting()
+    monkeypatch.setattr(vectors, "embedder_of", lambda _: Fragile(""))
+    add(project, "moon")
+    assert compute_waiting() is False
+    assert waiting() == 1
+
+
+def rows_read(statement: str, **values: Any) -> int:
+    """How many rows the steps of a statement's plan yield together."""
+
+    def sum_of(node: dict[str, Any]) -> int:
+        return int(node["Actual Rows"] * node["Actual Loops"]) + sum(map(sum_of, node.get("Plans", ())))
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", values)
+        [[plan]] = cursor.fetchall()
+    return sum_of(plan[0]["Plan"])
+
+
+def test_equal_passages_cost_no_more_than_others(project: Project) -> None:
+    count = 300
+    files = [add(project, "Two tides a day.") for _ in range(count)]
+    compute_waiting()
+    assert waiting() == 0
+    model = EmbeddingModel.objects.get()
+    ChunkVector.objects.filter(chunk__file__in=files[: count // 2]).update(vector=None)
+    read = rows_read(chunk_vector._COPY_EQUAL, model=model.pk, most=count)
+    assert read < 20 * count
+    assert waiting() == 0
+    # Of a text that nobody has a vector of, as well.
+    ChunkVector.objects.update(vector=None)
+    chunks = list(Chunk.objects.values_list("pk", flat=True))
+    ChunkVector.objects.filter(chunk__in=chunks[: count // 2]).delete()
+    read = rows_read(chunk_vector._WAIT_FOR, model=model.pk, chunks=chunks[: count // 2])
+    assert read < 20 * count
+
+
+def test_equal_passages_are_copied_a_limited_number_at_a_time(project: Project) -> None:
+    files = [add(project, "Two tides a day.") for _ in range(5)]
+    compute_waiting()
+    ChunkVector.objects.filter(chunk__file__in=files[:3]).update(vector=None)
+    model = EmbeddingModel.objects.get()
+    assert [ChunkVector.objects.copy_equal(model, 2) for _ in range(3)] == [2, 1, 0]

@@ -42,3 +42,53 @@ def test_chunks_cover_the_text_in_order(piece: str, times: int) -> None:
         assert start + len(part) > covered
         covered = start + len(part)
     assert not text[covered:].strip()
+
+
+_WHITE_SPACE = " \n\r\t\x0b\x0c\u00a0\u2003\u2028\u3000\x1c"
+_PIECES = st.one_of(
+    st.text(alphabet=_WHITE_SPACE, min_size=1, max_size=12),
+    st.text(max_size=12),
+    st.sampled_from([" ", "\n", "\t", "\r\n", "x", ".", "_", "( ", "\U0001f30a"]),
+)
+
+
+@given(st.lists(st.tuples(_PIECES, st.integers(1, 3_000)), max_size=6))
+def test_any_text_is_split_and_nothing_visible_is_lost(parts: list[tuple[str, int]]) -> None:
+    text = "".join(piece * times for piece, times in parts)
+    covered = 0
+    for start, part in split_chunks(text):
+        assert text[start : start + len(part)] == part
+        assert part.strip()
+        assert len(part) <= CHUNK_CHARACTERS
+        assert not text[covered:start].strip()
+        covered = max(covered, start + len(part))
+    assert not text[covered:].strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("".join(" " * length + "x" for length in range(1, 1_500)), id="runs of every length"),
+        pytest.param("".join("\n" * length + "x" for length in range(1, 1_500)), id="line breaks of every length"),
+        pytest.param(
+            "".join(f"{number:012b}x".replace("0", "\n").replace("1", "\r") for number in range(3_000)),
+            id="different runs of one length",
+        ),
+        pytest.param(" " * 3_000_000, id="one run"),
+    ],
+)  # fmt: skip
+def test_white_space_of_any_form_is_split(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    found = list(split_chunks(text))
+    assert sum(part.count("x") for _, part in found) >= text.count("x")
+    assert not caplog.records
+
+
+def test_a_text_at_which_the_splitter_fails_is_split_at_fixed_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("semchunk.semchunk.chunk", fail)
+    text = "Low water comes twice. " * 500
+    found = list(split_chunks(text))
+    assert len(found) > 1
+    assert found[-1].start + len(found[-1].text) == len(text.rstrip())

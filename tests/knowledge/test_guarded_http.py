@@ -339,6 +339,8 @@ class TestReading:
             ((200, {"Content-Type": "application/pdf"}, TIDES), "content_type_unsupported"),
             ((200, {"Content-Type": "image/svg"}, TIDES), "content_type_unsupported"),
             ((200, {}, TIDES), "content_type_unsupported"),
+            ((200, {"Content-Type": "text/" + "x" * 300}, TIDES), "content_type_unsupported"),
+            ((200, {"Content-Type": "text/pl\u00e4in"}, TIDES), "content_type_unsupported"),
             (
                 (200, {"Content-Type": "text/plain", "Content-Encoding": "br"}, TIDES),
                 "content_type_unsupported",

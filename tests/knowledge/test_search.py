@@ -1,11 +1,13 @@
 """Searching the texts of a project by words."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import connections
 
-from knowledge.models import Chunk, File, Project
+from knowledge import search
+from knowledge.models import Chunk, EmbeddingModel, File, Project
 from knowledge.search import search_files
 from tests import factories
 from tests.concurrency import run_concurrently
@@ -110,3 +112,13 @@ def test_searches_side_by_side_store_each_passage_once(project: Project) -> None
     positions = list(Chunk.objects.values_list("position", flat=True))
     assert positions == list(range(len(positions)))
     connections.close_all()
+
+
+def test_a_query_without_a_direction_is_searched_by_words_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "usable_embedder", object)
+    monkeypatch.setattr(search, "embedder_of", lambda _: SimpleNamespace(embed_query=lambda _: [0.0, 0.0]))
+    model = EmbeddingModel.objects.create(name="zero", dimensions=2)
+    monkeypatch.setattr(EmbeddingModel.objects, "serving", lambda: model, raising=False)
+    assert search.embed_query("tides") is None

@@ -17,14 +17,15 @@ from django.views.decorators.http import require_safe
 
 from web.accounts.mail import send_later
 from web.accounts.password_links import password_link_lifetime
+from web.site_origin import site_url
 
 _SALT: Final = "web.accounts.profile"
 
 
-def send_confirmation(request: HttpRequest, user: User, address: str) -> None:
+def send_confirmation(user: User, address: str) -> None:
     """Send a link that makes `address` that of `user`, who has another one or none. Raises ApiError as send_later()."""
     token = signing.dumps([user.pk, user.email, address], salt=_SALT)
-    link = request.build_absolute_uri(reverse("confirm_address", args=[token]))
+    link = site_url(reverse("confirm_address", args=[token]))
     send_later(partial(_send, address, link))
 
 

@@ -75,7 +75,7 @@ class FirstAdmin(FormView[NewAccount]):
                 return self._refuse()
             user = form.make_user(is_staff=True, is_superuser=True, email="" if confirms else address)
         if confirms:
-            send_confirmation(self.request, user, address)
+            send_confirmation(user, address)
         response = HttpResponseRedirect(f"{reverse('login')}?notice={'confirm' if confirms else 'account'}")
         remember_device(response, user.get_username())
         return response

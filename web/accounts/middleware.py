@@ -7,19 +7,33 @@ from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import add_never_cache_headers
 from django.utils.functional import SimpleLazyObject
 
+from knowledge.idle_connection import return_idle_connection
 from web.accounts.demo_account import may_log_in
 from web.accounts.logins import note_use
 
 
 class Sessions(SessionMiddleware):
+    """The outermost middleware that uses the database: behind it the request's connection returns to the pool, because the
+    response may be sent to a client that reads slowly (decision 0160)."""
+
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return self._store(request, response)
+        finally:
+            return_idle_connection()
+
+    def _store(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         # Else noting it would load a session that nobody has asked for.
         is_used = request.session.accessed and response.status_code < 500
         stored = super().process_response(request, response)
         if is_used:
             note_use(request)
+            # What one user reads is for no cache, in the browser or on the way, unless a view says otherwise.
+            if "Cache-Control" not in response:
+                add_never_cache_headers(response)
         return stored
 
 

@@ -6,6 +6,7 @@ The account is looked up by the thread that sends: the answer is the same, and t
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
@@ -16,6 +17,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from web.accounts.demo_account import may_log_in
 from web.accounts.mail import charge_mail, send_later
 from web.accounts.password_links import password_link_lifetime
+from web.site_origin import site_url
 
 
 class LinkRequest(PasswordResetForm):
@@ -34,10 +36,11 @@ class RequestPasswordLink(PasswordResetView):
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         charge_mail(self.request, form.cleaned_data["email"])
         if settings.EMAIL_HOST:
+            origin = urlsplit(site_url(""))
             send = partial(
                 form.save,
-                domain_override=self.request.get_host(),
-                use_https=self.request.is_secure(),
+                domain_override=origin.netloc,
+                use_https=origin.scheme == "https",
                 subject_template_name="web/password_mail_subject.txt",
                 email_template_name="web/password_mail.txt",
                 extra_email_context={"valid_for": password_link_lifetime()},

@@ -63,7 +63,7 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
         elif settings.EMAIL_HOST and address:
             charge_mail(self.request, address)
             user = User.objects.get(pk=form.instance.pk)
-            send_confirmation(self.request, user, address)
+            send_confirmation(user, address)
             notice = "sent"
         else:
             values["email"] = address

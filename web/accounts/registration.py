@@ -31,6 +31,7 @@ from web.accounts.new_account import NewAccount, record_registration
 from web.accounts.password_hashing import hashing
 from web.accounts.password_links import password_link_lifetime
 from web.accounts.reauthentication import require_passwords
+from web.site_origin import site_url
 
 # (forms at once, seconds after which one more is allowed), by address: a form tells whether a name is taken.
 PER_ADDRESS: Final = (20, 30)
@@ -122,8 +123,7 @@ class Register(FormView[Any]):
         invitation = self.ticket.invitation
         token = signing.dumps([address, invitation and invitation.pk], salt=_SALT)
         link, login = (
-            self.request.build_absolute_uri(path)
-            for path in (reverse("register_confirmed", args=[token]), reverse("login"))
+            site_url(path) for path in (reverse("register_confirmed", args=[token]), reverse("login"))
         )
         send_later(partial(_send, address, link, login))
         return HttpResponseRedirect(reverse("register_sent"))

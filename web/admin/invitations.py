@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Invitation
 from web.accounts.mail import send_later
+from web.site_origin import site_url
 
 
 class InvitationForm(forms.ModelForm[Invitation]):
@@ -59,7 +60,7 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
         obj.expires_at = timezone.now() + timedelta(days=form.cleaned_data["days"])
         token = obj.new_token(request.user)
         super().save_model(request, obj, form, change)
-        request.invitation_link = request.build_absolute_uri(  # type: ignore[attr-defined]
+        request.invitation_link = site_url(  # type: ignore[attr-defined]
             reverse("register_invited", args=[token])
         )
 

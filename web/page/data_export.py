@@ -31,7 +31,7 @@ from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
 from web.rest.limits import SOURCES, present_limit_use
-from web.rest.streaming import adapt_chunks
+from web.rest.streaming import EXPORTS, streamed
 
 # Of an entry; users name files as they like, and paths of Windows are short.
 _NAME_CHARACTERS: Final = 80
@@ -46,8 +46,8 @@ def export_account(request: HttpRequest) -> StreamingHttpResponse:
     user = User.objects.get(username=request.user.get_username())
     name = f"{user.get_username()}-{datetime.now(UTC):%Y-%m-%d}.zip"
     headers = {"Content-Disposition": content_disposition_header(True, name)}
-    content = adapt_chunks(request, account_archive(user))
-    return StreamingHttpResponse(content, content_type="application/zip", headers=headers)
+    slot = EXPORTS.take(user.pk)
+    return streamed(request, account_archive(user), slot, content_type="application/zip", headers=headers)
 
 
 def account_archive(user: User) -> Iterator[bytes]:

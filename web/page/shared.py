@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from chat.models import Share
 from chat.sessions.sharing import read_page
 from web.page.preview import base_url, with_previews
+from web.rest.request_slots import SHARED
 
 
 @require_safe
@@ -19,7 +20,9 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)
     else:
-        shown = {"shown": read_page(share, 1), "token": token, "preview_url": base_url()}
+        with SHARED.take(share.session.owner_id):
+            page = read_page(share, 1)
+        shown = {"shown": page, "token": token, "preview_url": base_url()}
         response = render(request, "web/shared.html", shown)
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     # The URL is the secret: links on the page must not reveal it.

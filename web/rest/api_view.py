@@ -1,10 +1,11 @@
 """The base class of API views, and how they look up the user's own rows."""
 
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
@@ -13,6 +14,8 @@ from rest_framework.views import APIView
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
 from web.rest.fields import parse_id
+from web.rest.request_slots import REQUESTS
+from web.rest.user_slots import Slot, UserSlots
 
 Row = TypeVar("Row", bound=Model)
 
@@ -32,6 +35,9 @@ class StrictAPIView(APIView):
     """
 
     content_negotiation_class = JsonOnlyNegotiation
+    # What the requests of a user may have of it at a time. EXPENSIVE for methods that may take seconds.
+    slots: ClassVar[UserSlots] = REQUESTS
+    _slot: Slot | None = None
     metadata_class = None  # OPTIONS would describe objects without checking their owner
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -41,12 +47,25 @@ class StrictAPIView(APIView):
             request.META["CONTENT_LENGTH"] = "1"
         return super().initialize_request(request, *args, **kwargs)
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            if self._slot is not None:
+                self._slot.free()
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if request.user.pk is not None:
+            self._slot = self.slots_of(request).take(request.user.pk)
         if not all(
             is_storable(text) for pair in request.query_params.lists() for text in (pair[0], *pair[1])
         ):
             raise ApiError("invalid_characters")
+
+    def slots_of(self, request: Request) -> UserSlots:  # noqa: ARG002
+        """Which slots the request needs one of."""
+        return self.slots
 
     def body(self, accepted: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """Validate the request's body. partial: required fields may be omitted, and defaults are not set."""

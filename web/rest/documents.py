@@ -34,6 +34,7 @@ from web.rest.knowledge_bases import get_editable_base, get_readable_base
 from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
+from web.rest.request_slots import EXPENSIVE
 
 _NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
 _REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
@@ -121,6 +122,8 @@ class DocumentView(DocumentSourceView):
 
 
 class DocumentTextView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented("documents_text", answer={"text/plain": OpenApiTypes.STR})
     def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponse:
         """Read the text that searches find."""

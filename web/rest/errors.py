@@ -109,11 +109,11 @@ def error_response(
 def busy_page(error: Exception) -> HttpResponse | None:
     """What a browser receives for an exception that is temporary, such as a statement that took too long; else None."""
     described = describe(error)
-    if described.status != 503:
+    if described.status not in (429, 503):
         return None
     # Without a context: what it is made of may need the database.
     page = get_template("503.html").render()
-    return HttpResponse(page, status=503, headers=dict(described.headers))
+    return HttpResponse(page, status=described.status, headers=dict(described.headers))
 
 
 def convert_error_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -8,9 +8,12 @@ from chat.protocol.errors import ApiError
 from knowledge.models import File, FileStatus
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
+from web.rest.request_slots import EXPENSIVE
 
 
 class FileTextView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented("files_text", answer={"text/plain": OpenApiTypes.STR})
     def get(self, request: Request, file: str) -> HttpResponse:
         """Read the text that models read; of a picture it is empty."""

@@ -1,12 +1,12 @@
 """Views of files: upload, list, read, delete, download."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import chain
+import re
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from typing import Any, Final, cast
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import content_disposition_header, quote_etag
@@ -28,7 +28,7 @@ from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
 from web.rest.response_schemas import ResponseSchema
-from web.rest.streaming import adapt_chunks
+from web.rest.streaming import DOWNLOADS, streamed
 from web.rest.uploads import store_upload
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,8 @@ _SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
 }
+# What a header may hold. Rows may be older than the check of what servers say.
+_TYPE: Final = re.compile(r"[!-~]+/[ -~]+")
 # One path in the storage is one picture for ever; whose it is does not change either.
 _THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"
 
@@ -129,20 +131,23 @@ class FileThumbnailView(StrictAPIView):
 
 def content_response(request: Request, file: File | ServedVersion) -> HttpResponseBase:
     """The content, or the part that `Range` names. Raises ApiError."""
+    slot = DOWNLOADS.take(current_user(request).pk)
     size = _stored_size(file)
     wanted = parse_range(request.headers.get("Range", ""), size)
     part = wanted or ByteRange(0, size)
-    chunks = adapt_chunks(request._request, _read(file, part))  # noqa: SLF001  the server's own request
+    own = request._request  # noqa: SLF001  the server's own request
     headers = {
         **_SAFE_HEADERS,
         "Accept-Ranges": "bytes",
-        "Content-Type": file.content_type,
+        "Content-Type": file.content_type
+        if _TYPE.fullmatch(file.content_type)
+        else "application/octet-stream",
         "Content-Disposition": content_disposition_header(True, file.name),
         "Content-Length": str(part.stop - part.start),
     }
     if wanted:
         headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
-    return StreamingHttpResponse(chunks, status=206 if wanted else 200, headers=headers)
+    return streamed(own, _read(file, part), slot, status=206 if wanted else 200, headers=headers)
 
 
 def _thumbnail(file: File) -> HttpResponse:
@@ -205,4 +210,11 @@ def _read(file: File | ServedVersion, part: ByteRange) -> Iterator[bytes]:
     chunks = blobs.read(str(file.content.name), part.start, part.stop)
     with _storage_errors():
         first = next(chunks, b"")
-    return chain((first,), chunks)
+    return _resumed(first, chunks)
+
+
+def _resumed(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """`first`, then `chunks`, which is closed with this generator: it holds a file or a connection to the storage."""
+    with closing(cast("Generator[bytes]", chunks)):
+        yield first
+        yield from chunks

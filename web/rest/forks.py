@@ -9,6 +9,7 @@ from chat.sessions.forking import MAX_TITLE, fork_session
 from web.rest.api_view import StrictAPIView, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import SessionAnswer
 from web.rest.sessions import get_own_session, present_current
 
@@ -21,6 +22,8 @@ class ForkBody(StrictSerializer):
 
 
 class ForkView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented("sessions_fork", body=ForkBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request, session: str) -> Response:
         """Copy the branch up to an answer into a new session. Runs are copied as imported ones; 409 while one is in progress."""

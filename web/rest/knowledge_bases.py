@@ -30,6 +30,7 @@ from web.rest.knowledge_base_schemas import FoundAnswer, KnowledgeBaseAnswer
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import page_size
+from web.rest.request_slots import EXPENSIVE
 
 MAX_SUMMARY_CHARACTERS: Final = 10_000
 MAX_QUERY_CHARACTERS: Final = 2_000
@@ -130,6 +131,8 @@ class KnowledgeBaseView(StrictAPIView):
 
 
 class KnowledgeBaseSearchView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented(
         "knowledge_bases_search",
         answer=FoundAnswer(many=True),

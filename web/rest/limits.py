@@ -15,6 +15,7 @@ from chat.protocol.limit_use import LimitUse
 from chat.runs import admission, daily_limits, quotas
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import ResponseSchema
 
 # Each yields the rows of what it limits, in the order in which clients receive them.
@@ -36,6 +37,8 @@ class LimitUseAnswer(ResponseSchema):
 
 
 class LimitsView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented("usage_limits_list", answer=LimitUseAnswer(many=True))
     def get(self, request: Request) -> Response:
         """Report the limits that apply to the user, and how much of each is used. `max` is null if there is none."""

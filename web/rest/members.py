@@ -7,10 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.knowledge_bases import members
+from chat.models import LoginLimit
 from chat.presenters.knowledge_bases import present_member
 from chat.protocol.errors import ApiError
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
+from web.accounts.login_attempt import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictChoiceField, StrictSerializer, VisibleCharField
 from web.rest.knowledge_base_schemas import MEMBER_ROLES, MemberAnswer
@@ -18,6 +20,8 @@ from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
 
 _MAX_USER_NAME: Final = 150
+# (names of nobody at once, seconds after which one more is allowed): the answer tells which names exist.
+UNKNOWN_NAMES: Final = (20, 60)
 
 
 class MemberBody(StrictSerializer):
@@ -40,10 +44,13 @@ class MembersView(StrictAPIView):
 
     @documented("members_create", body=MemberBody, answer=MemberAnswer, statuses=(201,))
     def post(self, request: Request, knowledge_base: str) -> Response:
-        """Make a user a member. Owners alone."""
+        """Make a user a member. Owners alone. After many names that nobody has, more are refused for some time (429)."""
         base = get_owned_base(request, knowledge_base)
-        body = self.body(MemberBody)
-        added = members.add_member(base, current_user(request), body["user"], MemberRole(body["role"]))
+        body, user = self.body(MemberBody), current_user(request)
+        charges = [charge(UNKNOWN_NAMES, "unknown names", str(user.pk))]
+        spend(charges)
+        added = members.add_member(base, user, body["user"], MemberRole(body["role"]))
+        LoginLimit.objects.give_back(charges)
         return Response(present_member(added), status.HTTP_201_CREATED)
 
 

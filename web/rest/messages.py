@@ -12,11 +12,14 @@ from chat.turns.current_branch import select_branch
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import ID, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import MessageAnswer, NodeAnswer, SessionAnswer
 from web.rest.sessions import get_own_session, present_current
 
 
 class MessagesView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented(
         "messages_list",
         answer=MessageAnswer(many=True),
@@ -38,6 +41,8 @@ class MessagesView(StrictAPIView):
 
 
 class TreeView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented("tree_read", answer=NodeAnswer(many=True))
     def get(self, request: Request, session: str) -> Response:
         """List every message of the session without its text, summaries included."""

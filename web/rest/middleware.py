@@ -39,7 +39,7 @@ class RequestIdMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """Of views outside DRF: what is temporary is no error of ours, and worth another try."""
         page = busy_page(error)
-        if page is not None:
+        if page is not None and page.status_code >= 500:
             logger.error("request %s failed", request_id(request), exc_info=error)
         return page
 

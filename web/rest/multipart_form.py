@@ -17,6 +17,7 @@ MAX_HEADER_BYTES: Final = 64 * 1024
 MAX_FIELD_BYTES: Final = 1024
 MAX_PARTS: Final = 10
 FILE_FIELD: Final = "file"
+TEXT_FIELDS: Final = ("project", "title")
 # What is larger goes to a temporary file without a name.
 IN_MEMORY_BYTES: Final = 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
@@ -123,8 +124,10 @@ def _begin(segment: Any, form: dict[str, Any]) -> str:
     name = segment.name or ""
     if not name or not is_storable(name) or name in form:
         raise ApiError("invalid_multipart")
-    # Some clients send no name of a file.
-    is_file = name == FILE_FIELD or segment.filename is not None
+    # Some clients send no name of a file. What is no file is a text: views rely on that.
+    is_file = name == FILE_FIELD
+    if segment.filename is not None and not is_file and name in TEXT_FIELDS:
+        raise ApiError("invalid_type", field=name)
     form[name] = UploadedContent(segment.filename or "") if is_file else ""
     return str(name)
 

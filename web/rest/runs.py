@@ -16,6 +16,7 @@ from chat.runs import cancellation
 from chat.turns.continuation import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import StatusAnswer
 from web.rest.run_schemas import PacketsAnswer, RunAnswer
 from web.rest.turns import stop_response
@@ -33,6 +34,8 @@ class RunView(StrictAPIView):
 
 
 class PacketsView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented(
         "packets_list",
         answer=PacketsAnswer,

@@ -28,7 +28,7 @@ from web.rest.openapi import documented, query
 from web.rest.response_schemas import SessionAnswer
 from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
-from web.rest.streaming import adapt_chunks
+from web.rest.streaming import EXPORTS, streamed
 
 _KINDS: Final = {
     "json": ("application/json", "json"),
@@ -84,8 +84,9 @@ class ExportView(StrictAPIView):
         chunks = as_markdown(found, whole=whole) if kind == "markdown" else _EXPORTERS[kind](found)
         content_type, ending = _KINDS[kind]
         headers = {"Content-Disposition": content_disposition_header(True, _file_name(found, ending))}
-        content = adapt_chunks(request._request, chunks)  # noqa: SLF001  the server's own request
-        return StreamingHttpResponse(content, content_type=content_type, headers=headers)
+        slot = EXPORTS.take(current_user(request).pk)
+        own = request._request  # noqa: SLF001  the server's own request
+        return streamed(own, chunks, slot, content_type=content_type, headers=headers)
 
 
 class ImportView(StrictAPIView):

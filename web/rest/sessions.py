@@ -37,9 +37,11 @@ from web.rest.fields import (
 )
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import SessionAnswer, SessionPage
 from web.rest.run_options import OptionsBody
 from web.rest.tags import TagsField
+from web.rest.user_slots import UserSlots
 
 
 class KeepField(StrictBooleanField, DescribedField):
@@ -91,6 +93,9 @@ class SeenBody(StrictSerializer):
 
 
 class SessionsView(StrictAPIView):
+    def slots_of(self, request: Request) -> UserSlots:
+        return EXPENSIVE if request.query_params.get("search") else super().slots_of(request)
+
     @documented(
         "sessions_list",
         answer=SessionPage,

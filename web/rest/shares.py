@@ -20,6 +20,7 @@ from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictBooleanField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_PAGES, page_number
+from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
 from web.rest.shared_schemas import ShareAnswer, SharedPageAnswer
 
@@ -92,7 +93,8 @@ class SharedPageView(StrictAPIView):
         share = Share.objects.behind(link)
         if share is None:
             raise ApiError("share_not_found")
-        page = read_page(share, number)
+        with SHARED.take(share.session.owner_id):
+            page = read_page(share, number)
         etag = quote_etag(sha256(json.encode(page)).hexdigest())
         response = Response(page, headers={"ETag": etag, "X-Robots-Tag": "noindex"})
         own = request._request  # noqa: SLF001  the server's own request

@@ -1,36 +1,87 @@
-"""Adapts an iterator of response chunks to ASGI or WSGI."""
+"""Streamed responses: their chunks are produced in threads, hold no database connection while they are sent, and are closed
+on every path."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Final
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any, Final, Self
 
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.threads import in_thread_of
+from web.rest.user_slots import Slot, UserSlots
 
+# Of a user, in this process. A browser opens six connections to a host.
+DOWNLOADS: Final = UserSlots(8)
+EXPORTS: Final = UserSlots(2)
 # Produced in one thread call.
 _BLOCK_BYTES: Final = 256 * 1024
+# Apart from those of sockets: contents come from storages that may be slow.
+_THREADS: Final = ThreadPoolExecutor(8, thread_name_prefix="stream")
 
 
-def adapt_chunks(request: HttpRequest, chunks: Iterator[bytes]) -> Iterable[bytes] | AsyncIterator[bytes]:
-    """Return an iterator for StreamingHttpResponse.
+def streamed(
+    request: HttpRequest, chunks: Iterator[bytes], slot: Slot, **options: Any
+) -> StreamingHttpResponse:
+    """Return the response that sends `chunks`, an iterator that may query the database. `slot` is freed when it is closed.
 
-    ASGI and WSGI each stream only their own kind of iterator. Under ASGI the chunks are produced in threads, so
-    the iterator may query the database.
+    options: of StreamingHttpResponse.  ASGI and WSGI each stream only their own kind of iterator.
     """
-    return _iterate_in_threads(chunks) if isinstance(request, ASGIRequest) else chunks
+    kind = _Blocks if isinstance(request, ASGIRequest) else _Chunks
+    return StreamingHttpResponse(kind(chunks, slot), **options)
 
 
-async def _iterate_in_threads(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while block := await in_thread(_next_block, chunks):
-        yield block
+class _Content:
+    """The chunks of a response with its slot. Django calls close() when the response has ended, in whatever way."""
+
+    def __init__(self, chunks: Iterator[bytes], slot: Slot) -> None:
+        self._chunks: Iterator[bytes] = chunks
+        self._slot = slot
+        # The client may go while a thread produces a block.
+        self._producing = Lock()
+
+    def read(self, at_least: int) -> bytes:
+        """Join the next chunks; empty at the end."""
+        block = bytearray()
+        with self._producing:
+            for chunk in self._chunks:
+                block += chunk
+                if len(block) >= at_least:
+                    break
+        return bytes(block)
+
+    def close(self) -> None:
+        with self._producing:
+            chunks, self._chunks = self._chunks, iter(())
+            try:
+                if close := getattr(chunks, "close", None):
+                    close()
+            finally:
+                self._slot.free()
 
 
-def _next_block(chunks: Iterator[bytes]) -> bytes:
-    """Join the next chunks; empty at the end."""
-    block = bytearray()
-    for chunk in chunks:
-        block += chunk
-        if len(block) >= _BLOCK_BYTES:
-            break
-    return bytes(block)
+class _Blocks(_Content):
+    """Under ASGI. The connection of each thread returns to the pool with its block."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        block = await in_thread_of(_THREADS, self.read, _BLOCK_BYTES)
+        if not block:
+            raise StopAsyncIteration
+        return block
+
+
+class _Chunks(_Content):
+    """Under WSGI, which tests use."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = self.read(1)
+        if not chunk:
+            raise StopIteration
+        return chunk

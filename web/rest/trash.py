@@ -47,7 +47,7 @@ class TrashedSessionView(StrictAPIView):
     @documented("trash_delete", statuses=(204,))
     def delete(self, request: Request, session: str) -> Response:
         """Delete a session in the trash for good."""
-        deletion.delete_for_good(_get_trashed_session(request, session))
+        deletion.delete_from_trash(_get_trashed_session(request, session))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -16,6 +16,7 @@ from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
 from web.rest.pagination import YEARS
+from web.rest.request_slots import EXPENSIVE
 from web.rest.response_schemas import UsedAnswer
 
 DEFAULT_DAYS: Final = 30
@@ -34,6 +35,8 @@ PURPOSES: Final = {
 
 
 class UsageView(StrictAPIView):
+    slots = EXPENSIVE
+
     @documented(
         "usage_list",
         answer=UsedAnswer(many=True),

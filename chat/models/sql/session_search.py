@@ -5,7 +5,7 @@ that migration 0015 makes. Scripts that put no spaces between words are looked f
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -14,8 +14,9 @@ from django.db.models.expressions import RawSQL
 from chat.models.sql.statements import Statement
 from chat.transcript.passages import readable_text
 
-# Further words are ignored.
+# Further words are ignored. A text without white space has as many as it has parts: "a-b" is two.
 MAX_WORDS: Final = 16
+_PART: Final = re.compile(r"[^\W_]+")
 # Thai to Khmer, kana, and Chinese characters.
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
@@ -147,9 +148,18 @@ def hits(sessions: Iterable[UUID], text: str) -> dict[UUID, Hit]:
     return {match.session_id: Hit(match.message, found[match.session_id]) for match in matches}
 
 
+def _words(text: str) -> Iterator[str]:
+    left = MAX_WORDS
+    for word in text.split():
+        parts = list(_PART.finditer(word))[:left]
+        left -= len(parts)
+        if parts:
+            yield word[: parts[-1].end()]
+
+
 def _query(text: str) -> str | None:
     """The to_tsquery expression that requires all words as prefixes; None if the text must be searched as a substring."""
-    words = [word for word in text.split() if re.search(r"\w", word)][:MAX_WORDS]
+    words = list(_words(text))
     if not words or _UNSPACED.search(text):
         return None
     quoted = (word.replace("\\", "\\\\").replace("'", "''") for word in words)

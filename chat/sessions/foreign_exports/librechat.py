@@ -12,6 +12,9 @@ from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _LIKES: Final = {"thumbsUp": True, "thumbsDown": False}
 
+# Of the paths of nested messages together: one chain of 1,000 messages has a million. Each takes 8 bytes.
+MAX_STEPS: Final = 4_000_000
+
 
 class _File(Struct):
     filename: str | None = None
@@ -85,14 +88,20 @@ def read(raw: bytes) -> Conversation:
 
 
 def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
-    """All messages, each after the one whose reply it is, if they are nested."""
+    """All messages, each after the one whose reply it is, if they are nested. Raises Unreadable."""
+    steps = 0
     waiting: list[tuple[Raw, Path]] = []
     waiting += [(one, ("messages", index)) for index, one in enumerate(messages)][::-1]
     while waiting:
         raw, at = waiting.pop()
         message = decode(raw, _Message, at)
         yield message, at
-        inside = [(one, (*at, "children", index)) for index, one in enumerate(message.children or ())]
+        replies = message.children or ()
+        # Before they are made: each holds all steps from the first message.
+        steps += len(replies) * (len(at) + 2)
+        if steps > MAX_STEPS:
+            raise Unreadable("body_too_large", "Too many messages are nested too deeply.", at)
+        inside = [(one, (*at, "children", index)) for index, one in enumerate(replies)]
         waiting += inside[::-1]
 
 

@@ -20,6 +20,8 @@ _WORDS_WEIGHT: Final = 0.25
 _OFFSET: Final = 0.001
 # ts_rank of a word that occurs once.
 _RANK_OF_ONE: Final = 0.0608
+# Different words of a query, the first ones; each is counted in three languages.
+MAX_WORDS: Final = 64
 # A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
 _COMMON: Final = 1_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
@@ -71,8 +73,10 @@ _SCOPE: Final = """
 # Plan: the index of the words of a language for each word, and for the rarest together.
 _BY_WORDS: Final = """
     asked AS (
-        SELECT string_agg(lexeme, ' ') AS text FROM unnest(to_tsvector('simple', %(text)s))
-        WHERE to_tsvector(%(language)s::regconfig, lexeme) <> ''
+        SELECT string_agg(lexeme, ' ') AS text FROM (
+            SELECT lexeme FROM unnest(to_tsvector('simple', %(text)s))
+            WHERE to_tsvector(%(language)s::regconfig, lexeme) <> '' ORDER BY positions[1] LIMIT {most_words}
+        ) AS first
     ), term AS (
         SELECT DISTINCT of.language, lexeme, quote_literal(lexeme)::tsquery AS query
         FROM asked, (VALUES ('simple'), ('english'), ('german')) AS of(language),
@@ -179,6 +183,7 @@ def search_chunks(
 def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
     # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
+    filled["most_words"] = MAX_WORDS
     filled |= {"rank_of_one": _RANK_OF_ONE, "offset": _OFFSET, "words_weight": _WORDS_WEIGHT}
     for name, part in {"counted": _COUNTED, "candidates": _CANDIDATES_OF}.items():
         filled[name] = " UNION ALL ".join(part.format_map(filled | {"of": one.value}) for one in Language)

@@ -29,6 +29,7 @@ FIELDS = {"username": "root", "email": "root@example.org", "password1": PASSWORD
 def production(settings: Any) -> None:
     settings.DEVELOPMENT = False
     settings.SECURE_SSL_REDIRECT = False
+    settings.SITE_ORIGIN = ""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -107,6 +108,7 @@ def test_what_no_account_may_have_is_refused_and_said(fields: dict[str, str]) ->
 
 @pytest.mark.django_db(transaction=True)
 def test_with_e_mail_the_address_holds_when_its_link_is_opened(settings: Any) -> None:
+    settings.SITE_ORIGIN = "http://testserver"
     settings.EMAIL_HOST = "mail.example.org"
     browser = Client()
     assert browser.post(make_setup_link(), FIELDS)["Location"] == "/login/?notice=confirm"

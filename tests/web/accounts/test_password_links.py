@@ -261,3 +261,22 @@ class TestAdmin:
 
     def test_a_user_who_does_not_exist_is_not_found(self, root: Client) -> None:
         assert root.post("/admin/auth/user/0/password-link/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "host", ["mallory.example.org", "testserver:1234", "testserver:80@mallory.example.org"]
+)
+def test_the_link_leads_to_the_configured_origin_whatever_the_request_says(
+    settings: Any, alice: User, host: str
+) -> None:
+    settings.ALLOWED_HOSTS, settings.EMAIL_HOST = ["*"], "mail.example.org"
+    settings.SITE_ORIGIN = "https://chat.example.org:8443"
+    settings.DEFAULT_FROM_EMAIL = "turnwire@example.org"
+    Client().post("/password/reset/", {"email": "alice@example.org"}, headers={"Host": host})
+    sending._sender.submit(int).result(60)
+    assert len(mail.outbox) == (0 if "@" in host else 1)  # which is no host, and refused
+    for message in mail.outbox:
+        assert "https://chat.example.org:8443/password/link/" in str(message.body)
+        assert "mallory" not in str(message.body)
+        assert ":1234" not in str(message.body)

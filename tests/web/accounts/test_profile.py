@@ -131,3 +131,14 @@ def test_the_former_address_is_told_that_it_is_not_that_of_the_account_any_more(
     assert notice.to == ["alice@example.org"]
     assert "not that of the account alice any more" in str(notice.body)
     assert "new@example.org" not in str(notice.body)
+
+
+@pytest.mark.parametrize(
+    "path", ["/profile/", "/profile/logins/", "/profile/deletion/", "/password/", "/profile/code/", "/admin/"]
+)
+def test_pages_of_an_account_are_kept_in_no_cache(path: str) -> None:
+    user = User.objects.create_superuser("carol", password="carol")
+    browser = Client()
+    browser.force_login(user)
+    kept = browser.get(path, follow=True)["Cache-Control"]
+    assert {"no-store", "private"} <= set(kept.split(", "))

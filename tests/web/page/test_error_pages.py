@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.test import Client, RequestFactory
 from django.views.debug import ExceptionReporter, get_exception_reporter_filter
 
+from config import secret_filter
 from tests.stack import Stack
 
 SECRET = "correct-horse-battery"
@@ -114,3 +115,19 @@ def test_no_log_record_contains_a_secret_whoever_formats_it(
     assert "RuntimeError: cannot connect to postgresql://" in text
     for secret in (SECRET, settings.SECRET_KEY, urlsplit(settings.DATABASE_URL).password or "-"):
         assert secret not in text
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        "Failing row contains (1, pbkdf2_canary, two\nlines (canary), null).",
+        "Key (email)=(canary@example.org) already exists.",
+        'Key (owner_id)=(canary) is not present in table "auth_user".',
+    ],
+)
+def test_a_row_that_postgres_refuses_is_in_no_record(detail: str) -> None:
+    text = f"IntegrityError: it violates a constraint\nDETAIL:  {detail}\n\nThe above exception was raised"
+    shown = secret_filter.redact(text)
+    assert "canary" not in shown
+    assert shown.startswith("IntegrityError: it violates a constraint\nDETAIL:  [redacted]\n")
+    assert shown.endswith("The above exception was raised")

@@ -12,6 +12,7 @@ from knowledge.routing_hints import is_routing_hint
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.web.rest.knowledge_bases import BASES, ROLES, Team, refusal, send
+from web.rest import members
 
 WHOLE = {
     "name": "Tides",
@@ -283,3 +284,23 @@ def test_a_deleted_base_is_gone_at_once_and_what_it_held_soon(team: Team) -> Non
 )
 def test_hints_have_no_numbers_quotations_and_headings(text: str, is_hint: bool) -> None:
     assert is_routing_hint(text) is is_hint
+
+
+def test_names_of_users_are_guessed_slowly(alice: Any) -> None:
+    """Beside that, as many members as there are users are added."""
+    most = members.UNKNOWN_NAMES[0]
+    base = KnowledgeBase.objects.start(alice, name="Tides")
+    path, client = f"/api/knowledge-bases/{base.pk}/members/", factories.api_client(alice)
+
+    def add(name: str) -> tuple[int, str]:
+        answer = client.post(path, {"user": name, "role": "reader"}, format="json")
+        return answer.status_code, answer.json().get("code", "")
+
+    for number in range(most + 2):
+        factories.create_user(f"reader{number}")
+        assert add(f"reader{number}") == (201, "")
+    for number in range(most):
+        assert add(f"nobody{number}") == (404, "user_not_found")
+    factories.create_user("bob")
+    for name in ("nobody", "bob"):
+        assert add(name) == (429, "rate_limited")

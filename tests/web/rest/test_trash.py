@@ -7,16 +7,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models.deletion import Collector
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.events import session_events
-from chat.models import ChatMessage, Run, Session, StoredBytes
+from chat.models import ChatMessage, Run, Session, StoredBytes, ToolCall
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_runs_for_nobody
 from chat.sessions import deletion
 from chat.sweeper.trash import TrashPurger
 from tests import factories
+from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,6 +161,48 @@ def test_the_trash_of_another_is_not_found(answered: Any) -> None:
     assert mallory.delete(f"/api/trash/{session}/").status_code == 404
     mallory.delete("/api/trash/")
     assert trashed(client) == [session]
+
+
+def test_one_that_is_restored_meanwhile_is_not_deleted(
+    answered: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, session, _ = answered
+    client.delete(f"/api/sessions/{session}/")
+    stop_runs = deletion._stop_runs
+
+    def restore_first(session_id: Any) -> None:
+        assert client.post(f"/api/trash/{session}/restoration/").status_code == 200
+        stop_runs(session_id)
+
+    monkeypatch.setattr(deletion, "_stop_runs", restore_first)
+    refused = client.delete(f"/api/trash/{session}/")
+    assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
+    assert client.get(f"/api/sessions/{session}/messages/").status_code == 200
+
+
+@pytest.mark.parametrize("late", [1, deletion._ATTEMPTS - 1])
+def test_rows_that_a_worker_stores_meanwhile_are_deleted_too(
+    answered: Any, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    client, session, turn = answered
+    run = Run.objects.get(pk=turn["runs"][0]["id"])
+    delete = Collector.delete
+    waiting = iter(range(late))
+
+    def store_call() -> None:
+        ToolCall.objects.create(
+            message=run.message, run=run, tool_call_id="c", name="web_search", turn_number=9
+        )
+
+    def store_first(collector: Collector) -> Any:
+        if next(waiting, None) is not None:
+            run_concurrently(store_call)
+        return delete(collector)
+
+    monkeypatch.setattr(Collector, "delete", store_first)
+    assert client.delete(f"/api/sessions/{session}/?permanent=1").status_code == 204
+    assert not Session.with_trash.exists()
+    assert not ToolCall.objects.exists()
 
 
 class TestEmptyOnes:

@@ -14,6 +14,7 @@ from knowledge import blobs
 from knowledge.models import Extraction, File, FileKind, Project
 from tests import factories
 from tests.concurrency import run_concurrently
+from web.rest.multipart_form import TEXT_FIELDS
 
 TIDES = b"Two tides a day."
 PROGRAM = b"MZ\x90\x00\x03\x00\x00\x00" + b"\x00" * 64
@@ -170,6 +171,13 @@ class TestUpload:
             pytest.param(form(colour="blue"), "unknown_field", id="unknown field"),
             pytest.param(form(project="x" * 2000), "invalid_value", id="a long field"),
             pytest.param(form(project="no id"), "invalid_id", id="no id"),
+            *(
+                pytest.param(
+                    form(**{name: "x"}).replace(b'"%s"' % name.encode(), b'"%s"; filename="a.txt"' % name.encode()),
+                    "invalid_type", id=f"a file in the place of {name}",
+                )
+                for name in TEXT_FIELDS
+            ),
             pytest.param(form().replace(b'name="file"; filename', b'name="data"; filename'), "unknown_field", id="other name"),
             pytest.param(f"--{BOUNDARY}--\r\n".encode(), "field_required", id="an empty form"),
             pytest.param(form(**{f"f{n}": "x" for n in range(30)}), "invalid_multipart", id="many fields"),

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from web.accounts.first_admin import make_setup_link, needs_first_admin
 from web.accounts.password_links import password_link_lifetime
+from web.site_origin import site_url
 
 
 class Command(BaseCommand):
@@ -20,15 +20,8 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         if needs_first_admin():
             self.stdout.write(
-                f"no account is staff yet: make the first admin at {_origin()}{make_setup_link()}"
+                f"no account is staff yet: make the first admin at {site_url(make_setup_link())}"
                 f"  (valid for {password_link_lifetime()}; anew: manage.py setup_link)"
             )
         elif not options["if_needed"]:
             raise CommandError("There is an account for the admin already.")
-
-
-def _origin() -> str:
-    """Return the address of the instance as its users reach it, as far as the settings say."""
-    names = [host for host in settings.PAGE_HOSTS if not host.startswith((".", "*"))]
-    host = names[0] if names else settings.HOST
-    return f"https://{host}" if settings.SECURE_SSL_REDIRECT else f"http://{host}:{settings.PORT}"

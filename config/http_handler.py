@@ -1,0 +1,17 @@
+"""Django's ASGI handler, which closes a response that raises while it is sent. Django omits that: what the response holds, a slot
+or an open content, would never be given back, nor would a database connection of the request."""
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIHandler
+from django.http.response import HttpResponseBase
+
+
+class HttpHandler(ASGIHandler):
+    async def send_response(self, response: HttpResponseBase, send: Any) -> None:
+        try:
+            await super().send_response(response, send)
+        except Exception:
+            await sync_to_async(response.close)()
+            raise

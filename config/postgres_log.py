@@ -1,0 +1,12 @@
+"""What the embedded Postgres leaves out of its log. docs/operations.md advises the same for others."""
+
+from typing import Final
+
+# No statement, parameter or row in the log, whatever fails: they have hashes of passwords, addresses and what people write.
+QUIET_LOG: Final = (
+    "log_min_error_statement=panic",
+    "log_error_verbosity=terse",
+    "log_parameter_max_length_on_error=0",
+    "log_statement=none",
+    "log_min_duration_statement=-1",
+)
