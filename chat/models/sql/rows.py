@@ -57,6 +57,8 @@ class TurnRow(NamedTuple):
 
 class ModelConfigRow(NamedTuple):
     id: int
+    dialect: list[str]
+    dialect_source: str
     name: str
     base_url: str
     api_key_env: str

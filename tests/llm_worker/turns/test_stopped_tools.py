@@ -218,14 +218,20 @@ def test_no_answer_after_tools_is_an_error(ask, deliver, upstream, session, step
 
 
 @pytest.mark.parametrize(
-    "thought",
+    ("thought", "sent_back"),
     [
-        pytest.param({"reasoning": "Hm.", "field": "reasoning_content"}, id="reasoning_content"),
-        pytest.param({"reasoning": "Hm.", "field": "reasoning"}, id="reasoning"),
-        pytest.param({"text": "<think>Hm.</think>"}, id="inline"),
+        pytest.param(
+            {"reasoning": "Hm.", "field": "reasoning_content"},
+            {"reasoning_content": "Hm."},
+            id="reasoning_content",
+        ),
+        pytest.param({"reasoning": "Hm.", "field": "reasoning"}, {"reasoning": "Hm."}, id="reasoning"),
+        pytest.param({"text": "<think>Hm.</think>"}, {}, id="inline"),
     ],
 )
-def test_reasoning_is_stored_with_its_round_in_every_form(ask, deliver, upstream, session, thought):
+def test_reasoning_is_stored_with_its_round_and_sent_back_under_the_name_it_came_by(
+    ask, deliver, upstream, session, thought, sent_back
+):
     upstream.reply(thought, {"text": "So: "}, NOW, times=1)
     upstream.reply(thought, {"text": "Late."})
     [run] = ask("Go", session=session)
@@ -234,7 +240,9 @@ def test_reasoning_is_stored_with_its_round_in_every_form(ask, deliver, upstream
     assert seen.reasoning == "Hm."
     call = ToolCall.objects.get(run=run)
     assert (call.reasoning, call.text_before) == ("Hm.", "So: ")
-    assert "Hm." not in str(upstream.requests[1].messages)
+    [called] = [message for message in upstream.requests[1].messages if "tool_calls" in message]
+    assert {name: value for name, value in called.items() if value == "Hm."} == sent_back
+    assert str(upstream.requests[1].messages).count("Hm.") == len(sent_back)
     assert live(run) == rebuilt(run)
 
 
