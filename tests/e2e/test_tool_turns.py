@@ -226,6 +226,9 @@ async def test_the_model_sees_each_message_where_it_belongs(stack: Stack, chat_w
         names = [tool["function"]["name"] for tool in request.body["tools"]]
         assert names == sorted(names)
         assert request.body["tool_choice"] == "auto"
+        # Reasoning goes back with the calls that it led to, and nowhere else.
+        thoughts = [message for message in request.messages if message.pop("reasoning_content", None)]
+        assert all("tool_calls" in message for message in thoughts)
         assert "Plan." not in json.dumps(request.messages)
         assert "Inside." not in json.dumps(request.messages)
     assert outer.body["tools"] == answering.body["tools"]

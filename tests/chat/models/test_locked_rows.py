@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.backends.signals import connection_created
 from django.utils import timezone
 
 from chat.infrastructure.liveness import connect
@@ -18,10 +20,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def impatient() -> Iterator[None]:
-    """Waiting for a lock is an error."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '2s'")
+    """Waiting for a lock is an error, on each connection that a request of the test gives back and the next takes."""
+
+    def limit(sender: object, connection: Any, **_: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+
+    connection.close()
+    connection_created.connect(limit)
     yield
+    connection_created.disconnect(limit)
     connection.close()
 
 

@@ -23,6 +23,7 @@ def icon(name: str) -> Path:
     return Path(found)
 
 
+@pytest.mark.django_db
 def test_the_manifest_describes_an_app_of_our_own_origin_to_anybody() -> None:
     answer = Client().get(ADDRESS)
     assert answer.status_code == HTTPStatus.OK
@@ -39,6 +40,7 @@ def test_the_manifest_describes_an_app_of_our_own_origin_to_anybody() -> None:
     assert [each["sizes"] for each in described["icons"] if each["purpose"] == "maskable"] == ["512x512"]
 
 
+@pytest.mark.django_db
 def test_the_manifest_names_the_icons_by_the_hashes_of_the_collected_files(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -49,6 +51,7 @@ def test_the_manifest_names_the_icons_by_the_hashes_of_the_collected_files(
     assert named == [f"/static/{name}" for name in hashed.values()]
 
 
+@pytest.mark.django_db
 def test_the_manifest_is_kept_for_an_hour_and_then_sent_only_if_it_has_changed() -> None:
     answer = Client().get(ADDRESS)
     assert set(answer["Cache-Control"].split(", ")) == {"max-age=3600", "public"}

@@ -64,6 +64,7 @@ def test_the_empty_page_offers_the_suggestions_of_the_settings_as_text(settings:
     assert offered == ["Sum up a file", "Is 1 &lt; 2?"]
 
 
+@pytest.mark.django_db
 def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
     answer = Client().get("/nowhere/")
     assert answer.status_code == HTTPStatus.NOT_FOUND

@@ -16,6 +16,7 @@ def policy(path: str, **headers: Any) -> dict[str, str]:
     return dict(part.strip().partition(" ")[::2] for part in value.split(";"))
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_their_origin_is_opaque_and_they_have_no_network(path: str) -> None:
     found = policy(path)
@@ -31,22 +32,26 @@ def test_their_origin_is_opaque_and_they_have_no_network(path: str) -> None:
     assert "Connection-Allowlist" in response
 
 
+@pytest.mark.django_db
 def test_what_html_shows_comes_from_nowhere() -> None:
     sources = " ".join(value for name, value in policy("/preview/html/").items() if name.endswith("-src"))
     assert set(sources.split()) == {"'none'", "'unsafe-inline'", "'unsafe-eval'", "data:", "blob:"}
 
 
+@pytest.mark.django_db
 def test_only_the_two_scripts_of_diagrams_run_there() -> None:
     sources = policy("/preview/diagram/")["script-src"].split()
     assert len(sources) == 2
     assert all(source.startswith("http://testserver/static/preview/") for source in sources)
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
 def test_they_are_only_read(method: str) -> None:
     assert getattr(Client(), method)("/preview/html/").status_code == 405
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("hosts", "ancestors"),
     [

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 from uuid import uuid4
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CONTENT = b"tidemark " * 100_000
 STREAMS = ["content", "document", "thumbnail", "text", "json", "zip", "markdown", "account"]
 MANY = 24
+InUse = Callable[[], Awaitable[int]]
 
 
 class Alice:
@@ -77,6 +78,17 @@ def alice(db: None) -> Alice:
     return known
 
 
+@pytest.fixture
+def in_use(alice: Alice) -> InUse:
+    """How many more connections are in use than before the test: threads of earlier tests may have one."""
+    before = connections_in_use()
+
+    async def more() -> int:
+        return max(0, await sync_to_async(connections_in_use)() - before)
+
+    return more
+
+
 def connections_in_use() -> int:
     connection.close()
     pool: Any = connection.pool
@@ -84,16 +96,12 @@ def connections_in_use() -> int:
     return int(stats["pool_size"] - stats["pool_available"])
 
 
-async def in_use() -> int:
-    return await sync_to_async(connections_in_use)()
-
-
 def no_slots_taken() -> bool:
     return not (streaming.DOWNLOADS._taken or streaming.EXPORTS._taken)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-async def test_one_that_is_not_read_keeps_no_connection(alice: Alice, stream: str) -> None:
+async def test_one_that_is_not_read_keeps_no_connection(alice: Alice, in_use: InUse, stream: str) -> None:
     for takes in (0, 1):
         async with stalled(alice.request(stream, takes)):
             assert await in_use() == 0
@@ -102,7 +110,7 @@ async def test_one_that_is_not_read_keeps_no_connection(alice: Alice, stream: st
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-async def test_one_that_is_read_to_its_end_keeps_nothing(alice: Alice, stream: str) -> None:
+async def test_one_that_is_read_to_its_end_keeps_nothing(alice: Alice, in_use: InUse, stream: str) -> None:
     request = alice.request(stream)
     await request.run()
     assert request.status == 200
@@ -112,7 +120,7 @@ async def test_one_that_is_read_to_its_end_keeps_nothing(alice: Alice, stream: s
 
 @pytest.mark.parametrize("stream", ["content", "document"])
 async def test_a_storage_that_fails_in_the_middle_keeps_nothing(
-    alice: Alice, stream: str, monkeypatch: pytest.MonkeyPatch
+    alice: Alice, in_use: InUse, stream: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail_later(*_: object) -> Iterator[bytes]:
         yield b"tidemark"
@@ -127,7 +135,7 @@ async def test_a_storage_that_fails_in_the_middle_keeps_nothing(
 
 
 async def test_a_header_that_cannot_be_sent_keeps_nothing(
-    alice: Alice, monkeypatch: pytest.MonkeyPatch
+    alice: Alice, in_use: InUse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("web.rest.files._SAFE_HEADERS", {"X-Content-Type-Options": "nosniff"})
     await File.objects.filter(pk=alice.file).aupdate(content_type="text/plain; name=\u20ac")
@@ -163,7 +171,9 @@ async def test_an_account_has_few_exports_at_a_time(alice: Alice) -> None:
         assert refused.status == 429
 
 
-async def test_clients_that_leave_while_the_response_is_made_keep_nothing(alice: Alice) -> None:
+async def test_clients_that_leave_while_the_response_is_made_keep_nothing(
+    alice: Alice, in_use: InUse
+) -> None:
     requests = [alice.request("zip") for _ in range(MANY)]
     running = [asyncio.create_task(request.run()) for request in requests]
     await asyncio.sleep(0)
