@@ -22,9 +22,9 @@ QUICK := -m "pure and not slow and not documents" --hypothesis-profile=quick -p 
 quick: setup
 	@$(PYTEST) -q $(QUICK) tests
 
-# What every change runs. Two pytest processes, each with its own Postgres, Valkey, ports and data folders. Files run in
-# folder order: the browser tests, the slowest, come first.
-SIDE_BY_SIDE := -n 2 --dist loadfile --max-worker-restart=2
+# What every change runs. Three pytest processes, which wait more than they compute, each with its own Postgres, Valkey, ports
+# and data folders. Files run in folder order: the browser tests, the slowest, come first.
+SIDE_BY_SIDE := -n 3 --dist loadfile --max-worker-restart=2
 test: setup
 	@$(PYTEST) -m "(not browser or core) and not fault and not full and not documents" $(SIDE_BY_SIDE) --no-loadscope-reorder
 

@@ -114,6 +114,12 @@ class LaunchedInstance:
         return self.process.wait(PATIENCE_S)
 
 
+def environment_of_pytest() -> dict[str, str]:
+    """This process's environment without the settings of Django and of its services, which every test process has of its own."""
+    own = ("PYTEST_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "DATA_DIR", "DEBUG")
+    return {name: value for name, value in os.environ.items() if not name.startswith(own)}
+
+
 def copy_of_the_code(target: Path) -> Path:
     if not target.exists():
         ignored = shutil.ignore_patterns(

@@ -3,7 +3,6 @@
 Each must make some of them fail. The code is changed in a copy; the table of what caught what is printed.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -11,10 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.instance import copy_of_the_code
-
-# Variables that a test process, or a command of this package, has for itself.
-OF_THIS_PROCESS: Final = ("PYTEST_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "DATA_DIR", "DEBUG")
+from tests.instance import copy_of_the_code, environment_of_pytest
 
 
 class Mutation(NamedTuple):
@@ -118,10 +114,9 @@ def failures(mutation: Mutation) -> list[str]:
         assert text.count(mutation.old) == 1, f"{mutation.file} has changed: update {mutation.promise!r}"
         changed.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-m", "not fault and not full", mutation.tests]
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(OF_THIS_PROCESS)
-        }
-        done = subprocess.run(command, cwd=code, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=code, env=environment_of_pytest(), capture_output=True, text=True, check=False
+        )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return re.findall(r"^(?:FAILED|ERROR) \S+?::(\w+)", done.stdout, re.MULTILINE)
 

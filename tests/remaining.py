@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from tests import suites
-from tests.instance import ROOT
+from tests.instance import ROOT, environment_of_pytest
 
 SIDE_BY_SIDE: Final = 2
 DEFAULT_BUDGET_S: Final = 300
@@ -41,7 +41,14 @@ class FileRun:
         output = folder / path.replace("/", "-")
         command = [sys.executable, "-m", "pytest", "-q", "-m", suites.REMAINING, path]
         with output.open("wb") as file:
-            process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True)
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=environment_of_pytest(),
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
         return cls(path, output, process)
 
     @property

@@ -28,7 +28,7 @@ from tests.stack import Stack
 from tests.tool_fixtures import MOON, SEA
 from tests.upstream import Received, Upstream
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 FIXTURES = Path(__file__).parent / "fixtures"
 NAME = "database-before-0.2"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from tests.stack import ROOT
 
@@ -18,6 +19,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.full
 def test_nothing_outlives_a_killed_test_process() -> None:
     completed = subprocess.run(
         [sys.executable, "-c", LEAVE], cwd=ROOT, capture_output=True, text=True, check=False

@@ -143,6 +143,7 @@ async def test_a_summary_is_written_in_the_background_and_used_by_the_next_turn(
     assert [m["role"] for m in branch] == ["user", "assistant"] * talk.number, "no summary among the replies"
 
 
+@pytest.mark.full
 async def test_branches_that_fork_before_and_after_and_siblings_at_the_summarys_parent(talk: Talk) -> None:
     await talk.compressed()
     branch = await talk.client.branch(talk.session)
@@ -227,6 +228,7 @@ async def test_with_tools_every_question_is_shown_or_summarised_from_the_first_t
     assert statuses.count("nothing") <= statuses.count("done"), "few are requested in vain"
 
 
+@pytest.mark.full
 async def test_a_large_model_beside_a_small_one_is_sent_every_question_word_for_word(talk: Talk) -> None:
     models = ["alpha", "small"]
     before: list[dict[str, Any]] = []

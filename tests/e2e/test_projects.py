@@ -139,6 +139,7 @@ async def summary_of(chat: FileChat) -> Frame:
     return shape
 
 
+@pytest.mark.full
 async def test_everything_has_its_place(chat: FileChat, compressing: Stack) -> None:
     chat.stack.upstream.reply({"text": SUMMARY}, stream=False)
     await open_with(
@@ -192,6 +193,7 @@ class TestTheFit:
         script = WINDOWS.format(windows=windows)
         await asyncio.to_thread(chat.stack.manage, "shell", "-v", "0", "-c", script)
 
+    @pytest.mark.full
     async def test_exactly_six_tenths_of_the_history_window_do_not_fit(self, chat: FileChat) -> None:
         """A project of 3,000 tokens: of a history window of 5,000 that is 0.6, of one of 5,001 it is less."""
         text = "low" + " tide" * 2_998

@@ -302,6 +302,7 @@ def test_a_reader_that_goes_astray_ends_its_file_alone(
     assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error=expected)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(120)
 def test_a_reader_that_computes_for_ever_is_ended_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -28,7 +28,7 @@ def storage_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     return storages.create_storage(storage_of("STORAGE_URL"))
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.full)])
 def storage(request: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     settings.MEDIA_ROOT = tmp_path
     url = "" if request.param == "folder" else request.getfixturevalue("object_store").url(str(uuid4()))
@@ -68,6 +68,7 @@ class TestBoth:
         assert b"".join(storage.chunks(path, 10_000_000, 10_000_300)) == large[10_000_000:10_000_300]
 
 
+@pytest.mark.full
 class TestBucket:
     @pytest.fixture
     def bucket(self, object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -184,6 +185,7 @@ class TestAddress:
         assert storage_of("STORAGE_URL")["OPTIONS"]["file_permissions_mode"] == 0o600
 
 
+@pytest.mark.full
 def test_no_process_imports_what_only_a_bucket_needs() -> None:
     program = """
 import sys, django

@@ -230,6 +230,7 @@ def test_every_frame_is_answered_and_what_is_refused_stores_nothing(fuzz: Fuzz) 
     assert min(fuzz.numbers.values()) > 0
 
 
+@pytest.mark.full
 def test_frames_that_arrive_together_are_answered_in_order(fuzz: Fuzz) -> None:
     run(fuzz, st.tuples(scripts(12)), fuzz.at_once, EXAMPLES // 2)
 

@@ -22,7 +22,7 @@ from tests.instance import free_port
 from tests.object_store import ObjectStore
 from tests.web.rest.test_uploads import FILES, upload
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 class Switch:

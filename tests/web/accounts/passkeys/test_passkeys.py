@@ -462,6 +462,7 @@ def hostile_answers(right: str) -> list[str]:
     return made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", [ALONE, PAGE])
 def test_nothing_that_a_client_sends_makes_the_server_fail(
     alice: Client, recovery: list[str], phone: Authenticator, place: str
