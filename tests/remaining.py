@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,6 @@ class FileRun:
     path: str
     output: Path
     process: "subprocess.Popen[bytes]"
-    started: float = field(default_factory=time.monotonic)
 
     @classmethod
     def start(cls, path: str, folder: Path) -> "FileRun":

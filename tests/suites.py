@@ -18,7 +18,7 @@ import pytest
 # As in the Makefile, which has the expressions of the other suites.
 REMAINING: Final = "full or ((browser or fault) and not core)"
 
-# Seconds that a test may take with its fixtures, by its kind: some ten times what the slowest take on two idle cores.
+# Seconds that a test may take with its fixtures, by its kind: twice what the slowest take beside other work, or more.
 LIMITS: Final = {"browser": 90, "fault": 120, "e2e": 120, "pure": 10}
 LIMIT_WITH_A_DATABASE: Final = 30
 # Between the end of the browser of a late test and that of the test itself.
@@ -84,4 +84,5 @@ def set_time_limits(items: list[pytest.Item]) -> None:
 def browser_limit(item: pytest.Item) -> float:
     """Seconds after which the browser of the test is killed, so that it ends within its limit."""
     marker = item.get_closest_marker("timeout")
-    return float(marker.args[0] - GRACE_S) if marker else float(LIMITS["browser"])
+    assert marker, "set_time_limits() has marked every test"
+    return float(marker.args[0] - GRACE_S)

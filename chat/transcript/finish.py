@@ -11,9 +11,9 @@ CHARACTERS_USED_UP: Final = "character_limit"
 RUN_LIMITS: Final = (TOKENS_USED_UP, CHARACTERS_USED_UP)
 # Reasons for which an answer looks whole and is not.
 CUT: Final = (LENGTH, FILTERED, *RUN_LIMITS)
-# What some servers say instead, in lower case. None may say what is ours to say.
-_OTHER_NAMES: Final = {
-    **dict.fromkeys(("stop", "tool_calls", "function_call", "refusal", FILTERED, LENGTH)),
+# The reasons of the specification, and what some servers say instead, in lower case. None may say what is ours to say.
+_NAMES: Final = {
+    **{name: name for name in ("stop", "tool_calls", "function_call", "refusal", FILTERED, LENGTH)},
     **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens", "context_window_exceeded"), LENGTH),
     **dict.fromkeys(("model_context_window_exceeded", "max_length", "context_length_exceeded"), LENGTH),
     **dict.fromkeys(RUN_LIMITS, LENGTH),
@@ -92,5 +92,4 @@ def finish_reason(given: Collection[str]) -> str:
 
 
 def _known(given: str) -> str:
-    name = given.strip().lower()
-    return _OTHER_NAMES.get(name, given) or name
+    return _NAMES.get(given.strip().lower(), given)

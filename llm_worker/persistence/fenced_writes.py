@@ -4,12 +4,11 @@ All functions run in a database thread and are idempotent: callers retry while P
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
@@ -24,6 +23,7 @@ from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import HELD as HELD_STATUSES
 from chat.protocol.states import TERMINAL, Status
+from chat.protocol.strict_json import storable
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.runs import completion
 from chat.transcript.answer_setup import AnswerSetup
@@ -32,9 +32,6 @@ from chat.transcript.finish import Finish
 from chat.transcript.token_usage import TokenUsage
 
 logger = logging.getLogger(__name__)
-
-# What text columns refuse.
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class SavedRun(NamedTuple):
@@ -129,8 +126,8 @@ def _without_details(end: RunOutcome) -> RunOutcome:
     return RunOutcome(
         end.status,
         end.last_seq,
-        text=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.text),
-        reasoning=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", end.reasoning),
+        text=storable(end.text),
+        reasoning=storable(end.reasoning),
         error=end.error,
         finish=Finish(end.finish.reason if end.finish.is_cut else ""),
     )

@@ -30,8 +30,9 @@ TokenCounter = Callable[[str, int], int]
 class Message:
     """One message as the model sees it.
 
-    calls: of a TC, without their responses.  tool_call_id: of a TR.  members: further ones that the server wants.  tokens: with the server's overhead; ignored
-    when messages are compared.  joined: the letters of the messages that were joined into it, in order; empty if none.
+    calls: of a TC, without their responses.  tool_call_id: of a TR.  members: of a TC, which its server wants back.
+    tokens: with the server's overhead; ignored when messages are compared.  joined: the letters of the messages that were
+    joined into it, in order; empty if none.
     """
 
     letter: Letter

@@ -1,6 +1,6 @@
 """Reasoning that a model writes into its answer: between tags at the very beginning; elsewhere a tag is text. Pure.
 
-Some models send only the closing tag, because their template has written the opening one: UNTAGGED says how these are read.
+Some models send only the closing tag, because their template has written the opening one: `is_untagged`.
 """
 
 import re
@@ -18,7 +18,6 @@ TAGS: Final = {
 CLOSE: Final = "</think>"
 # A closing tag that is not quoted as code.
 _CLOSING: Final = re.compile("|".join(rf"(?<!`){re.escape(tag)}(?!`)" for tag in TAGS.values()))
-
 # At the end of a line, as templates write it; elsewhere a text may talk about the tag.
 _CLOSING_LINE: Final = re.compile(rf"(?:{_CLOSING.pattern})[ \t]*(?:\n|\Z)")
 

@@ -100,7 +100,7 @@ def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted
         return [*deltas, Broken(failure)]
     for delta in deltas:
         if isinstance(delta, Finished) and delta.reason.lower() in BROKEN:
-            return [*deltas, *_end(delta.reason, _choice_error(chunk))[1:]]
+            return [*deltas, _broken(delta.reason, _choice_error(chunk))]
     if not deltas and "choices" not in chunk:
         return [Skipped(("chunk",), json.dumps(chunk).encode())]
     return deltas
@@ -123,12 +123,11 @@ def reported_failure(said: str, otherwise: str = "upstream_interrupted") -> Mode
     return ModelFailed(code, report.message, report.status, report.code)
 
 
-def _end(reason: str, error: object) -> list[Parsed]:
-    if reason.lower() not in BROKEN:
-        return [Finished(reason)]
+def _broken(reason: str, error: object) -> Broken:
+    """Of a reason in BROKEN, and the error that the choice gives for it, if any."""
     if error:
-        return [Finished(reason), Broken(reported_failure(json.dumps({"error": error})))]
-    return [Finished(reason), Broken(ModelFailed("upstream_interrupted", f"finish reason: {reason}"))]
+        return Broken(reported_failure(json.dumps({"error": error})))
+    return Broken(ModelFailed("upstream_interrupted", f"finish reason: {reason}"))
 
 
 def _choice_error(chunk: Mapping[str, Any]) -> object:

@@ -55,6 +55,7 @@ REPLIES: list[tuple[str, str, str, list[Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.timeout(120)
 def test_whatever_the_secondary_model_says_no_text_of_a_document_is_anywhere(
     client: Any,
     talk: Any,
