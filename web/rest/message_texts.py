@@ -17,6 +17,9 @@ from web.rest.response_schemas import MessageAnswer
 
 
 class TextBody(StrictSerializer):
+    # Of a PATCH, drf-spectacular calls every field optional.
+    also = {"required": ["text"]}
+    needs_body = True
     text = VisibleCharField(
         code="message_empty",
         help_text=f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`.",

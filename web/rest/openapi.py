@@ -110,8 +110,10 @@ def accepts(*logins: str) -> Callable[[Any], Any]:
     return extend_schema(auth=required)
 
 
-def query(name: str, schema: Mapping[str, Any], meaning: str) -> OpenApiParameter:
-    return OpenApiParameter(name, dict(schema), OpenApiParameter.QUERY, description=meaning)
+def query(name: str, schema: Mapping[str, Any], meaning: str, *, required: bool = False) -> OpenApiParameter:
+    return OpenApiParameter(
+        name, dict(schema), OpenApiParameter.QUERY, description=meaning, required=required
+    )
 
 
 class Schema(AutoSchema):

@@ -50,6 +50,9 @@ class TagAnswer(ResponseSchema):
 
 
 class TagBody(StrictSerializer):
+    # Of a PATCH, drf-spectacular calls every field optional.
+    also = {"required": ["tag", "name"]}
+    needs_body = True
     tag = StrictCharField(max_length=MAX_CHARACTERS, help_text="Its name now, however it is capitalised.")
     name = TagField()
 
@@ -69,7 +72,7 @@ class TagsView(StrictAPIView):
     @documented(
         "tags_delete",
         statuses=(204,),
-        parameters=[query("tag", TEXT, "Its name, however it is capitalised.")],
+        parameters=[query("tag", TEXT, "Its name, however it is capitalised.", required=True)],
     )
     def delete(self, request: Request) -> Response:
         """Remove the tag `tag` from all sessions of the user; the sessions stay."""

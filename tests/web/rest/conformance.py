@@ -93,7 +93,8 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
 def answers() -> Iterator[Answers]:
     answers = Answers()
     yield answers
-    assert not answers.never_successful(), "no generated request got beyond the checks of its input"
+    failed = answers.never_successful()
+    assert failed == [], f"no generated request of these got beyond the checks of its input: {failed}"
 
 
 def ask(case: Any, world: World, answers: Answers) -> None:

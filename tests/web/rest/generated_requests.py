@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 from zlib import crc32
 
+from django.contrib.auth.models import Group
 from django.core.files.base import ContentFile
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
@@ -18,7 +19,7 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, Provider, Run, SavedPrompt, Session
+from chat.models import Agent, Approval, Provider, Run, SavedPrompt, Session, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
@@ -42,11 +43,13 @@ class World:
         self._alice = factories.create_user("alice", password="alice", is_staff=True, is_superuser=True)
         self._client = factories.api_client(self._alice)
         self._log_in()
+        self._group = Group.objects.create(name="Harbour").pk
         agent = Agent.objects.create(owner=self._alice, name="Tides", prompt="Be brief.", tools=[*TOOL_NAMES])
         session = str(Session.objects.start(self._alice, agent=agent).pk)
         started = factories.complete_turn(self._client, session)
         run = started["runs"][0]
-        self.ids = {"agent": str(agent.pk), "session": session, "turn": started["turn"]}
+        self.ids = {"agent": str(agent.pk), "session": session, "turn": started["turn"], "tag": "Tides"}
+        Session.objects.filter(pk=session).update(tags=[self.ids["tag"]])
         self.ids |= {
             "message": run["message"],
             "run": run["id"],
@@ -107,6 +110,7 @@ class World:
         session = Session.objects.start(self._alice).pk
         running = factories.send_turn(self._client, session).json()
         waiting = factories.send_turn(self._client, session).json()
+        self.ids["tool_call"] = self._waiting_call()
         cut = factories.send_turn(self._client, Session.objects.start(self._alice).pk).json()["runs"][0]["id"]
         run = Run.objects.claim(cut, owner=1)
         assert commit_end(
@@ -122,6 +126,16 @@ class World:
             "messages_update": waiting["user_message"],
             "runs_continue": cut,
         }
+
+    def _waiting_call(self) -> str:
+        session = Session.objects.start(self._alice)
+        run = Run.objects.get(pk=factories.send_turn(self._client, session.pk).json()["runs"][0]["id"])
+        call = ToolCall.objects.create(
+            run=run, message=run.message, turn_number=0, tab_index=0, tool_call_id="call_0", name="act", arguments={},
+            status="waiting",
+        )  # fmt: skip
+        Approval.for_call(call, session, {"type": "object"}).save()
+        return str(call.pk)
 
     def login(self, case: Any) -> dict[str, dict[str, str]]:
         """The headers and cookies of alice's login. A token creates no other token."""
@@ -141,7 +155,7 @@ class World:
         self._browser = {"headers": {"X-CSRFToken": CSRF}, "cookies": cookies}
 
     def complete(self, case: Any) -> None:
-        """Put in what a schema cannot say: names and limits of models, cursors, pages that exist, and which of two times is the earlier one."""
+        """Put in what a schema cannot say: names and limits of models, groups, cursors, pages that exist, and which of two times is the earlier one."""
         valid = valid_places(case)
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
@@ -149,6 +163,8 @@ class World:
             case.body = (
                 _of_providers(case.body) if "providers" in operation_of(case) else _of_models(case.body)
             )
+            if "shared_with" in case.body:
+                case.body |= {"shared_with": [self._group][: len(case.body["shared_with"])]}
 
     def fill(self, case: Any) -> None:
         """Put in objects that exist, into three fourths of the valid paths, queries and bodies."""
@@ -184,7 +200,9 @@ class World:
             return {"user": "carol", "role": body["role"]}
         if operation == "auth_token":
             return {"username": "alice", "password": "alice"}
-        known: dict[str, Any] = {name: self.ids[name] for name in ("agent", "parent", "leaf", "message")}
+        known: dict[str, Any] = {
+            name: self.ids[name] for name in ("agent", "parent", "leaf", "message", "tag")
+        }
         known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
         known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
         return {name: known.get(name, value) for name, value in body.items()}
