@@ -7,13 +7,18 @@ from typing import Any
 from django.db import connection
 
 
-def run_concurrently(*functions: Any) -> list[Any]:
-    """Call each function in its own thread with its own database connection; all start at once. Results in order."""
-    barrier = threading.Barrier(len(functions))
+def run_concurrently(*functions: Any, connected: bool = True) -> list[Any]:
+    """Call each function in its own thread with its own database connection; all start at once. Results in order.
+
+    connected: they are before they start, since to connect takes longer than most races. Not of more than the pool has.
+    """
+    barrier = threading.Barrier(len(functions), timeout=30)
 
     def call(function: Any) -> Any:
-        barrier.wait()
         try:
+            if connected:
+                connection.ensure_connection()
+            barrier.wait()
             return function()
         finally:
             connection.close()

@@ -1,8 +1,8 @@
 """Calls that need approval: the run waits without a worker, any worker goes on, and no call is made twice or unasked."""
 
-import threading
 import uuid
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models import F
@@ -21,6 +21,7 @@ from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
 from llm_worker.tool_calls import round_store
+from tests.concurrency import run_concurrently
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
@@ -220,21 +221,14 @@ def test_a_stop_while_it_waits_ends_it_and_a_later_decision_is_refused(waiting, 
 
 def test_of_two_tabs_that_decide_at_once_one_is_refused(waiting, scripted_tool):
     run = waiting(act("this"))
-    codes = []
-    barrier = threading.Barrier(2)
 
     def press(reply):
-        barrier.wait()
         try:
-            codes.append(answer(run, reply).decision)
+            return answer(run, reply).decision
         except ApiError as error:
-            codes.append(error.code)
+            return error.code
 
-    tabs = [threading.Thread(target=press, args=[reply]) for reply in (YES, NO)]
-    for tab in tabs:
-        tab.start()
-    for tab in tabs:
-        tab.join()
+    codes = run_concurrently(*(partial(press, reply) for reply in (YES, NO)))
     assert "already_decided" in codes
     assert len(codes) == 2
     goes_on(run)

@@ -2,8 +2,8 @@
 
 import io
 import re
-import threading
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -11,11 +11,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from tests import factories
+from tests.concurrency import run_concurrently
 from web.accounts import mail as sending
 from web.accounts.first_admin import make_setup_link
 
@@ -125,19 +125,7 @@ def test_with_e_mail_the_address_holds_when_its_link_is_opened(settings: Any) ->
 @pytest.mark.django_db(transaction=True)
 def test_of_several_who_have_opened_the_link_one_becomes_the_admin() -> None:
     link = make_setup_link()
-    start = threading.Barrier(4)
-    statuses: list[int] = []
-
-    def use(number: int) -> None:
-        fields = FIELDS | {"username": f"root{number}", "email": ""}
-        start.wait(30)
-        statuses.append(Client().post(link, fields).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=use, args=[number]) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(statuses) == [302, 404, 404, 404]
+    forms = [FIELDS | {"username": f"root{number}", "email": ""} for number in range(4)]
+    used = run_concurrently(*(partial(Client().post, link, form) for form in forms))
+    assert sorted(answer.status_code for answer in used) == [302, 404, 404, 404]
     assert User.objects.count() == 1

@@ -1,19 +1,18 @@
 """Failed logins are limited by name, by address and by both, and no one is locked out by someone else."""
 
 import re
-import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.forms import AuthenticationForm
-from django.db import connection
 from django.db.models import F
 from django.test import Client
 from rest_framework.test import APIClient
 
 from chat.models import LoginLimit
 from tests import factories
+from tests.concurrency import run_concurrently
 from tests.instance import ROOT
 from web.accounts import login_attempt
 from web.accounts.login_forms import LimitedLogin
@@ -147,19 +146,7 @@ def test_limits_that_are_full_again_leave_no_rows(alice: Any) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_attempts_side_by_side_count_before_the_first_is_checked(alice: Any) -> None:
     """Of many at once, no more reach the password check than the limit allows."""
-    statuses: list[int] = []
-    start = threading.Barrier(20)
-
-    def guess() -> None:
-        start.wait(30)
-        statuses.append(token().status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=guess) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    statuses = [answer.status_code for answer in run_concurrently(*[token] * 20, connected=False)]
     assert len(statuses) == 20
     assert set(statuses) <= {401, 429}
     assert statuses.count(401) <= PER_NAME_AND_ADDRESS[0]

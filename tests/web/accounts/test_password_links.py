@@ -1,8 +1,8 @@
 """Links with which a password is set: made by staff, sent by e-mail, used once."""
 
 import re
-import threading
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -10,13 +10,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.core import mail
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from tests import factories
+from tests.concurrency import run_concurrently
 from web.accounts import mail as sending
 from web.accounts.login_attempt import PER_ADDRESS
 from web.accounts.password_links import make_password_link
@@ -147,21 +147,11 @@ def test_of_requests_with_one_link_side_by_side_one_sets_the_password(alice: Use
     link = make_password_link(alice)
     browsers = [Client() for _ in range(4)]
     places = [open_link(browser, link) for browser in browsers]
-    start = threading.Barrier(len(browsers))
-    statuses: list[int] = []
-
-    def use(number: int) -> None:
-        both = dict.fromkeys(FIELDS, f"{NEW} {number}")
-        start.wait(30)
-        statuses.append(browsers[number].post(places[number], both).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=use, args=[number]) for number in range(len(browsers))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(statuses) == [200, 200, 200, 302]
+    passwords = [dict.fromkeys(FIELDS, f"{NEW} {number}") for number in range(len(browsers))]
+    used = run_concurrently(
+        *(partial(one.post, *form) for one, *form in zip(browsers, places, passwords, strict=True))
+    )
+    assert sorted(answer.status_code for answer in used) == [200, 200, 200, 302]
 
 
 class TestMail:

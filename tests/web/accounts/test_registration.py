@@ -1,20 +1,20 @@
 """People make their own accounts, as far as the setting and invitations allow."""
 
 import re
-import threading
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.core import mail
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invitation
 from tests import factories
+from tests.concurrency import run_concurrently
 from web.accounts import mail as sending
 
 pytestmark = pytest.mark.django_db
@@ -106,20 +106,8 @@ def test_names_are_tried_no_faster_than_passwords(settings: Any, monkeypatch: py
 @pytest.mark.django_db(transaction=True)
 def test_of_several_with_one_link_side_by_side_one_registers() -> None:
     _, link = invite()
-    start = threading.Barrier(4)
-    statuses: list[int] = []
-
-    def use(number: int) -> None:
-        start.wait(30)
-        statuses.append(register(link, username=f"person{number}").status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=use, args=[number]) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(statuses) == [302, 404, 404, 404]
+    used = run_concurrently(*(partial(register, link, username=f"person{number}") for number in range(4)))
+    assert sorted(answer.status_code for answer in used) == [302, 404, 404, 404]
 
 
 @pytest.mark.django_db(transaction=True)

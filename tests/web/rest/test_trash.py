@@ -1,12 +1,10 @@
 """Chats that are deleted: hidden everywhere, restored as they were, and deleted for good when their time is over."""
 
-import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models.deletion import Collector
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -226,22 +224,9 @@ class TestEmptyOnes:
 @pytest.mark.django_db(transaction=True)
 def test_a_question_that_is_sent_meanwhile_is_never_lost(client: APIClient, session: str) -> None:
     """Either the chat stays with the question, or the question is refused."""
-    start, answers = threading.Barrier(2), {}
-
-    def attempt(name: str, call: Any) -> None:
-        connection.ensure_connection()
-        start.wait(30)
-        answers[name] = call().status_code
-        connection.close()
-
-    calls = {
-        "delete": lambda: client.delete(f"/api/sessions/{session}/?if_empty=1"),
-        "send": lambda: factories.send_turn(factories.api_client(User.objects.get()), session),
-    }
-    threads = [threading.Thread(target=attempt, args=item) for item in calls.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert (answers["delete"], answers["send"]) in {(204, 404), (409, 202)}
-    assert Session.objects.filter(pk=session).exists() == (answers["send"] == 202)
+    deleted, sent = run_concurrently(
+        lambda: client.delete(f"/api/sessions/{session}/?if_empty=1"),
+        lambda: factories.send_turn(factories.api_client(User.objects.get()), session),
+    )
+    assert (deleted.status_code, sent.status_code) in {(204, 404), (409, 202)}
+    assert Session.objects.filter(pk=session).exists() == (sent.status_code == 202)

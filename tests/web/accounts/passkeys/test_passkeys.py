@@ -3,21 +3,21 @@
 import json
 import logging
 import re
-import threading
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator as Row
 from allauth.mfa.totp.internal.auth import format_hotp_value, generate_totp_secret, hotp_value
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from django.utils import translation
 
 from chat.models import Login, LoginLimit
 from tests import factories
 from tests.authenticator import Authenticator
+from tests.concurrency import run_concurrently
 from web.accounts import mail
 from web.accounts.passkeys import ceremonies, stored
 from web.accounts.second_factor import codes
@@ -184,19 +184,8 @@ def test_a_challenge_is_answered_once_in_its_own_session(recovery: list[str], ph
 
 
 def test_an_answer_replayed_side_by_side_is_accepted_once(alice: Client, recovery: list[str]) -> None:
-    pk, start, answers = Row.objects.get(type="webauthn").pk, threading.Barrier(4), []
-
-    def use() -> None:
-        connection.ensure_connection()
-        start.wait(30)
-        answers.append(stored.use(pk, sign_count=0, challenge="the same"))
-        connection.close()
-
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    pk = Row.objects.get(type="webauthn").pk
+    answers = run_concurrently(*[partial(stored.use, pk, sign_count=0, challenge="the same")] * 4)
     assert sorted(answer or "" for answer in answers) == ["", *["the challenge was answered before"] * 3]
 
 

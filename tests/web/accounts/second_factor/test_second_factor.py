@@ -1,19 +1,19 @@
 """An account with a second factor is entered with the password and a code, each code once."""
 
 import re
-import threading
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 
 from chat.models import LoginLimit
 from tests import factories
+from tests.concurrency import run_concurrently
 from web.accounts.second_factor import codes
 from web.accounts.second_factor.codes import PERIOD_S, is_right, period_of
 
@@ -92,19 +92,8 @@ def test_a_code_and_a_recovery_code_are_used_once(recovery: list[str], app: App)
 
 def test_of_logins_with_one_code_side_by_side_one_succeeds(recovery: list[str], app: App) -> None:
     code, browsers = app.code(), [half_logged_in() for _ in range(4)]
-    start, statuses = threading.Barrier(4), []
-
-    def use(browser: Client) -> None:
-        start.wait(30)
-        statuses.append(browser.post(CODE, {"code": code}).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=use, args=[browser]) for browser in browsers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(statuses) == [200, 200, 200, 302]
+    used = run_concurrently(*(partial(browser.post, CODE, {"code": code}) for browser in browsers))
+    assert sorted(answer.status_code for answer in used) == [200, 200, 200, 302]
 
 
 def test_codes_are_guessed_slowly_whatever_the_address(recovery: list[str], app: App) -> None:
@@ -227,19 +216,8 @@ def test_a_form_of_another_tab_does_not_switch_it_off(alice: Client, recovery: l
 
 
 def test_switching_it_on_twice_side_by_side_leaves_it_on(alice: Client, app: App) -> None:
-    user, start, made = User.objects.get(), threading.Barrier(3), []
-
-    def switch_on() -> None:
-        connection.ensure_connection()
-        start.wait(30)
-        made.append(codes.switch_on(user, app.secret, 1))
-        connection.close()
-
-    threads = [threading.Thread(target=switch_on) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    user = User.objects.get()
+    made = run_concurrently(*[partial(codes.switch_on, user, app.secret, 1)] * 3)
     assert len(made) == 3
     assert Authenticator.objects.filter(user=user).count() == 2
 
