@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from tests import factories
 from tests.concurrency import run_concurrently
+from tests.web.accounts.concurrent_hashing import ConcurrentHashing
 from web.accounts import mail as sending
 from web.accounts.first_admin import make_setup_link
 
@@ -123,7 +124,8 @@ def test_with_e_mail_the_address_holds_when_its_link_is_opened(settings: Any) ->
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_several_who_have_opened_the_link_one_becomes_the_admin() -> None:
+def test_of_several_who_have_opened_the_link_one_becomes_the_admin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.accounts.first_admin.hashing", ConcurrentHashing(4))
     link = make_setup_link()
     forms = [FIELDS | {"username": f"root{number}", "email": ""} for number in range(4)]
     used = run_concurrently(*(partial(Client().post, link, form) for form in forms))

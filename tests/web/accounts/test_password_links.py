@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 
 from tests import factories
 from tests.concurrency import run_concurrently
+from tests.web.accounts.concurrent_hashing import ConcurrentHashing
 from web.accounts import mail as sending
 from web.accounts.login_attempt import PER_ADDRESS
 from web.accounts.password_links import make_password_link
@@ -143,7 +144,10 @@ def test_wrong_links_count_for_their_address_like_wrong_passwords(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_requests_with_one_link_side_by_side_one_sets_the_password(alice: User) -> None:
+def test_of_requests_with_one_link_side_by_side_one_sets_the_password(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.accounts.password_links.hashing", ConcurrentHashing(4))
     link = make_password_link(alice)
     browsers = [Client() for _ in range(4)]
     places = [open_link(browser, link) for browser in browsers]

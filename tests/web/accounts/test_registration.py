@@ -15,6 +15,7 @@ from django.utils import timezone
 from chat.models import Invitation
 from tests import factories
 from tests.concurrency import run_concurrently
+from tests.web.accounts.concurrent_hashing import ConcurrentHashing
 from web.accounts import mail as sending
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +105,8 @@ def test_names_are_tried_no_faster_than_passwords(settings: Any, monkeypatch: py
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_several_with_one_link_side_by_side_one_registers() -> None:
+def test_of_several_with_one_link_side_by_side_one_registers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.accounts.registration.hashing", ConcurrentHashing(4))
     _, link = invite()
     used = run_concurrently(*(partial(register, link, username=f"person{number}") for number in range(4)))
     assert sorted(answer.status_code for answer in used) == [302, 404, 404, 404]
