@@ -53,6 +53,8 @@ class StrictSerializer(serializers.Serializer[Any]):
     also: Mapping[str, Any] = {}
     # Whether a request without a body is invalid although no field is required.
     needs_body = False
+    # Whether a PATCH, too, names every required field. drf-spectacular takes a PATCH for a partial change.
+    never_partial = False
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):

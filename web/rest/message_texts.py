@@ -17,9 +17,7 @@ from web.rest.response_schemas import MessageAnswer
 
 
 class TextBody(StrictSerializer):
-    # Of a PATCH, drf-spectacular calls every field optional.
-    also = {"required": ["text"]}
-    needs_body = True
+    never_partial = True
     text = VisibleCharField(
         code="message_empty",
         help_text=f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`.",

@@ -145,6 +145,8 @@ class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-unt
         for name, field in self.target.fields.items():
             if isinstance(field, DescribedField):
                 schema["properties"][name] |= field.json_schema()
+        if self.target.never_partial:
+            schema["required"] = sorted(name for name, field in self.target.fields.items() if field.required)
         return {**schema, "additionalProperties": False, **self.target.also}
 
 

@@ -50,9 +50,7 @@ class TagAnswer(ResponseSchema):
 
 
 class TagBody(StrictSerializer):
-    # Of a PATCH, drf-spectacular calls every field optional.
-    also = {"required": ["tag", "name"]}
-    needs_body = True
+    never_partial = True
     tag = StrictCharField(max_length=MAX_CHARACTERS, help_text="Its name now, however it is capitalised.")
     name = TagField()
 
