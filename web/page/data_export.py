@@ -31,7 +31,8 @@ from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
 from web.rest.limits import SOURCES, present_limit_use
-from web.rest.streaming import EXPORTS, streamed
+from web.rest.request_slots import EXPORTS
+from web.rest.streaming import streamed
 
 # Of an entry; users name files as they like, and paths of Windows are short.
 _NAME_CHARACTERS: Final = 80

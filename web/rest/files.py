@@ -27,8 +27,9 @@ from web.rest.file_schemas import FileAnswer
 from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
+from web.rest.request_slots import DOWNLOADS
 from web.rest.response_schemas import ResponseSchema
-from web.rest.streaming import DOWNLOADS, streamed
+from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
 
 logger = logging.getLogger(__name__)

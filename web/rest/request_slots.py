@@ -16,3 +16,7 @@ EXPENSIVE: Final = UserSlots(2, waiting=10, wait_s=10.0)
 SHARED: Final = UserSlots(4, waiting=50, wait_s=10.0)
 # Pages of the admin, by their member of the staff.
 ADMIN: Final = UserSlots(4, waiting=20, wait_s=10.0)
+# Of streams, until the last byte is sent, mostly without a connection of the database. A browser opens six
+# connections to a host.
+DOWNLOADS: Final = UserSlots(8)
+EXPORTS: Final = UserSlots(2)

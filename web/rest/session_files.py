@@ -25,10 +25,11 @@ from web.rest.api_view import StrictAPIView, current_user, query_flag
 from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
 from web.rest.openapi import documented, query
+from web.rest.request_slots import EXPORTS
 from web.rest.response_schemas import SessionAnswer
 from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
-from web.rest.streaming import EXPORTS, streamed
+from web.rest.streaming import streamed
 
 _KINDS: Final = {
     "json": ("application/json", "json"),

@@ -10,11 +10,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
 from chat.infrastructure.threads import in_thread_of
-from web.rest.user_slots import Slot, UserSlots
+from web.rest.user_slots import Slot
 
-# Of a user, in this process. A browser opens six connections to a host.
-DOWNLOADS: Final = UserSlots(8)
-EXPORTS: Final = UserSlots(2)
 # Produced in one thread call.
 _BLOCK_BYTES: Final = 256 * 1024
 # Apart from those of sockets: contents come from storages that may be slow.

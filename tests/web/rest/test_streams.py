@@ -19,7 +19,7 @@ from knowledge import blobs
 from knowledge.models import File, KnowledgeBase
 from tests import factories
 from tests.asgi_requests import AsgiRequest, stalled
-from web.rest import streaming
+from web.rest import request_slots
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,7 +97,7 @@ def connections_in_use() -> int:
 
 
 def no_slots_taken() -> bool:
-    return not (streaming.DOWNLOADS._taken or streaming.EXPORTS._taken)
+    return not (request_slots.DOWNLOADS._taken or request_slots.EXPORTS._taken)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -147,7 +147,7 @@ async def test_a_header_that_cannot_be_sent_keeps_nothing(
 
 
 @pytest.mark.parametrize(
-    ("stream", "most"), [("content", streaming.DOWNLOADS.most), ("zip", streaming.EXPORTS.most)]
+    ("stream", "most"), [("content", request_slots.DOWNLOADS.most), ("zip", request_slots.EXPORTS.most)]
 )
 async def test_a_user_has_few_at_a_time(alice: Alice, stream: str, most: int) -> None:
     async with AsyncExitStack() as held:
@@ -164,7 +164,7 @@ async def test_a_user_has_few_at_a_time(alice: Alice, stream: str, most: int) ->
 
 async def test_an_account_has_few_exports_at_a_time(alice: Alice) -> None:
     async with AsyncExitStack() as held:
-        for _ in range(streaming.EXPORTS.most):
+        for _ in range(request_slots.EXPORTS.most):
             await held.enter_async_context(stalled(alice.request("account", 1)))
         refused = alice.request("account")
         await refused.run()
