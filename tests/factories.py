@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from chat.compressions import summaries
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import ChatMessage, Compression, ModelConfig, Run, Session
+from chat.models import Approval, ChatMessage, Compression, ModelConfig, Run, Session, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
@@ -85,6 +85,18 @@ def complete_turn(client: APIClient, session: Any, text: str = "Hello", **body: 
     for run in started["runs"]:
         finish_run(run["id"], f"About {text}")
     return started
+
+
+def create_waiting_call(
+    run: Run, parameters: dict[str, Any], arguments: dict[str, Any], *, tab: int = 0
+) -> ToolCall:
+    """A call of the run that waits for its owner's approval; the run's state stays. parameters: the tool's JSON Schema."""
+    call = ToolCall.objects.create(
+        run=run, message=run.message, turn_number=0, tab_index=tab, tool_call_id=f"call_{tab}", name="act",
+        arguments=arguments, status="waiting",
+    )  # fmt: skip
+    Approval.for_call(call, run.turn.session, parameters).save()
+    return call
 
 
 def message_texts(client: APIClient, session: Any, **query: Any) -> list[str]:

@@ -15,7 +15,6 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.models import (
-    Approval,
     ChatMessage,
     CitedDocument,
     Invitation,
@@ -203,11 +202,7 @@ def _add_waiting_call(owned: Belongings, client: APIClient) -> None:
     session = _session(client, owned, "asking")
     started = factories.send_turn(client, session, f"{MARK} act").json()["runs"][0]
     run = Run.objects.get(pk=started["id"])
-    call = ToolCall.objects.create(
-        run=run, message=run.message, turn_number=0, tool_call_id="c1", name="act", arguments={"what": MARK},
-        status="waiting",
-    )  # fmt: skip
-    Approval.for_call(call, run.turn.session, {"type": "object"}).save()
+    call = factories.create_waiting_call(run, {"type": "object"}, {"what": MARK})
     Run.objects.filter(pk=run.pk).update(status=Status.WAITING)
     owned.ids |= {"asking_session": session, "asking_run": started["id"], "tool_call": str(call.pk)}
 

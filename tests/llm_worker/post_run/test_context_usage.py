@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from chat.models import ModelConfig
 from chat.protocol.states import Status
 from chat.transcript.entries import Call, Entry
 from chat.transcript.rebuild import ShownRound
@@ -104,13 +103,6 @@ def test_measuring_tokenises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(counted, "count_tokens", refuse)
     assert ContextUsage(usage, 0.75, 0.2).as_json(100)
-
-
-@pytest.fixture
-def small(upstream, transactional_db) -> ModelConfig:
-    return ModelConfig.objects.create(
-        name="small", base_url=upstream.base_url, context_window=3000, max_output_tokens=500
-    )
 
 
 def test_an_ended_run_stores_it_and_a_failed_one_too(small, deliver, ask, upstream) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from chat.compressions.requests import WantedCompression, request_after_run
-from chat.models import ChatMessage, Compression, ModelConfig
+from chat.models import ChatMessage, Compression
 from chat.protocol.states import Status
 from chat.transcript.entries import Block, Entry
 from llm_worker.allowance import Allowance
@@ -74,13 +74,6 @@ def test_a_truncated_history_always_requests_compression() -> None:
     cut = [replace(first, blocks=(Block("D", "long " * 20_000, 20_000),)), *rest]
     own = [*cut[:-1], replace(cut[-1], blocks=(Block("D", "new", 1),))]
     assert due(replace(brief(100), entries=own)) is not None
-
-
-@pytest.fixture
-def small(upstream, transactional_db) -> ModelConfig:
-    return ModelConfig.objects.create(
-        name="small", base_url=upstream.base_url, context_window=3000, max_output_tokens=500
-    )
 
 
 def test_a_run_that_fills_its_window_has_its_branch_compressed(small, deliver, ask, upstream) -> None:

@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, Approval, Provider, Run, SavedPrompt, Session, ToolCall
+from chat.models import Agent, Provider, Run, SavedPrompt, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
@@ -128,14 +128,9 @@ class World:
         }
 
     def _waiting_call(self) -> str:
-        session = Session.objects.start(self._alice)
-        run = Run.objects.get(pk=factories.send_turn(self._client, session.pk).json()["runs"][0]["id"])
-        call = ToolCall.objects.create(
-            run=run, message=run.message, turn_number=0, tab_index=0, tool_call_id="call_0", name="act", arguments={},
-            status="waiting",
-        )  # fmt: skip
-        Approval.for_call(call, session, {"type": "object"}).save()
-        return str(call.pk)
+        session = Session.objects.start(self._alice).pk
+        run = Run.objects.get(pk=factories.send_turn(self._client, session).json()["runs"][0]["id"])
+        return str(factories.create_waiting_call(run, {"type": "object"}, {}).pk)
 
     def login(self, case: Any) -> dict[str, dict[str, str]]:
         """The headers and cookies of alice's login. A token creates no other token."""

@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
-from chat.models import Approval, Run, Session, ToolCall
+from chat.models import Approval, Run, Session
 from chat.protocol.states import Status
 from tests import factories
 from web.socket.handlers import approve
@@ -24,21 +24,7 @@ PARAMETERS = {
 def waiting_call(client: APIClient, session: str, calls: int = 1) -> list[str]:
     """The rows of the calls that a run of this session waits for."""
     run = Run.objects.get(pk=factories.send_turn(client, session, "Go").json()["runs"][0]["id"])
-    rows = [
-        ToolCall.objects.create(
-            run=run,
-            message=run.message,
-            turn_number=0,
-            tab_index=tab,
-            tool_call_id=f"call_{tab}",
-            name="act",
-            arguments={"what": "this"},
-            status="waiting",
-        )
-        for tab in range(calls)
-    ]
-    for row in rows:
-        Approval.for_call(row, Session.objects.get(pk=session), PARAMETERS).save()
+    rows = [factories.create_waiting_call(run, PARAMETERS, {"what": "this"}, tab=tab) for tab in range(calls)]
     Run.objects.filter(pk=run.pk).update(status=Status.WAITING, queued_at=Now())
     return [str(row.pk) for row in rows]
 
