@@ -56,12 +56,17 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@cache
+def functions_of_tests(path: Path) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The test functions of a module and of its classes, by name; of a name, the first."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    functions = [node for node in ast.walk(ast.parse(_text(path))) if isinstance(node, kinds)]
+    return {one.name: one for one in reversed(functions) if one.name.startswith("test_")}
+
+
 def runs_with_every_change(path: Path, name: str) -> bool:
     """Whether some case of the test function `name` does, in the module or in a class of it."""
-    tree = ast.parse(_text(path))
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    function = next(node for node in ast.walk(tree) if isinstance(node, kinds) and node.name == name)
-    decorators = [ast.unparse(node) for node in function.decorator_list]
+    decorators = [ast.unparse(node) for node in functions_of_tests(path)[name].decorator_list]
     own = {found[1] for text in decorators if (found := re.match(r"pytest\.mark\.(\w+)", text))}
     marks = marks_of_module(path) | own
     if "full" in marks:

@@ -1,6 +1,5 @@
 """The documentation names only existing paths, tests, variables and processes."""
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from config.programs import procfile
 from tests.config.test_readme import variables_in_readme
 from tests.instance import ROOT
-from tests.suites import runs_with_every_change
+from tests.suites import functions_of_tests, runs_with_every_change
 
 pytestmark = [pytest.mark.pure, pytest.mark.documents]
 
@@ -39,15 +38,9 @@ def file_names() -> set[str]:
     return {path.name for path in (*ROOT.iterdir(), *below)}
 
 
-@cache
-def names_of_tests(path: str) -> set[str]:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return {node.name for node in functions if node.name.startswith("test_")}
-
-
 def test_every_named_test_exists() -> None:
-    assert [f"{path}::{name}" for path, name in NAMED_TESTS if name not in names_of_tests(path)] == []
+    named = [(ROOT / path, name) for path, name in NAMED_TESTS]
+    assert [f"{path}::{name}" for path, name in named if name not in functions_of_tests(path)] == []
 
 
 def test_every_guarantee_and_every_fault_has_a_row() -> None:
@@ -73,7 +66,7 @@ def named_in(row: str) -> tuple[list[Path], list[str]]:
     named = [
         (ROOT / path, name or every)
         for path, name in re.findall(r"`(tests/[\w/]+\.py)(?:::(?:Test\w+::)?(test_\w+))?`", row)
-        for every in ([name] if name else sorted(names_of_tests(path)))
+        for every in ([name] if name else sorted(functions_of_tests(ROOT / path)))
     ]
     return [path for path, _ in named], [name for _, name in named]
 
