@@ -108,10 +108,18 @@ def test_a_column_that_was_replied_to_does_not_offer_to_go_on(reader: Reader, st
 def test_reasoning_that_was_cut_before_the_answer_says_so(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"reasoning": "Let me see"}, *CUT)
     reader.send("Why two tides?")
-    expect(reader.answers.first.locator(".cut p")).to_have_text(
-        "Stopped at 4,096 tokens, before the answer began"
+    answer = reader.answers.first
+    expect(answer).to_contain_text(
+        "The model used all of its output limit to think, before the answer began. Ask for less at once, or raise the limit."
     )
+    expect(answer.locator(".cut")).to_be_hidden()
+    expect(answer.get_by_role("button", name="Try again")).to_be_visible()
     screenshot(reader, "before-the-answer")
+    # As runs ended before there was that error, and as the limits on one run end them.
+    ended = "status='completed', error_code='', finish_reason='length', completion_tokens=4096"
+    stack.manage("shell", "-v", "0", "-c", f"from chat.models import Run; Run.objects.update({ended})")
+    reader.page.reload()
+    expect(answer.locator(".cut p")).to_have_text("Stopped at 4,096 tokens, before the answer began")
 
 
 @pytest.mark.parametrize(
