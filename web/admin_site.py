@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
-# Of a search; further ones are ignored.
+# Of the search of a list; further ones are ignored.
 MAX_WORDS: Final = 16
 
 
@@ -66,14 +66,16 @@ class Site(admin.AdminSite):
         return super().index(request, {**(extra_context or {}), "recent_failures": failures})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Of each member of the staff, few pages at a time are made; searches are cut after MAX_WORDS."""
+        """Of each member of the staff, few pages at a time are made; searches of lists are cut after MAX_WORDS."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
         def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             from web.rest.request_slots import ADMIN  # imports the models
 
-            _cut_search(request)
+            # Other pages, such as the lookup, look for all that is pasted.
+            if str(getattr(request.resolver_match, "url_name", "")).endswith("_changelist"):
+                _cut_search(request)
             with ADMIN.take(request.user.pk):
                 response: Any = inner(request, *args, **kwargs)
                 # Templates ask the database too.

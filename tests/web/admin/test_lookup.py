@@ -37,6 +37,7 @@ def look_up(client: Client, words: str) -> Any:
         "reference {reference}, if you please",
         "{run.message_id}",
         "WARNING llm_worker: run {run.pk} of session {run.turn.session_id} failed: status 401",
+        pytest.param(" ".join(["words"] * 100) + " [run={run.pk} attempt=1]", id="at the end of a long line"),
     ],
 )
 def test_whatever_names_a_run_leads_to_its_page(run: Run, staff: Client, words: str) -> None:

@@ -149,3 +149,9 @@ def test_a_search_of_the_admin_has_a_limited_number_of_words(rf: Any) -> None:
     admin_site._cut_search(request)
     assert request.GET["q"].split() == ["tide"] * admin_site.MAX_WORDS
     assert request.GET["p"] == "1"
+
+
+@pytest.mark.django_db
+def test_every_list_of_the_admin_searches_with_them() -> None:
+    lists = factories.staff_client("view_run").get("/admin/chat/run/", {"q": "tide " * 1_000})
+    assert lists.context["cl"].query.split() == ["tide"] * admin_site.MAX_WORDS
