@@ -51,14 +51,16 @@ _CALLS = f"""
 def fill(execute: Execute, session: str, *, messages: int, calls: int, answers: Sequence[int]) -> None:
     """Give the session, which has only its root, a branch of so many messages: a question, its answer, and so on.
 
+    Call it inside a transaction: the settings below end with that, also where a statement fails.
+
     answers: the numbers (even, from 2) of those with tool calls.  calls: of each of them.
     """
     values = {"session": session, "messages": messages, "calls": calls, "answers": list(answers)}
     # Where there were few messages when they were analysed, each would be joined, and its foreign keys checked at the commit,
     # by reading all of the session's.
-    execute("SELECT set_config('enable_nestloop', 'off', false)", {})
-    execute("SELECT set_config('session_replication_role', 'replica', false)", {})
+    execute("SELECT set_config('enable_nestloop', 'off', true)", {})
+    execute("SELECT set_config('session_replication_role', 'replica', true)", {})
     for statement in (_MESSAGES, _CHOSEN, _LEAF, _TURNS, _RUNS, _CALLS):
         execute(statement, values)
-    execute("SELECT set_config('session_replication_role', 'origin', false)", {})
-    execute("SELECT set_config('enable_nestloop', 'on', false)", {})
+    execute("SELECT set_config('session_replication_role', 'origin', true)", {})
+    execute("SELECT set_config('enable_nestloop', 'on', true)", {})

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.backends.signals import connection_created
 from django.utils import timezone
 
 from chat.infrastructure.liveness import connect
@@ -14,6 +11,7 @@ from chat.models import Run
 from chat.protocol.states import Status
 from chat.sweeper.runs import sweep
 from tests import broker, factories
+from tests.connection_settings import connection_settings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,16 +19,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def impatient() -> Iterator[None]:
     """Waiting for a lock is an error, on each connection that a request of the test gives back and the next takes."""
-
-    def limit(sender: object, connection: Any, **_: object) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '2s'")
-
-    connection.close()
-    connection_created.connect(limit)
-    yield
-    connection_created.disconnect(limit)
-    connection.close()
+    with connection_settings(lock_timeout="2s"):
+        yield
 
 
 def test_a_delivery_does_not_wait_for_one_that_is_claiming() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -218,9 +218,8 @@ def test_no_statement_of_a_sweep_reads_all_events_of_all_sessions(run: Run) -> N
         if one["sql"].startswith("SELECT") and "chat_sessionevent" in one["sql"]
     ]
     assert reading
-    with connection.cursor() as cursor:
-        cursor.execute("SET enable_seqscan = off")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
         for statement in reading:
             cursor.execute(f"EXPLAIN {statement}")
             assert "Seq Scan on chat_sessionevent" not in str(cursor.fetchall()), statement
-        cursor.execute("RESET enable_seqscan")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chat.models import ChatMessage, Session
 from chat.models.sql.messages import HIGHEST_DOCUMENT_NUMBER, LATEST_BLOCKS
@@ -40,8 +40,13 @@ def leaf() -> UUID:
     """The tip of a chain of 5,000 messages with 1,000 tool calls in two answers, beside what others have asked."""
     alice = factories.create_user("alice")
     others, session = (Session.objects.start(alice) for _ in range(2))
-    huge_session.fill(execute, str(others.pk), messages=MESSAGES, calls=8, answers=range(2, MESSAGES + 1, 2))
-    huge_session.fill(execute, str(session.pk), messages=MESSAGES, calls=CALLS // 2, answers=[2, MESSAGES])
+    with transaction.atomic():
+        huge_session.fill(
+            execute, str(others.pk), messages=MESSAGES, calls=8, answers=range(2, MESSAGES + 1, 2)
+        )
+        huge_session.fill(
+            execute, str(session.pk), messages=MESSAGES, calls=CALLS // 2, answers=[2, MESSAGES]
+        )
     execute("ANALYZE", {})
     leaf = Session.objects.get(pk=session.pk).leaf_id
     assert isinstance(leaf, UUID)

@@ -16,6 +16,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage
 from chat.models.session import SessionQuerySet
 from tests import factories
+from tests.connection_settings import connection_settings
 from web.rest.errors import describe
 
 SHAPE = {"code", "message", "request_id"}
@@ -175,13 +176,8 @@ def test_liveness_needs_no_other_service() -> None:
     assert Client().get("/health/live").json() == {"status": "ok"}
 
 
-def limit_statements(milliseconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET statement_timeout = {milliseconds}")
-
-
 @pytest.fixture
-def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The views below ask for more than a statement may take."""
 
     def sleep(*_: object, **__: object) -> None:
@@ -190,29 +186,24 @@ def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(SessionQuerySet, "visible_to", sleep)
     monkeypatch.setattr("web.admin.workers_page.task_queue.queue_length", sleep)
-    limit_statements(50)
-    yield
-    limit_statements(0)
 
 
 @pytest.mark.usefixtures("slow_statements")
 def test_a_statement_that_takes_too_long_is_a_503_of_the_api() -> None:
-    limit_statements(0)
     client = factories.api_client(factories.create_user("alice"))
-    limit_statements(50)
-    response = client.get("/api/sessions/")
+    with connection_settings(statement_timeout="50ms"):
+        response = client.get("/api/sessions/")
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert response["Retry-After"]
 
 
 @pytest.mark.usefixtures("slow_statements")
 def test_a_statement_that_takes_too_long_is_a_page_that_says_so() -> None:
-    limit_statements(0)
     staff = factories.create_user("bob", is_staff=True, is_superuser=True)
     client = Client(raise_request_exception=False)
     client.force_login(staff)
-    limit_statements(50)
-    response = client.get("/admin/workers/")
+    with connection_settings(statement_timeout="50ms"):
+        response = client.get("/admin/workers/")
     assert response.status_code == 503
     assert response["Retry-After"]
     assert "Too busy at the moment" in response.content.decode()

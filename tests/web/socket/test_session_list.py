@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from knox.models import AuthToken
 
@@ -234,10 +234,9 @@ def test_a_page_of_sessions_costs_the_same_however_many_there_are(alice):
 
 
 def test_sessions_in_progress_are_found_without_reading_their_turns(alice):
-    with connection.cursor() as cursor:
-        cursor.execute("SET enable_seqscan = off")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(
             "EXPLAIN SELECT FROM chat_turn WHERE session_id = %s AND ended_at IS NULL", [uuid.uuid4()]
         )
         assert "turn_in_progress" in str(cursor.fetchall())
-        cursor.execute("SET enable_seqscan = on")

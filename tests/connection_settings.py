@@ -1,0 +1,30 @@
+"""Settings of database connections, for as long as a test needs them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection
+from django.db.backends.signals import connection_created
+
+
+@contextmanager
+def connection_settings(**settings: str) -> Iterator[None]:
+    """Each connection that is taken from the pool meanwhile has these settings, whoever takes it.
+
+    A connection keeps its settings when it goes back to the pool: the pool is closed at the end, so that no later test gets it.
+    """
+
+    def apply(sender: object, connection: Any, **_: object) -> None:
+        with connection.cursor() as cursor:
+            for name, value in settings.items():
+                cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
+
+    connection.close()
+    connection_created.connect(apply)
+    try:
+        yield
+    finally:
+        connection_created.disconnect(apply)
+        connection.close()
+        connection.close_pool()
