@@ -35,6 +35,19 @@ COUNTED: Final = {
         (SLOW_CLOSES, _("Sockets closed for reading too slowly")),
     )
 }
+# Kind of a repair (SweepReport) -> what was repaired.
+REPAIRED: Final = {
+    "lost": _("runs failed after too many takeovers"),
+    "woken": _("runs enqueued again"),
+    "stopped": _("runs stopped for a dead worker"),
+    "deactivated": _("runs of deactivated users"),
+    "expired": _("runs past their deadline"),
+    "undecided": _("approvals that nobody decided"),
+    "announced": _("ends of runs announced"),
+    "pushed": _("chats whose events were sent again"),
+    "compressions": _("compressions"),
+    "files": _("files"),
+}
 
 
 @permission_required(PERMISSION, raise_exception=True)
@@ -119,9 +132,14 @@ def _load_counts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for role in roles
     ]
     counts = [
-        {"name": COUNTED[metric.name], "kind": ", ".join(sample.labels.values()), "value": int(sample.value)}
+        {"name": COUNTED[metric.name], "kind": _name_kind(sample.labels), "value": int(sample.value)}
         for metric in sums
         if metric.name in COUNTED
         for sample in metric.samples
     ]
     return processes, counts
+
+
+def _name_kind(labels: dict[str, str]) -> str:
+    """Empty for a counter without kinds. One that another version has counted is named as it is stored."""
+    return ", ".join(str(REPAIRED.get(kind, kind)) for kind in labels.values())

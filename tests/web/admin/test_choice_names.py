@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -10,14 +11,19 @@ from django.db.models import Field
 from django.test import Client
 from django.utils import translation
 
+from chat.metrics.counters import swept
+from chat.metrics.tally import Tally
+from chat.sweeper.runs import SweepReport
 from tests import factories
 from tests.matrix import belongings
 from tests.matrix.admin_pages import pages
+from web.admin.workers_page import REPAIRED
 
 # The same in German, or a name of the API.
 SAME = {"text", "Text"}
 NAMES = {"unsupported_options", "dialect"}
 TEXT = re.compile(r">\s*([^<>]+?)\s*<")
+REPAIRS = {field.name for field in fields(SweepReport)} - {"taken_over"}
 SHOWING = ("changelist", "change", "index", "app_list", "usage", "workers")
 
 
@@ -34,6 +40,8 @@ def owned(db: None, settings: Any, tmp_path: Any) -> None:
     settings.MEDIA_ROOT = tmp_path
     belongings.create_models()
     belongings.add_rows_of_staff(belongings.create_belongings("anna"))
+    swept(takeovers=1, repairs=dict.fromkeys(REPAIRS, 1))
+    Tally("sweeper").push()
 
 
 @pytest.fixture
@@ -50,6 +58,10 @@ def test_every_choice_has_a_label_in_german() -> None:
         german = {key: str(label) for key, label in labels.items()}
     assert labels
     assert [key for key, text in german.items() if text == english[key] and text not in SAME] == []
+
+
+def test_every_kind_of_repair_has_a_name_on_the_page_of_workers() -> None:
+    assert set(REPAIRED) == REPAIRS
 
 
 def test_no_page_shows_a_choice_in_english(owned: None, staff: Client) -> None:
