@@ -242,15 +242,20 @@ def running(*instances: Instance, timeout_s: float = PATIENCE_S) -> Iterator[Non
         yield
         for one in instances:
             one.stop()
-    assert {path: owner_and_mode(path) for path in before} == before
+    changed = {path: (was, now) for path, was in before.items() if (now := owner_and_mode(path)) != was}
+    assert not changed, f"owner or mode changed: {changed}"
 
 
 def foreign_paths(instance: Instance) -> Iterator[Path]:
-    """Every path of the code and of its virtual environment, and the folders above them and above the data."""
+    """Every path of the code and of its virtual environment, and the folders above them and above the data.
+
+    Without Python's caches: it writes one anew where the source was changed after the copied one.
+    """
     venv = (instance.code / ".venv").resolve()
     data = instance.data or instance.code / ".data"
     for root in (instance.code, venv):
-        yield from (path for path in root.rglob("*") if data not in (path, *path.parents))
+        paths = (path for path in root.rglob("*") if path.parent.name != "__pycache__")
+        yield from (path for path in paths if data not in (path, *path.parents))
     for path in (instance.code, venv, data):
         yield from path.parents
 
