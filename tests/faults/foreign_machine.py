@@ -3,6 +3,7 @@
 Each instance has its own copy of the code; most share one copy of this virtual environment.
 """
 
+import compileall
 import contextlib
 import os
 import pwd
@@ -214,11 +215,17 @@ class ForeignMachine:
 
 
 def copy_code(target: Path) -> Path:
-    """The checkout without what a set-up or a start adds. Python's caches save each start some seconds."""
+    """The checkout without what a set-up or a start adds.
+
+    Python's caches save each start some seconds. They are brought up to date: a start would replace a stale one, with the mode
+    that its umask gives.
+    """
     ignored = shutil.ignore_patterns(
         ".venv", ".git", ".data", "node_modules", ".*_cache", ".setup.lock", "results"
     )
-    return Path(shutil.copytree(ROOT, target, ignore=ignored))
+    copy = Path(shutil.copytree(ROOT, target, ignore=ignored))
+    compileall.compile_dir(copy, quiet=1)
+    return copy
 
 
 def give(path: Path, user: User) -> Path:
@@ -247,15 +254,11 @@ def running(*instances: Instance, timeout_s: float = PATIENCE_S) -> Iterator[Non
 
 
 def foreign_paths(instance: Instance) -> Iterator[Path]:
-    """Every path of the code and of its virtual environment, and the folders above them and above the data.
-
-    Without Python's caches: it writes one anew where the source was changed after the copied one.
-    """
+    """Every path of the code and of its virtual environment, and the folders above them and above the data."""
     venv = (instance.code / ".venv").resolve()
     data = instance.data or instance.code / ".data"
     for root in (instance.code, venv):
-        paths = (path for path in root.rglob("*") if path.parent.name != "__pycache__")
-        yield from (path for path in paths if data not in (path, *path.parents))
+        yield from (path for path in root.rglob("*") if data not in (path, *path.parents))
     for path in (instance.code, venv, data):
         yield from path.parents
 
