@@ -10,7 +10,8 @@ from django.db import connection
 def run_concurrently(*functions: Any, connected: bool = True) -> list[Any]:
     """Call each function in its own thread with its own database connection; all start at once. Results in order.
 
-    connected: they are before they start, since to connect takes longer than most races. Not of more than the pool has.
+    connected: each thread connects to the database before the start, because connecting takes longer than most races last. Pass
+    False for more threads than the pool has connections.
     """
     barrier = threading.Barrier(len(functions), timeout=30)
 

@@ -10,9 +10,10 @@ from django.db.backends.signals import connection_created
 
 @contextmanager
 def connection_settings(**settings: str) -> Iterator[None]:
-    """Each connection that is taken from the pool meanwhile has these settings, whoever takes it.
+    """Every connection that any thread takes from the pool inside the block has these settings.
 
-    A connection keeps its settings when it goes back to the pool: the pool is closed at the end, so that no later test gets it.
+    A connection keeps its settings when it returns to the pool. The pool is closed at the end, so that no later test gets one
+    with them.
     """
 
     def apply(sender: object, connection: Any, **_: object) -> None:

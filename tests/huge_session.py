@@ -51,7 +51,7 @@ _CALLS = f"""
 def fill(execute: Execute, session: str, *, messages: int, calls: int, answers: Sequence[int]) -> None:
     """Give the session, which has only its root, a branch of so many messages: a question, its answer, and so on.
 
-    Call it inside a transaction: the settings below end with that, also where a statement fails.
+    Call it inside a transaction: the settings below end with it, also when a statement fails.
 
     answers: the numbers (even, from 2) of those with tool calls.  calls: of each of them.
     """

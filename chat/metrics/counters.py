@@ -63,7 +63,8 @@ TAKEOVERS: Final = Counter(
 SWEEPS: Final = Counter("turnwire_sweeps", "Passes of the leading sweeper.", registry=REGISTRY)
 REPAIRS: Final = Counter(
     "turnwire_repairs",
-    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, expired, announced, pushed).",
+    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, deactivated, expired, undecided, announced, "
+    "pushed, compressions, files).",
     ["kind"],
     registry=REGISTRY,
 )

@@ -40,7 +40,7 @@ REPAIRED: Final = {
     "lost": _("runs failed after too many takeovers"),
     "woken": _("runs enqueued again"),
     "stopped": _("runs stopped for a dead worker"),
-    "deactivated": _("runs of deactivated users"),
+    "deactivated": _("runs of deactivated users or in the trash"),
     "expired": _("runs past their deadline"),
     "undecided": _("approvals that nobody decided"),
     "announced": _("ends of runs announced"),

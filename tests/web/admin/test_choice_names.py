@@ -60,6 +60,7 @@ def test_every_choice_has_a_label_in_german() -> None:
     assert [key for key, text in german.items() if text == english[key] and text not in SAME] == []
 
 
+@pytest.mark.pure
 def test_every_kind_of_repair_has_a_name_on_the_page_of_workers() -> None:
     assert set(REPAIRED) == REPAIRS
 

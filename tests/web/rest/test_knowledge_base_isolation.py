@@ -217,7 +217,7 @@ class Isolation(RuleBasedStateMachine):
             for path in ("", "text/", "content/"):
                 response = client.get(f"{BASES}{base}/documents/{pk}/{path}")
                 assert response.status_code == (200 if reads else 404)
-                # Read to its end, a download gives the user's slot back.
+                # A download takes a slot of the user until it is read to its end.
                 response.getvalue()
 
     def member(self, base: str, user: str) -> str | None:
@@ -257,7 +257,7 @@ def test_isolation_at_length(settings_of_files: None) -> None:
 
 def check(**lengths: int) -> None:
     sync_redis().flushdb()
-    # No shrinking: it outlasts the test's limit of time, and what is reported then is that alone.
+    # No shrinking: it takes longer than the test may, and the timeout would be reported instead of the failure.
     limits = settings(
         **lengths,
         deadline=None,
