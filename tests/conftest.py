@@ -23,6 +23,7 @@ from tests import (
     leftovers,
     migrated_cluster,
     node_ids,
+    parts,
     reruns,
     secrets_keys,
     shuffling,
@@ -58,6 +59,7 @@ static_files.look_once()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     shuffling.add_option(parser)
+    parts.add_option(parser)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -65,11 +67,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return suites.is_ignored(collection_path, config.option.markexpr) or None
 
 
+@pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     node_ids.make_unique(items)
     reruns.mark(items)
     suites.set_time_limits(items)
     shuffling.shuffle(config, items)
+    parts.deselect_others(config, items)
 
 
 @pytest.hookimpl(wrapper=True)

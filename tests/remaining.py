@@ -1,8 +1,8 @@
 """Runs, of the tests that no change waits for, as many files as a budget of time allows: `python -m tests.remaining`.
 
 The hash of the commit decides the order, so that every file has its turn within a few changes, and a commit checked twice
-has the same files. Two files run side by side, each in a process of its own. What runs when the time is over is ended; it
-counts as left. The exit status is 1 if a test failed.
+has the same files. Files that take minutes are cut into parts, each with a turn of its own. Two files run side by side, each
+in a process of its own. What runs when the time is over is ended; it counts as left. The exit status is 1 if a test failed.
 """
 
 import argparse
@@ -25,20 +25,31 @@ DEFAULT_BUDGET_S: Final = 300
 # Of an ended pytest process, for its fixtures to end what they started.
 GRACE_S: Final = 20
 NO_TESTS: Final = 5
+# In how many parts a file runs that takes more than two minutes beside another one: it would never end within the budget.
+PARTS: Final = {
+    "tests/faults/test_documents.py": 2,
+    "tests/faults/test_files.py": 2,
+    "tests/faults/test_start.py": 3,
+    "tests/faults/test_start_matrix.py": 4,
+    "tests/matrix/test_rest.py": 4,
+}
 
 
 @dataclass
 class FileRun:
-    """A pytest process that runs one file."""
+    """A pytest process that runs one file, or a part of it.  name: its path, and which part."""
 
-    path: str
+    name: str
     output: Path
     process: "subprocess.Popen[bytes]"
 
     @classmethod
-    def start(cls, path: str, folder: Path) -> "FileRun":
-        output = folder / path.replace("/", "-")
+    def start(cls, name: str, folder: Path) -> "FileRun":
+        output = folder / name.replace("/", "-")
+        path, _, part = name.partition(" ")
         command = [sys.executable, "-m", "pytest", "-q", "-m", suites.REMAINING, path]
+        if part:
+            command += ["--part", part]
         with output.open("wb") as file:
             process = subprocess.Popen(
                 command,
@@ -48,7 +59,7 @@ class FileRun:
                 stderr=file,
                 start_new_session=True,
             )
-        return cls(path, output, process)
+        return cls(name, output, process)
 
     @property
     def has_failed(self) -> bool:
@@ -78,12 +89,20 @@ def commit() -> str:
 
 
 def files_in_order(seed: str) -> list[str]:
-    """The test files of which some test may remain, relative to the root."""
+    """The test files of which some test may remain, relative to the root; of a long one, each of its parts."""
     paths = (ROOT / "tests").rglob("test_*.py")
     remaining = [
-        path.relative_to(ROOT).as_posix() for path in paths if not suites.is_ignored(path, suites.REMAINING)
+        name
+        for path in paths
+        if not suites.is_ignored(path, suites.REMAINING)
+        for name in _parts_of(path.relative_to(ROOT).as_posix())
     ]
-    return sorted(remaining, key=lambda path: hashlib.sha256(f"{seed} {path}".encode()).digest())
+    return sorted(remaining, key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+
+
+def _parts_of(path: str) -> list[str]:
+    count = PARTS.get(path, 1)
+    return [f"{path} {number}/{count}" for number in range(1, count + 1)] if count > 1 else [path]
 
 
 def run(files: list[str], budget_s: float) -> tuple[list[FileRun], list[str]]:
@@ -103,13 +122,13 @@ def run(files: list[str], budget_s: float) -> tuple[list[FileRun], list[str]]:
         finally:
             for one in running:
                 one.end()
-    return ended, [one.path for one in running] + waiting
+    return ended, [one.name for one in running] + waiting
 
 
 def _print_result(one: FileRun) -> None:
     if one.has_failed:
         print(one.text)
-    print(f"{one.path}: {one.closing_line}", flush=True)
+    print(f"{one.name}: {one.closing_line}", flush=True)
 
 
 def main() -> None:
@@ -120,11 +139,11 @@ def main() -> None:
     arguments = parser.parse_args()
     seed = arguments.seed or commit()
     ended, left = run(files_in_order(seed), arguments.budget)
-    failed = [one.path for one in ended if one.has_failed]
+    failed = [one.name for one in ended if one.has_failed]
     print(f"remaining tests in the order of {seed}: {len(ended)} files ran, {len(left)} are left")
-    print(f"left: {' '.join(left)}")
+    print(f"left: {', '.join(left)}")
     if failed:
-        print(f"failed: {' '.join(failed)}")
+        print(f"failed: {', '.join(failed)}")
     sys.exit(bool(failed))
 
 

@@ -1,10 +1,11 @@
 """Which tests every change runs, which files need no import, and how long a test may take."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from tests import remaining, suites
+from tests import parts, remaining, suites
 
 pytestmark = pytest.mark.pure
 
@@ -77,7 +78,22 @@ def test_the_commit_decides_the_order_of_the_files_that_remain() -> None:
     assert "tests/faults/test_rolling.py" in first
     assert "tests/browser/test_accessible.py" in first
     assert "tests/chat/log/test_cursor.py" not in first
+    assert "tests/matrix/test_rest.py 4/4" in first
 
 
 def test_what_the_time_does_not_suffice_for_is_left_and_has_not_failed() -> None:
     assert remaining.run(["tests/test_suites.py"], budget_s=0) == ([], ["tests/test_suites.py"])
+
+
+def test_the_parts_of_a_file_are_all_its_tests_each_once(pytestconfig: pytest.Config) -> None:
+    def part(numbers: str) -> list[str]:
+        with mock.patch.object(pytestconfig.option, "part", parts.numbers_of(numbers)):
+            items = list("abcdefg")
+            with mock.patch.object(pytestconfig, "hook"):
+                parts.deselect_others(pytestconfig, items)
+            return items
+
+    assert sorted(part("1/3") + part("2/3") + part("3/3")) == list("abcdefg")
+    assert part("1/1") == list("abcdefg")
+    with pytest.raises(ValueError, match="0 is not a part of 3"):
+        part("0/3")

@@ -88,6 +88,12 @@ class Cluster:
             process.kill()
             process.wait()
 
+    def kill_for_good(self, name: str) -> None:
+        """Kill an ingest worker with its pool, and let its leases of files and models end, as if a minute had passed."""
+        self.kill(name, with_children=True)
+        for table in ("knowledge_file", "knowledge_embeddingmodel"):
+            self.rows(f"UPDATE {table} SET lease_until = now() WHERE lease_until > now() RETURNING id")
+
     def pause(self, *names: str) -> None:
         for name in names:
             self.stack.signal(name, signal.SIGSTOP)

@@ -166,7 +166,7 @@ async def replace_and_kill(
     await base.replace(body)
     while worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE:
         assert len(await base.found()) == 1
-    cluster.kill("ingest.broken")
+    cluster.kill_for_good("ingest.broken")
     start(cluster, "ingest", environment)
 
 

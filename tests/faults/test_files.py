@@ -114,7 +114,7 @@ async def test_a_process_killed_at_any_point_repeats_and_loses_nothing(
     [first] = await until(lambda: pool_of(cluster, "ingest.broken"))
     pk = await uploader.upload("moon.jpg", documents.picture_of_a_camera())
     await until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
-    cluster.kill("ingest.broken")
+    cluster.kill_for_good("ingest.broken")
     cluster.stack.start("ingest")
     assert (await uploader.ended(pk))["status"] == "ready"
     await asyncio.sleep(3)  # behaviour under test: the sweeper announces nothing again
@@ -157,7 +157,7 @@ async def test_a_killed_worker_takes_its_readers_with_it_and_another_reads_the_f
     ]:
         process.send_signal(signal.SIGKILL)
     await until(lambda: not reader.is_running())
-    cluster.kill("ingest.killed")
+    cluster.kill_for_good("ingest.killed")
     cluster.stack.start("ingest")
     assert (await uploader.ended(slow))["status"] == "ready"
     assert [len(ends) for ends in uploader.ends(slow)] == [1, 1]

@@ -70,7 +70,7 @@ async def test_a_process_killed_at_any_point_leaves_each_chunk_with_one_vector(
         project = (await uploader.ask("POST", "projects/", json={"name": "Tides"})).json()["id"]
         pk = await upload(uploader, project)
         await until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
-        kill_for_good(cluster, "ingest.broken")
+        cluster.kill_for_good("ingest.broken")
         cluster.stack.start("ingest", "ingest", embedding)
         assert (await uploader.ended(pk))["status"] == "ready"
         await until(lambda: count_chunks(cluster, pk).are_complete)
@@ -104,7 +104,7 @@ async def test_a_process_killed_while_a_file_is_read_again_leaves_each_chunk_fou
         while first.is_running() and first.status() != psutil.STATUS_ZOMBIE:
             assert cluster.rows(FOUND, pk) == whole
             await asyncio.sleep(0.02)
-        kill_for_good(cluster, "ingest.broken")
+        cluster.kill_for_good("ingest.broken")
         cluster.stack.start("ingest", "ingest", embedding)
         while cluster.rows("SELECT status FROM knowledge_file WHERE id = %s", pk) != [("ready",)]:
             assert cluster.rows(FOUND, pk) == whole
@@ -133,7 +133,7 @@ async def test_a_process_killed_while_the_model_changes_leaves_the_former_one_se
         [first] = await until(lambda: psutil.Process(cluster.stack.processes["ingest.broken"].pid).children())
         cluster.stack.start("sweeper", "sweeper", changed)
         await until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
-        kill_for_good(cluster, "ingest.broken")
+        cluster.kill_for_good("ingest.broken")
         assert serving(cluster) == "sea"
         cluster.stack.start("ingest", "ingest", changed)
         await until(lambda: serving(cluster) == changed["EMBEDDINGS_MODEL"])
@@ -141,13 +141,6 @@ async def test_a_process_killed_while_the_model_changes_leaves_the_former_one_se
         assert chunks == vectors > 0
         await uploader.ask("DELETE", f"files/{pk}/")
     cluster.rows("UPDATE knowledge_embeddingmodel SET completed_at = NULL WHERE name <> 'sea' RETURNING id")
-
-
-def kill_for_good(cluster: Cluster, name: str) -> None:
-    """Kill the process and let the leases of its files and models run out: as if a minute had passed."""
-    cluster.kill(name)
-    for table in ("knowledge_file", "knowledge_embeddingmodel"):
-        cluster.rows(f"UPDATE {table} SET lease_until = now() WHERE lease_until > now() RETURNING id")
 
 
 def serving(cluster: Cluster) -> str:
