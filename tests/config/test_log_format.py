@@ -84,11 +84,13 @@ def record() -> logging.LogRecord:
     return record
 
 
+@pytest.mark.pure
 def test_a_text_line_ends_with_the_ids(record):
     text = TextFormatter("%(levelname)s %(name)s: %(message)s").format(record)
     assert text == "WARNING chat.turns: lost it [run=r1 cycle=2 request_id=q1]"
 
 
+@pytest.mark.pure
 def test_a_json_line_has_the_ids_as_members(record):
     configured = logging_settings("json", development=False)
     formatter = logging.config.DictConfigurator(configured).configure_formatter(
@@ -98,6 +100,7 @@ def test_a_json_line_has_the_ids_as_members(record):
     assert (line["run"], line["cycle"], line["request_id"], line["message"]) == ("r1", 2, "q1", "lost it")
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_a_message_that_is_a_mapping_is_one_object_in_both_formats(log_format):
     configured = logging_settings(log_format, development=False)
@@ -109,6 +112,7 @@ def test_a_message_that_is_a_mapping_is_one_object_in_both_formats(log_format):
     assert (line["event"], line["model"]) == ("LLM_REQUEST", "m")
 
 
+@pytest.mark.pure
 async def test_tasks_and_threads_inherit_the_ids_and_the_end_of_the_block_takes_them_back():
     with log_context.bound(run="r1"):
         with log_context.bound(cycle=3):

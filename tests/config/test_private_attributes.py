@@ -115,6 +115,7 @@ def test_a_connection_knows_its_pool():
     assert connection.connection._pool is connection.pool
 
 
+@pytest.mark.pure
 async def test_the_websocket_protocol_has_the_undocumented_state_that_its_shutdown_uses():
     """uvicorn's attributes have no underscore, but no documentation either (config/websocket.py)."""
     protocol = websocket()
@@ -122,6 +123,8 @@ async def test_the_websocket_protocol_has_the_undocumented_state_that_its_shutdo
     assert len(protocol.connections) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.pure
 def test_every_private_attribute_in_the_sources_is_listed():
     listed = {each.attribute for each in PRIVATE} | {"_pool"}
     used = set()

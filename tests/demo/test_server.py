@@ -64,6 +64,7 @@ def test_nonsense_is_refused(client: openai.OpenAI, body: dict[str, object]) -> 
         client.post("/chat/completions", body=body, cast_to=object)
 
 
+@pytest.mark.pure
 def test_a_rate_is_kept() -> None:
     assert (len(build_answer("mock-50x20", "").pieces), build_answer("mock-50x20", "").pieces_per_s) == (
         50,
@@ -71,9 +72,11 @@ def test_a_rate_is_kept() -> None:
     )
 
 
+@pytest.mark.pure
 def test_a_long_question_is_cut_before_it_is_escaped() -> None:
     assert quote_question("*" * 500) == r"\*" * 200 + "…"
 
 
+@pytest.mark.pure
 def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
     assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"

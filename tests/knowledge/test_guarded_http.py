@@ -134,6 +134,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 class TestBeforeConnecting:
+    @pytest.mark.pure
     @pytest.mark.parametrize(
         ("url", "code"),
         [
@@ -158,6 +159,7 @@ class TestBeforeConnecting:
     def test_addresses_that_are_not_read(self, url: str, code: str) -> None:
         assert refusal(url) == code
 
+    @pytest.mark.pure
     @pytest.mark.parametrize(
         "addresses",
         [
@@ -174,6 +176,8 @@ class TestBeforeConnecting:
     def test_a_name_with_one_address_that_is_not_public(self, addresses: Sequence[str]) -> None:
         assert refusal("http://sea.test/", names(*addresses)) == "url_address_blocked"
 
+    @pytest.mark.slow
+    @pytest.mark.pure
     @pytest.mark.parametrize(
         "host",
         """
@@ -190,12 +194,14 @@ class TestBeforeConnecting:
         assert refusal(f"http://{host}/", resolve_host) == "url_address_blocked"
         assert connected == []
 
+    @pytest.mark.pure
     @pytest.mark.parametrize(
         "host", ["-sea.test", "sea..test", ".", "a" * 64 + ".test", "sea.test\x00", "sea\ttest:22", "*"]
     )
     def test_what_is_no_name(self, host: str) -> None:
         assert refusal(f"http://{host}/") == "url_address_blocked"
 
+    @pytest.mark.pure
     def test_names_that_nobody_knows(self) -> None:
         def unknown(_host: str, _port: int) -> list[str]:
             raise socket.gaierror
@@ -205,6 +211,7 @@ class TestBeforeConnecting:
 
 
 class TestConnecting:
+    @pytest.mark.pure
     def test_checked_addresses_are_connected_to_and_the_name_is_asked_once(
         self, connected: list[Any]
     ) -> None:
@@ -227,6 +234,7 @@ class TestConnecting:
         assert refusal(f"http://{host}/", lambda name, _: answers[name]) == "url_address_blocked"
         assert len(server.seen) == 1
 
+    @pytest.mark.pure
     def test_literal_addresses_and_other_scripts_lead_where_they_say(self, connected: list[Any]) -> None:
         for url in (
             f"http://{PUBLIC}/",
@@ -246,6 +254,7 @@ class TestConnecting:
         )
         assert asked == ["xn--bcher-kva.test"]
 
+    @pytest.mark.pure
     def test_both_ports_of_the_web_and_no_other(self, connected: list[Any]) -> None:
         assert refusal("http://sea.test:443/") == refusal("https://sea.test:80/") == "url_unreachable"
         assert {address[1] for address in connected} == {80, 443}

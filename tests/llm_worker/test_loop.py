@@ -27,6 +27,8 @@ from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.model_request import Model, Request
 
+pytestmark = pytest.mark.pure
+
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 TIME = ToolCallDelta(0, "call_1", "current_time", "{}")
 RESEARCH = ToolCallDelta(0, "call_2", "research_agent", '{"question": "Who?"}')

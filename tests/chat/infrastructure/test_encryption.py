@@ -17,6 +17,7 @@ from tests.secrets_keys import FIRST, SECOND
 KEY = "key-of-the-cloud-987654"
 
 
+@pytest.mark.pure
 def test_what_is_encrypted_is_read_with_the_same_key_and_looks_like_nothing_of_it() -> None:
     encrypted = encryption.encrypt(KEY)
     assert KEY not in encrypted
@@ -31,6 +32,7 @@ def test_another_key_reads_nothing(settings: Any) -> None:
         encryption.decrypt(encrypted)
 
 
+@pytest.mark.pure
 def test_a_changed_secret_is_not_read() -> None:
     encrypted = encryption.encrypt(KEY)
     with pytest.raises(encryption.UnreadableSecret):
@@ -51,6 +53,7 @@ def test_a_former_key_still_reads_and_the_first_one_writes(settings: Any) -> Non
     assert encryption.decrypt(rotated) == KEY
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("text", [FIRST, FIRST.rstrip("="), f"{SECOND}, {FIRST}", ""])
 def test_keys_are_32_bytes_in_base64(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRETS_KEYS", text)
@@ -58,6 +61,7 @@ def test_keys_are_32_bytes_in_base64(text: str, monkeypatch: pytest.MonkeyPatch)
         assert len(encryption.decode_key(key)) == 32
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("text", ["short", FIRST[:-5], f"{FIRST}{FIRST}", "!" * 43, "a" * 43])
 def test_another_value_ends_the_start_without_being_printed(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -70,6 +74,7 @@ def test_another_value_ends_the_start_without_being_printed(
     assert text not in said
 
 
+@pytest.mark.pure
 def test_no_log_record_contains_what_was_decrypted() -> None:
     encryption.decrypt(encryption.encrypt("key-in-a-log-13579"))
     record = RedactedRecord("x", logging.INFO, "x", 1, "sent %s", ("key-in-a-log-13579",), None)

@@ -11,6 +11,8 @@ from chat.models.sql.runs import RunRow, SessionOfRun
 from chat.models.sql.statements import Statement
 from chat.models.sql.turns import OfferedModel
 
+pytestmark = pytest.mark.pure
+
 
 def attributes(model: type[models.Model]) -> list[str]:
     return [field.attname for field in model._meta.concrete_fields]

@@ -6,6 +6,8 @@ from chat.models import Agent, ModelConfig, Session
 from chat.protocol.errors import ApiError
 from chat.turns.selection import choose_forced_tool, choose_models, model_names, standing_choices
 
+pytestmark = pytest.mark.pure
+
 QUICK, DEEP, WISE = (ModelConfig(name=name) for name in ("quick", "deep", "wise"))
 AGENT = Agent(models=["deep", "gone"], tools=["web_search"])
 WITHOUT_MODELS = Agent(models=[], tools=[])

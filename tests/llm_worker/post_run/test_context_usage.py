@@ -35,6 +35,8 @@ def measured(given: Brief, *rounds: ShownRound, answer: int = 100) -> dict:
     return report
 
 
+@pytest.mark.slow
+@pytest.mark.pure
 def test_the_parts_are_the_tokens_of_the_request_and_with_the_rest_fill_the_window() -> None:
     given = replace(brief(1000, 1000, 50), tools=select_tools(["current_time"]))
     report, messages = measured(given), recorded(given).messages
@@ -50,11 +52,13 @@ def test_the_parts_are_the_tokens_of_the_request_and_with_the_rest_fill_the_wind
     assert report["window"] - filled == free
 
 
+@pytest.mark.pure
 def test_an_attempt_without_a_request_reports_nothing() -> None:
     assert ContextUsage(WindowUsage(0.75), 0.75, 0.2).as_json(0) is None
     assert ContextUsage(WindowUsage(0.75, brief(10)), 0.75, 0.2).as_json(0) is None
 
 
+@pytest.mark.pure
 def test_a_server_that_counts_more_tokens_fills_its_window_sooner() -> None:
     report, doubled = (measured(replace(brief(400, 400, 50), token_factor=factor)) for factor in (1.0, 2.0))
     assert doubled["history"] == 2 * report["history"]
@@ -62,6 +66,7 @@ def test_a_server_that_counts_more_tokens_fills_its_window_sooner() -> None:
     assert abs(doubled["reserved"] - report["reserved"]) <= 1
 
 
+@pytest.mark.pure
 def test_responses_of_tools_count_for_this_question_but_not_for_the_history_that_follows() -> None:
     call = Call("c1", "current_time", {}, response="word " * 1000, token_count=4)
     round_ = ShownRound(calls=(call,))
@@ -70,6 +75,7 @@ def test_responses_of_tools_count_for_this_question_but_not_for_the_history_that
     assert long["compression"]["history"] < plain["compression"]["history"] + 100
 
 
+@pytest.mark.pure
 def test_what_would_stay_verbatim_is_what_compression_would_keep() -> None:
     """The answer is a message of the branch by then."""
     renderer = MessageRenderer(estimate_tokens)
@@ -94,6 +100,7 @@ def test_what_would_stay_verbatim_is_what_compression_would_keep() -> None:
             assert report["keeps_from"] == (split.recent[0].entry.id if split else None)
 
 
+@pytest.mark.pure
 def test_measuring_tokenises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     given = replace(brief(1000, 1000, 50), tools=select_tools(["current_time"]))
     usage = recorded(given)

@@ -39,11 +39,13 @@ def due(given: Brief, answer: str = "") -> int | None:
     return wanted.reserved_tokens if wanted else None
 
 
+@pytest.mark.pure
 def test_a_short_history_requests_no_compression() -> None:
     assert due(brief(100), "A short answer.") is None
     assert WindowUsage(0.75).wanted_compression("No request was made.") is None
 
 
+@pytest.mark.pure
 def test_fixed_parts_are_reserved_and_do_not_count_as_history() -> None:
     full = brief(2000, 2000, 2000)
     reserved = due(full, "word " * 1000)
@@ -54,6 +56,7 @@ def test_fixed_parts_are_reserved_and_do_not_count_as_history() -> None:
     assert due(roomy, "word " * 1000) is None
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("answer", [0, 10, 500, 3000])
 def test_compression_is_never_late_and_at_most_slightly_early(answer: int) -> None:
     """The first length at which it asks is below the limit, and not far below."""
@@ -68,6 +71,7 @@ def test_compression_is_never_late_and_at_most_slightly_early(answer: int) -> No
     assert total >= limit * (1 - SLACK_SHARE) - SLACK_TOKENS - 200
 
 
+@pytest.mark.pure
 def test_a_truncated_history_always_requests_compression() -> None:
     assert due(brief(100, 100_000, 100)) is not None
     first, *rest = brief(100, 100, 100).entries

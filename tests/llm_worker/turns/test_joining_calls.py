@@ -227,6 +227,7 @@ def test_readers_who_join_see_the_same_unfinished_call_as_others(actions):
             assert joined.text == shown.text
 
 
+@pytest.mark.pure
 def test_a_checkpoint_past_an_unstored_call_is_detected():
     stage = Stage()
     stage.say("A")

@@ -54,6 +54,7 @@ def _letter(one: UUID) -> str:
     return chr(one.int)
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("tree", "at", "expected"),
     [
@@ -74,6 +75,7 @@ def test_one_branch_is_open_and_the_others_are_folded(tree: str, at: str | None,
     assert drawn(shape(tree).page(number(at) if at else None).shown) == expected
 
 
+@pytest.mark.pure
 def test_a_long_branch_is_shown_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_shape, "PAGE", 2)
     long = "a b<a c<b d<c e<d f<e"
@@ -85,6 +87,7 @@ def test_a_long_branch_is_shown_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch
     assert (middle.earlier, middle.later) == (number("b"), number("f"))
 
 
+@pytest.mark.pure
 def test_folded_branches_end_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_shape, "FOLDED", 2)
     [_, last] = shape("a b<a c<b d<c e<d x<b").page().shown
@@ -93,6 +96,7 @@ def test_folded_branches_end_where_there_is_no_room(monkeypatch: pytest.MonkeyPa
     assert isinstance(folded, FoldedBranch)
 
 
+@pytest.mark.pure
 def test_a_branch_of_branches_ends_somewhere() -> None:
     """Each message is regenerated on the branch left by the one before: the maximum nesting."""
     places = [TreeEntry(UUID(int=1), None, "root", None, None)]

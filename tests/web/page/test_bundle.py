@@ -38,11 +38,14 @@ def bundle(sources: dict[str, bytes]) -> Bundle:
     return bundled(sources)
 
 
+@pytest.mark.slow
+@pytest.mark.pure
 def test_every_script_and_style_sheet_that_is_made_of_others_is_bundled(bundle: Bundle) -> None:
     assert set(bundle.entries) == {name for group in GROUPS for name in group}
     assert all(re.fullmatch(r"bundle/\w+\.[0-9A-Z]{8}\.\w+", name) for name in bundle.entries.values())
 
 
+@pytest.mark.pure
 def test_every_module_that_a_template_names_is_bundled() -> None:
     templates = (ROOT / "web" / "templates").rglob("*.html")
     tags = [
@@ -52,11 +55,13 @@ def test_every_module_that_a_template_names_is_bundled() -> None:
     assert named == {name for group in GROUPS for name in group if name.endswith(".js")}
 
 
+@pytest.mark.pure
 def test_what_the_page_needs_at_once_is_in_two_scripts(bundle: Bundle) -> None:
     assert len(bundle.scripts[PAGE]) <= 2
     assert bundle.scripts[PAGE][0] == bundle.entries[PAGE]
 
 
+@pytest.mark.pure
 def test_formulas_highlighting_and_the_tree_are_not_among_them(bundle: Bundle) -> None:
     maps = [json.loads(bundle.files[f"{name}.map"])["sources"] for name in bundle.scripts[PAGE]]
     at_once = {source for each in maps for source in each}
@@ -65,6 +70,7 @@ def test_formulas_highlighting_and_the_tree_are_not_among_them(bundle: Bundle) -
     assert set(LATER) <= bundle.sources
 
 
+@pytest.mark.pure
 def test_source_maps_name_sources_and_no_folder_of_the_machine(bundle: Bundle) -> None:
     maps = [json.loads(content) for name, content in bundle.files.items() if name.endswith(".map")]
     assert maps
@@ -88,6 +94,8 @@ def test_an_import_of_nothing_stops_the_collection_and_is_named(sources: dict[st
         bundled(broken)
 
 
+@pytest.mark.slow
+@pytest.mark.pure
 def test_without_the_program_the_collection_says_what_to_do(
     sources: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -96,6 +104,7 @@ def test_without_the_program_the_collection_says_what_to_do(
         bundled(sources)
 
 
+@pytest.mark.pure
 def test_every_style_sheet_that_a_page_imports_exists() -> None:
     for name in ("page.css", "sharing/shared_page.css"):
         sheet = ROOT / "web" / "static" / "chat" / name

@@ -59,6 +59,7 @@ def test_the_manifest_is_kept_for_an_hour_and_then_sent_only_if_it_has_changed()
     assert again.status_code == HTTPStatus.NOT_MODIFIED
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("name", [name for name in ICONS if name.endswith(".png")])
 def test_an_icon_has_the_size_that_the_manifest_says(name: str) -> None:
     with Image.open(BytesIO(icon(name).read_bytes())) as image:
@@ -66,6 +67,7 @@ def test_an_icon_has_the_size_that_the_manifest_says(name: str) -> None:
         assert image.format == "PNG"
 
 
+@pytest.mark.pure
 def test_the_maskable_icon_is_opaque_to_its_corners() -> None:
     with Image.open(icon("icon-maskable-512.png")) as image:
         lightest_alpha = image.convert("RGBA").getchannel("A").getextrema()[0]

@@ -71,18 +71,21 @@ def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
     assert '<a href="/">' in answer.content.decode()
 
 
+@pytest.mark.pure
 def test_every_static_file_a_template_names_exists() -> None:
     templates = [file.read_text(encoding="utf-8") for file in (ROOT / "web" / "templates").rglob("*.html")]
     names = re.findall(r"{% static ['\"]([^'\"]+)", "\n".join(templates))
     assert [name for name in names if not finders.find(name)] == []
 
 
+@pytest.mark.pure
 def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
     assert all(finders.find(address) for address in MODULES)
     assert not finders.find("vendor/marked/package.json")
     assert not finders.find("node_modules/marked/package.json")
 
 
+@pytest.mark.pure
 def test_the_head_announces_what_the_page_imports_at_once_and_nothing_else() -> None:
     announced = modules()
     assert all(finders.find(address) for address in announced)
@@ -90,6 +93,7 @@ def test_the_head_announces_what_the_page_imports_at_once_and_nothing_else() -> 
     assert not {"chat/tree/tree_panel.js", "vendor/d3-hierarchy.js", "chat/types.js"} & set(announced)
 
 
+@pytest.mark.pure
 def test_lock_file_names_versions_and_no_registry() -> None:
     lock = (ROOT / "package-lock.json").read_text(encoding="utf-8")
     assert "integrity" in lock
@@ -99,6 +103,8 @@ def test_lock_file_names_versions_and_no_registry() -> None:
     assert "http" not in json.dumps([{**module, "funding": None} for module in modules])
 
 
+@pytest.mark.slow
+@pytest.mark.pure
 async def test_the_named_modules_are_served_while_developing() -> None:
     """They are inside the folder that their storage names: files outside it, including uploads, are not served."""
     answers = {address: (await AsyncClient().get(f"/static/{address}")).status_code for address in MODULES}
