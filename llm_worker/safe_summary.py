@@ -81,15 +81,14 @@ class SafeSummaries:
             excerpts = select_excerpts(found.excerpts)
             log_safe_summary("safe_summary_started", chunks=len(excerpts))
             artifact = await self._ask(secondary, query, found._replace(excerpts=excerpts))
+            reason = artifact.reason
         except UnusableReply as unusable:
-            artifact = refusal(unusable.failure)
+            artifact, reason = refusal(unusable.failure), unusable.failure.value
         except Exception as error:  # noqa: BLE001  its text may quote documents
             logger.error("no safe summary: %s", type(error).__name__)  # noqa: TRY400  likewise
-            artifact = refusal(Failure.MODEL_ERROR)
+            artifact, reason = refusal(Failure.MODEL_ERROR), Failure.MODEL_ERROR.value
         preview = artifact.summary[:MAX_PREVIEW_CHARACTERS]
-        log_safe_summary(
-            "safe_summary_completed", decision=artifact.decision, reason=artifact.reason, preview=preview
-        )
+        log_safe_summary("safe_summary_completed", decision=artifact.decision, reason=reason, preview=preview)
         return artifact
 
     async def _retrieve(self, secondary: SecondaryModel | None, retrieve: Retrieve) -> Found:
@@ -106,8 +105,10 @@ class SafeSummaries:
             raise UnusableReply(Failure.NO_MODEL)
         reply = await self._complete(secondary, build_request(secondary.model, query, found))
         artifact = parse_artifact(reply)
-        if EchoCheck([excerpt.text for excerpt in found.excerpts]).finds(artifact.texts):
-            raise UnusableReply(Failure.REPEATS_DOCUMENTS)
+        # What repeats the query is refused whether or not documents hold it: else a refusal would confirm a guess.
+        for texts in ([excerpt.text for excerpt in found.excerpts], [query]):
+            if EchoCheck(texts).finds(artifact.texts):
+                raise UnusableReply(Failure.REPEATS_DOCUMENTS)
         return artifact
 
     async def _complete(self, secondary: SecondaryModel, request: Request) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from django.db import models
 from django.db.models import Count, Q, Sum
@@ -15,6 +15,7 @@ from chat.models.compression import Compression
 from chat.models.run import Run
 from chat.models.run_spending import USAGE
 from chat.models.session import Session
+from chat.transcript.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,6 +27,13 @@ class Purpose(models.TextChoices):
     # Of documents that a run may not show to its model; its text is kept as lengths and hashes (decision 0117).
     SAFE_SUMMARY = "safe_summary"
     EXPANSION = "expansion"  # of the queries of a search
+
+
+# What a safe summary that was answered counts for its user, whatever it used: exact counts would tell a restricted member how long
+# the documents are, and when they change. About what one uses with as many excerpts as it may have.
+COUNTED_FOR_A_SAFE_SUMMARY: Final = TokenUsage(
+    prompt_tokens=5_000, completion_tokens=500, cached_tokens=0, reasoning_tokens=0
+)
 
 
 class SideRequestQuerySet(models.QuerySet["SideRequest"]):
@@ -43,11 +51,12 @@ class SideRequestQuerySet(models.QuerySet["SideRequest"]):
         return self.filter(session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:
-        """Requests of this period, by UTC day, model and purpose: their number, `used_` tokens and cost."""
+        """Requests of this period, by UTC day, model and purpose: their number, that of the answered, `used_` tokens and cost."""
         sent = self.filter(sent_at__gte=since, sent_at__lte=until).order_by()
         by_day = sent.annotate(day=TruncDate("sent_at", tzinfo=UTC)).values("day", "model", "purpose")
         tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
-        return by_day.annotate(requests=Count("pk"), used_cost=Sum("cost"), **tokens)
+        answered = Count("pk", filter=Q(error_code=""))
+        return by_day.annotate(requests=Count("pk"), answered=answered, used_cost=Sum("cost"), **tokens)
 
 
 def _count() -> Any:

@@ -88,7 +88,8 @@ class RunKnowledge:
         return "\n\n".join(filter(None, [render_bases(bases), context.rpartition(NOTE)[2].strip()]))
 
     def _retrieve(self, queries: Sequence[str], base: str, free_tokens: int) -> Found:
-        """For a secondary model: what is found, and behind it all the rest if that is little."""
+        """For a secondary model: what is found, and behind it all the rest if that is little. Nothing only of bases without
+        text: where a word is found nowhere, their beginnings are answered from, so that no answer tells which words they hold."""
         every = self._names()
         names = {pk: every[pk] for pk in _meant(base, every)}
         visible = KnowledgeBase.objects.visible_to(self._user).filter(pk__in=list(names))
@@ -97,7 +98,8 @@ class RunKnowledge:
         ranked = chain.from_iterable(zip_longest(*found))
         excerpts = [_excerpt(chunk.file, chunk.start, chunk.text) for chunk in ranked if chunk]
         named = [(str(pk), name) for pk, name in names.items()]
-        return Found(named, [*excerpts, *_all_if_few(documents, free_tokens)])
+        excerpts += _all_if_few(documents, free_tokens)
+        return Found(named, excerpts or _beginnings(documents))
 
     def _search(self, query: str, base: str) -> list[Document]:
         if self._is_restricted:
@@ -133,14 +135,26 @@ def _name_of(base: UUID | None, names: dict[UUID, str]) -> str:
 
 
 def _all_if_few(documents: QuerySet[File], free_tokens: int) -> list[Excerpt]:
-    chunks = Chunk.objects.found_in(searchable(documents))
+    chunks = _in_order(documents)
     characters = chunks.aggregate(sum=Sum(Length("text")))["sum"] or 0
     if not fits_whole(characters // MOST_CHARACTERS_PER_TOKEN, free_tokens):
         return []
-    rows = chunks.order_by("file__created_at", "file", "position").values_list("file", "start", "text")
-    excerpts = [_excerpt(*row) for row in rows]
+    excerpts = _excerpts(chunks)
     tokens = sum(count_tokens(excerpt.text) for excerpt in excerpts)
     return excerpts if fits_whole(tokens, free_tokens) else []
+
+
+def _beginnings(documents: QuerySet[File]) -> list[Excerpt]:
+    return _excerpts(_in_order(documents)[:MOST_EXCERPTS])
+
+
+def _in_order(documents: QuerySet[File]) -> QuerySet[Chunk]:
+    """Every chunk that searches find."""
+    return Chunk.objects.found_in(searchable(documents)).order_by("file__created_at", "file", "position")
+
+
+def _excerpts(chunks: QuerySet[Chunk]) -> list[Excerpt]:
+    return [_excerpt(*row) for row in chunks.values_list("file", "start", "text")]
 
 
 def _excerpt(file: UUID, start: int, text: str) -> Excerpt:

@@ -12,7 +12,7 @@ from msgspec import json
 
 from chat.metrics import counters
 from chat.models import DailyUse, ModelConfig, SideRequest
-from chat.models.side_request import Purpose
+from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.database import Database
 from llm_worker.post_run.request_recorder import encode_messages
@@ -91,6 +91,9 @@ class RecordingModels:
 def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
     """In a database thread. Idempotent. A session deleted meanwhile leaves nothing, as with its runs."""
     completion = sent.completion or Completion("")
+    counted = completion.usage
+    if sent.completion and task.purpose == Purpose.SAFE_SUMMARY:
+        counted = COUNTED_FOR_A_SAFE_SUMMARY
     is_kept = settings.KEEP_REQUESTS_HOURS > 0
     row = SideRequest(
         id=sent.id,
@@ -113,7 +116,7 @@ def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
         with transaction.atomic():
             if not SideRequest.objects.filter(pk=sent.id).exists():  # an earlier call's reply was lost
                 SideRequest.objects.bulk_create([row])
-                DailyUse.objects.add(task.session, completion.usage, row.cost)
+                DailyUse.objects.add(task.session, counted, task.config.cost_of(counted))
     except IntegrityError:
         logger.info("%s of session %s: it was deleted, its request is not stored", task.purpose, task.session)
 

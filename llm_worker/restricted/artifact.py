@@ -25,7 +25,7 @@ _FENCED: Final = re.compile(r"```[ \t]*\w*\s*(\{.*\})\s*```", re.DOTALL)
 
 
 class Failure(StrEnum):
-    """The `reason` of an artifact that is not the secondary model's own."""
+    """Why there is no artifact of the secondary model's own, for logs and, but for those of UNTOLD, as its `reason`."""
 
     NO_MODEL = "no_model"
     TIMEOUT = "timeout"
@@ -38,6 +38,8 @@ class Failure(StrEnum):
 
 
 NO_HITS: Final = "no_hits"
+# Told apart from a malformed reply, these would tell something of the documents: that they hold a number, for example.
+UNTOLD: Final = frozenset({Failure.UNKNOWN_DECISION, Failure.REPEATS_DOCUMENTS})
 
 
 class UnusableReply(Exception):
@@ -84,11 +86,14 @@ FIELDS: Final = frozenset(Artifact.__dataclass_fields__)
 
 
 def refusal(failure: Failure) -> Artifact:
-    """The same for every failure but its reason, so that nothing of the documents can be told from it."""
-    return Artifact("refuse", failure.value, REFUSED, answer_guidance=REFUSED_GUIDANCE)
+    """The same for every failure but its reason, and for all that is wrong with a reply, so that nothing of the documents
+    can be told from it."""
+    told = Failure.MALFORMED if failure in UNTOLD else failure
+    return Artifact("refuse", told.value, REFUSED, answer_guidance=REFUSED_GUIDANCE)
 
 
 def no_hits() -> Artifact:
+    """Of bases without any text, whatever was asked."""
     return Artifact("refuse", NO_HITS)
 
 

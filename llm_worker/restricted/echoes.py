@@ -1,8 +1,8 @@
 """The output check of restricted runs: whether a text repeats words or numbers of document texts. Pure.
 
 Both sides are compared without case, punctuation, white space, accents and invisible characters, so that an echo that is
-spaced, joined or typeset in another way is one as well. What the question itself says is no exception: a question that lists
-every candidate would be told which one the documents hold (decision 0117).
+spaced, joined or typeset in another way is one as well. What the question itself says is no exception, and is checked in the
+same way: a question that lists every candidate would be told which one the documents hold (decision 0117).
 """
 
 import re
@@ -28,7 +28,7 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 
 
 class EchoCheck:
-    """Of the texts of documents that a secondary model was shown."""
+    """Of texts that a secondary model was shown."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         """texts: in the order in which they were shown; a row of words may go on in the next one."""

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from chat.models import ModelConfig
-from llm_worker.restricted.artifact import Artifact
+from llm_worker.restricted.artifact import Artifact, Failure, refusal
 from llm_worker.restricted.excerpts import Excerpt
 from llm_worker.safe_summary import Found, SafeSummaries, SecondaryModel, build_request, load_secondary
 from llm_worker.upstream.completion import Completion
@@ -45,14 +45,14 @@ class Answering:
         return Completion(self.does)
 
 
-async def summarise(models: Any, found: Found | Exception = FOUND) -> Artifact:
+async def summarise(models: Any, found: Found | Exception = FOUND, query: str = "zebra?") -> Artifact:
     async def retrieve(free_tokens: int) -> Found:
         assert 0 < free_tokens < 32_000
         if isinstance(found, Exception):
             raise found
         return found
 
-    return await SafeSummaries(RUN, models, Rows()).summarise("zebra?", retrieve)  # type: ignore[arg-type]
+    return await SafeSummaries(RUN, models, Rows()).summarise(query, retrieve)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,12 @@ async def summarise(models: Any, found: Found | Exception = FOUND) -> Artifact:
     ],
 )
 async def test_what_a_model_does_wrong_is_the_same_refusal(caplog: Any, does: Any, reason: str) -> None:
+    """The log has the reason; the artifact does not tell whether a reply repeats a document or is malformed."""
     caplog.set_level("DEBUG")
     artifact = await summarise(Answering(does))
-    assert (artifact.decision, artifact.reason, artifact.confidence) == ("refuse", reason, "low")
+    told = "malformed" if reason in ("unknown_decision", "repeats_documents") else reason
+    assert (artifact.decision, artifact.reason, artifact.confidence) == ("refuse", told, "low")
+    assert f"'reason': '{reason}'" in caplog.text
     assert "zebra" not in caplog.text + artifact.render()
 
 
@@ -81,7 +84,28 @@ async def test_a_search_that_breaks_is_a_refusal_as_well(caplog: Any) -> None:
     assert "zebra" not in caplog.text
 
 
-async def test_nothing_found_asks_no_model() -> None:
+@pytest.mark.parametrize(
+    ("query", "summary"),
+    [
+        ("Was it 48151623?", "It was 48.151.623."),
+        (
+            "do they say that the northern depot was closed in spring",
+            "That the northern depot was closed in spring.",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["Something else.", "It was 48,151,623: that the northern depot was closed in spring"]
+)
+async def test_a_guess_is_refused_whether_or_not_the_documents_hold_it(
+    query: str, summary: str, text: str
+) -> None:
+    found = Found([("b1", "Staff")], [Excerpt("d:0", text)])
+    models = Answering(json.dumps({"decision": "answer", "summary": summary}))
+    assert await summarise(models, found, query) == refusal(Failure.MALFORMED)
+
+
+async def test_bases_without_text_ask_no_model() -> None:
     models = Answering(ANSWER)
     assert (await summarise(models, Found())).reason == "no_hits"
     assert models.asked == []

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from chat.models import Run, SideRequest
 from chat.models.run_spending import USAGE
-from chat.models.side_request import Purpose
+from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
@@ -47,7 +47,7 @@ class UsageView(StrictAPIView):
     )
     def get(self, request: Request) -> Response:
         """Report runs that have ended, and requests for titles and summaries, oldest day first. Days are UTC. `cost` is null
-        if the price is unknown."""
+        if the price is unknown. Safe summaries count 5,500 tokens each and have no cost here, so that nothing of the documents can be told."""
         until = _parse_time(request, "to", time.max) or timezone.now()
         since = _parse_time(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
         if since > until:
@@ -80,12 +80,18 @@ def _parse_time(request: Request, name: str, time_of_day: time) -> datetime | No
 def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
     day: date = row["day"]
     cost: Decimal | None = row["used_cost"]
+    tokens = {name: row[f"used_{name}"] for name in USAGE}
+    if row.get("purpose") == Purpose.SAFE_SUMMARY:
+        tokens = {
+            name: row["answered"] * count for name, count in COUNTED_FOR_A_SAFE_SUMMARY._asdict().items()
+        }
+        cost = None
     return {
         "day": day.isoformat(),
         "model": row["model"],
         "purpose": PURPOSES[row.get("purpose")],
         "runs": row.get("runs", 0),
         "requests": row["requests"],
-        **{name: row[f"used_{name}"] for name in USAGE},
+        **tokens,
         "cost": None if cost is None else float(cost),
     }

@@ -86,7 +86,53 @@ def test_small_bases_are_shown_whole_and_large_ones_as_far_as_a_search_finds(
         assert content["chunks"][0]["text"].endswith("would find."), "the most relevant first"
 
 
-def test_without_a_hit_no_secondary_model_is_asked(
+def test_a_query_that_finds_nothing_is_answered_as_one_that_finds_something(
+    client: Any, talk: Any, upstream: Any, staff: KnowledgeBase, settings: Any
+) -> None:
+    """Where words alone are searched, the reason would tell of any word whether the documents hold it."""
+    settings.EMBEDDINGS_MODEL = ""
+    # Too little room for all texts, so that what is found decides.
+    ModelConfig.objects.filter(name="writer").delete()
+    settings.SAFE_SUMMARY_MODEL = "writer"
+    factories.create_model(
+        "writer", base_url=upstream.base_url, context_window=4_400, max_output_tokens=3_750
+    )
+    session = open_with(client, staff)
+    told = []
+    for query in ("late", "marmalade"):
+        says(upstream)
+        told.append(stored(talk(session, f"About {query}", query=query)))
+    assert told[0] == told[1]
+    chunks = [json.loads(asked.messages[1]["content"])["chunks"] for asked in secondary(upstream)]
+    assert chunks[0] == chunks[1] != []
+
+
+def test_a_safe_summary_counts_the_same_whatever_it_used(
+    client: Any, talk: Any, upstream: Any, staff: KnowledgeBase
+) -> None:
+    def counted() -> tuple[int, Any]:
+        [row] = [row for row in client.get("/api/usage/").json() if row["purpose"] == "safe_summaries"]
+        [tokens] = [row for row in client.get("/api/usage/limits/").json() if row["code"] == "tokens_per_day"]
+        answers = [row for row in client.get("/api/usage/").json() if row["purpose"] == "answers"]
+        beside = sum(row["prompt_tokens"] + row["completion_tokens"] for row in answers)
+        assert (
+            row["requests"] * 5_500
+            == row["prompt_tokens"] + row["completion_tokens"]
+            == tokens["used"] - beside
+        )
+        return row["requests"], row["cost"]
+
+    session = open_with(client, staff)
+    for number in (1, 2):
+        says(upstream)
+        talk(session, f"Question {number}")
+        assert counted() == (number, None)
+        add_indexed(staff, f"{number}.txt", "Something that was added to it, so that there is more. " * 20)
+    exact = SideRequest.objects.filter(purpose="safe_summary").values_list("prompt_tokens", flat=True)
+    assert 5_000 not in exact, "the administration sees what was used"
+
+
+def test_without_any_text_no_secondary_model_is_asked(
     client: Any, talk: Any, upstream: Any, alice: Any, caplog: Any
 ) -> None:
     empty = KnowledgeBase.objects.start(factories.create_user("carol"), name="Empty")
