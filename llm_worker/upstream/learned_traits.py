@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
+from llm_worker.request.call_ids import refused_ids
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.request_body import refused_trait, request_body
@@ -32,7 +33,10 @@ class LearnedTraits:
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
         """The request without what the server has refused; None if it refused something else, or again."""
-        trait = refused_trait(failure, request_body(request, is_streamed=is_streamed))
+        said = f"{failure.upstream_code} {failure.detail}".lower()
+        trait = refused_ids(said, request.messages) or refused_trait(
+            failure, request_body(request, is_streamed=is_streamed)
+        )
         if not trait or trait in request.model.dialect:
             return None
         logger.warning("%r is asked without what it refuses (%s)", request.model, trait)

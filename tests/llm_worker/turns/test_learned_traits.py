@@ -117,6 +117,52 @@ def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered,
     assert (answer.text, answer.reasoning) == ("The answer", "So the user asks.\n")
 
 
+TIME = {"name": "current_time", "arguments": {}}
+
+
+def ids_of(body):
+    """The ids of calls, which are those of their responses."""
+    called = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    assert called == [one["tool_call_id"] for one in body["messages"] if one["role"] == "tool"]
+    return called
+
+
+@pytest.mark.parametrize(("status", "code"), [(400, "3280"), (404, None), (500, None)])
+def test_a_server_that_wants_ids_of_nine_characters_gets_them(answered, upstream, status, code):
+    said = "Tool call id was call_a but must be a-z, A-Z, 0-9, with a length of 9."
+    upstream.reply({"call": TIME | {"id": "call_a"}}, {"call": TIME | {"id": "aB3dE6gH9"}}, times=1)
+    upstream.reply({"status": status, "body": {"object": "error", "message": said, "code": code}}, times=1)
+    upstream.reply({"text": "Noon."})
+    _, refused, accepted = answered()
+    assert ids_of(refused) == ["call_a", "aB3dE6gH9"]
+    [short, kept] = ids_of(accepted)
+    assert (len(short), short.isalnum(), kept) == (9, True, "aB3dE6gH9")
+    assert ModelConfig.objects.get().dialect == ["short_call_ids"]
+    *_, later = answered()
+    assert ids_of(later) == [short, kept]
+
+
+def test_ids_that_hold_a_signature_go_back_whole_to_the_server_that_misses_it(answered, upstream):
+    given = "call_1__thought__" + "c2lnbmF0dXJl" * 12
+    upstream.reply({"call": TIME | {"id": given}}, times=1)
+    upstream.reply(refusal("Function call is missing a thought_signature in functionCall parts."), times=1)
+    upstream.reply({"text": "Noon."})
+    _, refused, accepted = answered()
+    assert len(ids_of(refused)[0]) <= 40
+    assert ids_of(accepted) == [given]
+    assert ModelConfig.objects.get().dialect == ["server_call_ids"]
+
+
+def test_an_id_of_another_alphabet_goes_back_to_its_server_alone(answered, upstream):
+    upstream.reply({"call": TIME | {"id": "functions.current_time:0"}}, times=1)
+    upstream.reply({"text": "Noon."})
+    assert ids_of(answered()[-1]) == ["functions.current_time:0"]
+    assert ids_of(answered()[-1]) == ["functions.current_time:0"]
+    ModelConfig.objects.update(upstream_name="renamed")
+    [elsewhere] = ids_of(answered()[-1])
+    assert elsewhere.startswith("call_")
+
+
 def test_staff_see_and_set_it(answered, upstream):
     model = ModelConfig.objects.get()
     client = factories.staff_client("view_modelconfig", "change_modelconfig")
