@@ -168,3 +168,38 @@ def test_staff_see_and_set_it(answered, upstream):
     client = factories.staff_client("view_modelconfig", "change_modelconfig")
     page = client.get(f"/admin/chat/modelconfig/{model.pk}/change/").content.decode()
     assert "untagged_thinking" in page
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "told"),
+    [
+        (308, "/v1/chat/completions?moved=1", "{base_url}"),
+        (307, "http://elsewhere.invalid/v2/chat/completions?key=7", "http://elsewhere.invalid/v2"),
+        (302, "/login", "{origin}/login"),
+    ],
+)
+def test_staff_read_where_an_address_redirects_until_it_answers_itself(
+    ask, deliver, upstream, status, location, told
+):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url)
+    told = told.format(base_url=upstream.base_url, origin=upstream.base_url.removesuffix("/v1"))
+    client = factories.staff_client("view_modelconfig", "change_modelconfig")
+
+    def shown(*, asks=True):
+        if asks:
+            [run] = ask("Why?")
+            deliver(run).result(60)
+        model = ModelConfig.objects.get()
+        pages = ("", f"{model.pk}/change/")
+        texts = [client.get(f"/admin/chat/modelconfig/{page}").content.decode() for page in pages]
+        [is_shown] = {f"sends requests to {told}. Enter that address." in text for text in texts}
+        return is_shown
+
+    assert not shown()
+    upstream.reply({"status": status, "location": location}, times=1)
+    assert shown()
+    # What it said of another address does not count.
+    ModelConfig.objects.update(base_url="http://another.invalid/v1")
+    assert not shown(asks=False)
+    ModelConfig.objects.update(base_url=upstream.base_url)
+    assert not shown()
