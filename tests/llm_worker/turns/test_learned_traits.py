@@ -2,10 +2,13 @@
 
 import pytest
 
-from chat.models import ModelConfig
+from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
+from chat.protocol.wire import MessageDelta
+from chat.runs.cancellation import stop_run
 from tests import factories
-from tests.llm_worker.outcomes import ended
+from tests.llm_worker.outcomes import ended, stopped, wait_for_text
+from tests.llm_worker.screens import entries
 
 
 def refusal(message, status=400, code="unsupported_parameter"):
@@ -103,7 +106,46 @@ def test_a_limit_that_is_too_high_is_no_trait(ask, deliver, upstream):
     assert len(upstream.requests) == 1
 
 
+TIME = {"name": "current_time", "arguments": {}}
 LONE = [{"text": "So the user asks."}, {"text": "\n</think>\n\n"}, {"text": "The answer"}]
+
+
+def test_of_its_first_answer_what_stands_before_the_tag_is_reasoning_too(ask, deliver, upstream):
+    upstream.reply(*LONE)
+    [run] = ask("Why?")
+    deliver(run).result(60)
+    # In the database, and on the screens of readers, whose text is replaced.
+    seen = ended(run, Status.COMPLETED, text="The answer")
+    assert seen.reasoning == run.message.reasoning == "So the user asks.\n"
+    *shown, snapshot, stop = entries(run)
+    assert "".join(one.obj.text for one in shown if isinstance(one.obj, MessageDelta)).startswith(
+        "So the user asks."
+    )
+    assert (snapshot.message["text"], snapshot.message["status"]) == ("The answer", "completed")
+    assert stop.seq == snapshot.seq + 1 == run.last_seq
+
+
+def test_before_a_call_it_is_stored_with_the_round(ask, deliver, upstream, agent_session):
+    session = agent_session(tools=["current_time"])
+    upstream.reply(*LONE[:2], {"text": "Let me see. "}, {"call": TIME}, times=1)
+    upstream.reply({"text": "Noon."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Let me see. Noon.")
+    call = ToolCall.objects.get()
+    assert (call.text_before, call.reasoning) == ("Let me see. ", "So the user asks.\n")
+    [sent] = [message for message in upstream.requests[1].messages if "tool_calls" in message]
+    assert sent["content"] == "Let me see. "
+
+
+def test_an_answer_that_was_stopped_is_split_as_well(ask, deliver, upstream):
+    upstream.reply(*LONE, {"hang": True})
+    [run] = ask("Why?")
+    done = deliver(run)
+    wait_for_text(upstream, run, len("So the user asks.\n</think>\n\nThe answer"))
+    stop_run(run.pk)
+    stopped(upstream, done, run)
+    assert (run.message.text, run.message.reasoning) == ("The answer", "So the user asks.\n")
 
 
 def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered, upstream):
@@ -115,9 +157,6 @@ def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered,
 
     answer = ChatMessage.objects.filter(role="assistant").order_by("sent_at").last()
     assert (answer.text, answer.reasoning) == ("The answer", "So the user asks.\n")
-
-
-TIME = {"name": "current_time", "arguments": {}}
 
 
 def ids_of(body):
