@@ -4,7 +4,7 @@ read secrets.
 A key is sent to the address beside it: whoever chooses both reads the variable.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -12,16 +12,8 @@ from django.utils.translation import gettext as _
 
 from knowledge.public_addresses import is_metadata
 
-if TYPE_CHECKING:
-    from chat.models.provider import Provider
-
 # The key of LLM_BASE_URL, and the default of new rows.
 DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"
-
-
-def server_address(base_url: str, provider: "Provider | None") -> str:
-    """Where the server of a model with this address or this provider is; empty if nothing says it."""
-    return provider.base_url if provider else base_url or settings.LLM_BASE_URL
 
 
 def key_problem(variable: str) -> str:

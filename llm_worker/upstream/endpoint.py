@@ -4,7 +4,7 @@ import os
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
 from chat.models import ModelConfig, Provider
-from chat.models.model_server_rules import server_address
+from chat.models.provider import server_address
 from chat.transcript.dialect import source_of
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from chat.events import offered_models
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
-from chat.models.model_server_rules import server_address
+from chat.models.provider import server_address
 from chat.transcript.dialect import TRAITS, source_of
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
