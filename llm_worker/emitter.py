@@ -208,7 +208,7 @@ class Emitter:
         reasoning, text = split
         passage.reasonings, passage.texts = [reasoning], [text]
         self._step_begins_at = 0, 0
-        self.state.outermost.has_untagged_thinking = True
+        self.state.outermost.has_untagged_thinking = self.is_untagged = True
 
     @property
     def written_in_step(self) -> str:

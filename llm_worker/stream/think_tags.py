@@ -108,6 +108,8 @@ def without_reasoning(text: str) -> str:
 
 def split_untagged(text: str) -> tuple[str, str] | None:
     """The reasoning before a closing tag that was never opened, and the answer after it; None if there is no such tag."""
+    if not any(tag in text for tag in TAGS.values()):  # a hundred times as fast as the pattern
+        return None
     for closing in _CLOSING_LINE.finditer(text):
         before = text[: closing.start()]
         if any(tag in before for tag in TAGS):

@@ -4,7 +4,7 @@ import pytest
 
 from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
-from chat.protocol.wire import MessageDelta
+from chat.protocol.wire import MessageDelta, Snapshot
 from chat.runs.cancellation import stop_run
 from tests import factories
 from tests.llm_worker.outcomes import ended, stopped, wait_for_text
@@ -128,14 +128,32 @@ def test_of_its_first_answer_what_stands_before_the_tag_is_reasoning_too(ask, de
 def test_before_a_call_it_is_stored_with_the_round(ask, deliver, upstream, agent_session):
     session = agent_session(tools=["current_time"])
     upstream.reply(*LONE[:2], {"text": "Let me see. "}, {"call": TIME}, times=1)
-    upstream.reply({"text": "Noon."})
+    # From the next inference on it is not even shown.
+    upstream.reply(*LONE[:2], {"text": "Noon."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
     ended(run, Status.COMPLETED, text="Let me see. Noon.")
+    assert str(entries(run)).count("</think>") == 1
     call = ToolCall.objects.get()
     assert (call.text_before, call.reasoning) == ("Let me see. ", "So the user asks.\n")
     [sent] = [message for message in upstream.requests[1].messages if "tool_calls" in message]
     assert sent["content"] == "Let me see. "
+
+
+def test_of_the_report_of_an_agent_tool_it_is_reasoning_too(ask, deliver, upstream, agent_session):
+    session = agent_session(tools=["research_agent"])
+    upstream.reply(
+        {"call": {"name": "research_agent", "arguments": {"question": "Why is it noon?"}}}, times=1
+    )
+    upstream.reply(*LONE, times=1)
+    upstream.reply({"text": "Noon."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Noon.")
+    call = ToolCall.objects.get()
+    assert (call.report, call.report_reasoning) == ("The answer", "So the user asks.\n")
+    [snapshot] = [entry for entry in entries(run) if isinstance(entry, Snapshot)]
+    assert "</think>" not in str(snapshot.message)
 
 
 def test_an_answer_that_was_stopped_is_split_as_well(ask, deliver, upstream):
