@@ -46,7 +46,6 @@ from llm_worker.query_expansion import QueryExpansion
 from llm_worker.request.documents import Numbering
 from llm_worker.safe_summary import SafeSummaries
 from llm_worker.state import RunState
-from llm_worker.stream.think_tags import is_untagged
 from llm_worker.tool_calls.approval import ApprovalNeeded
 from llm_worker.tool_calls.round_runner import LoopDeps
 from llm_worker.tool_calls.round_store import DatabaseRoundStore
@@ -177,7 +176,7 @@ class Attempt:
         self._emitter.is_json = asks_for_json(brief.options)
         self._emitter.is_untagged = UNTAGGED_THINKING in brief.model.dialect
         await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
-        if is_untagged(self._state.text):
+        if self._state.has_untagged_thinking:
             await self._services.dialects.remember(brief.model, frozenset({UNTAGGED_THINKING}))
 
     async def _show_saved_answer(self) -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from chat.log.producer import PacketProducer, StaleAttempt
+from chat.log.rebuilt import present_stored
 from chat.log.stream import expire_soon
 from chat.metrics import counters
 from chat.metrics.counters import NO_USAGE
@@ -20,6 +21,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error
+from chat.transcript.citation_links import linked_documents
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.allowance import Allowance
@@ -71,6 +73,9 @@ class AttemptCompletion:
         if end is None:
             return
         counters.run_ended(self.run.model, end, self.counted_before)
+        if self.state.has_untagged_thinking:
+            stored = await self.database.call_with_retry(present_stored, self.run)
+            self.producer.replace_shown(stored)
         is_untold = end.status == Status.FAILED and not self.run.continuations
         self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
         with suppress(StaleAttempt):
@@ -103,10 +108,12 @@ class AttemptCompletion:
             await self._restore_saved_answer()
         never_ran = end_interrupted_call(self.run, self.emitter)
         self.emitter.end()
-        state, first = self.state, self.state.first_token_at
+        state, first, cited = self.state, self.state.first_token_at, self.emitter.cited.values()
+        # Of what became reasoning, the citations go, and a snapshot before the end shows readers what is left.
+        replaced = state.has_untagged_thinking
         return RunOutcome(
             status=outcome.status,
-            last_seq=self.producer.settle() + (2 if outcome.error else 1),
+            last_seq=self.producer.settle() + replaced + (2 if outcome.error else 1),
             text=state.text,
             reasoning=state.reasoning,
             error=outcome.error,
@@ -117,7 +124,7 @@ class AttemptCompletion:
             cycles=state.cycles,
             spending=self.allowance.spent if self.allowance else None,
             finish=self._finish(outcome.status),
-            citations=tuple(self.emitter.cited.values()),
+            citations=tuple(linked_documents(state.text, cited) if replaced else cited),
             # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
             has_open_calls=state.has_called or self.run.attempt > 1,
             reports={row: inner.latest[:2] for row, inner in state.reports.items()},

@@ -1,4 +1,4 @@
-"""Stores what was learned of a model's server with its row, so that no later run learns it again."""
+"""Stores what was learned of a model's server with its row: for later runs, and for staff."""
 
 import logging
 
@@ -23,3 +23,12 @@ class DialectMemory:
             await self._database.call(ModelConfig.learn, model.row, model.source, traits)
         except DatabaseError as error:
             logger.warning("what was learned of %r is not stored: %s", model, error)
+
+    async def note_redirect(self, model: Model, target: str) -> None:
+        """Best effort, as remember(). target: empty if the server answers by itself."""
+        if model.row is None:
+            return
+        try:
+            await self._database.call(ModelConfig.note_redirect, model.row, model.source, target)
+        except DatabaseError as error:
+            logger.warning("where %r redirects to is not stored: %s", model, error)

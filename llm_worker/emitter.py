@@ -20,7 +20,7 @@ from llm_worker.stream.call_assembler import CallFragment, RequestedCall
 from llm_worker.stream.citations import Citations
 from llm_worker.stream.pipeline import AnswerPipeline, Output
 from llm_worker.stream.text_calls import TextCalls
-from llm_worker.stream.think_tags import Reasoning
+from llm_worker.stream.think_tags import Reasoning, split_untagged
 
 
 class PacketSink(Protocol):
@@ -197,7 +197,18 @@ class Emitter:
     def end_step(self) -> StepOutput:
         """Show what was held back; the next inference starts anew."""
         self._emit(self._pipeline.flush())
+        self._separate_untagged_thinking()
         return StepOutput(self._passage.utterance, self._pipeline.take_calls())
+
+    def _separate_untagged_thinking(self) -> None:
+        """Text before a closing tag that was never opened is saved as reasoning; readers are shown that at the end of the run."""
+        passage = self._passage
+        if passage.reasonings or not (split := split_untagged("".join(passage.texts))):
+            return
+        reasoning, text = split
+        passage.reasonings, passage.texts = [reasoning], [text]
+        self._step_begins_at = 0, 0
+        self.state.outermost.has_untagged_thinking = self.is_untagged = True
 
     @property
     def written_in_step(self) -> str:

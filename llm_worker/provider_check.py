@@ -19,6 +19,7 @@ from llm_worker.upstream.completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_list import ListFailed, list_models
 from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.redirects import REDIRECTS_TO
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +90,9 @@ async def _test(model: Model, models: CompletionClient) -> Result:
     except TimeoutError:
         return {"test_error": {"code": "upstream_timeout", "detail": ""}}
     except ModelFailed as failure:
+        if failure.status is not None and 300 <= failure.status < 400:
+            target = failure.detail.removeprefix(REDIRECTS_TO)
+            return {"test_error": {"code": "redirected", "detail": target}}
         if TOO_SHORT not in failure.detail:
             return {"test_error": {"code": failure.code, "detail": failure.detail}}
     return {"latency_ms": round((time.monotonic() - began) * 1000)}

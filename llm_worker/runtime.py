@@ -106,7 +106,7 @@ class Runtime:
             connections=settings.LLM_CONCURRENCY,
             silence_s=settings.LLM_SILENCE_S,
             flush_window=flush_window,
-            remember=dialects.remember,
+            memory=dialects,
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)

@@ -55,6 +55,8 @@ class RunState:
     finish: Finish = WHOLE  # of the latest inference of this loop
     reports: dict[str, RunState] = field(default_factory=dict)  # of running agent calls, by row
     has_called: bool = False  # any tool, whatever its result
+    # Whether text was shown that is saved as reasoning.
+    has_untagged_thinking: bool = False
     outer: RunState | None = None
 
     def open_passage(self) -> Passage:
@@ -81,7 +83,7 @@ class RunState:
 
     @property
     def pieces(self) -> int:
-        """Grows with every piece that is shown."""
+        """Changes with every piece that is shown."""
         return sum(len(passage.texts) + len(passage.reasonings) for passage in self.passages)
 
     @property

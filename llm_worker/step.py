@@ -16,6 +16,7 @@ from llm_worker.stream.arguments import storable_members
 from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
 from llm_worker.stream.call_preview import CallPreviewer
 from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, SentMembers, TextDelta, ToolCallDelta
+from llm_worker.upstream.lenient import CONTENT
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
 
@@ -122,8 +123,10 @@ class _Metadata:
     def sent_back(self, source: str, calls: Iterable[RequestedCall]) -> SentBack | None:
         """None if the server of these calls wants nothing back."""
         sent = self.sent or SentMembers("", {})
-        name = (sent.reasoning_name or "reasoning_content") if self.has_reasoning else ""
         members = storable_members(sent.members)
+        # Reasoning that was a part of the content goes back there.
+        otherwise = "" if CONTENT in sent.members else "reasoning_content"
+        name = (sent.reasoning_name or otherwise) if self.has_reasoning else ""
         of_calls = {call.id: storable_members(call.members) for call in calls if call.members}
         has_any = name or members or of_calls
         return SentBack(source, name, members, of_calls) if has_any else None

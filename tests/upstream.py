@@ -10,7 +10,7 @@ A reply is a list of steps, each a dict with one of these keys:
     call                   a tool call: {"name": …, "arguments": {…} or "text"}, several are parallel calls; its "id"
                            ("" for none) and "index" (None for none) are made up; "pieces": deltas for the arguments
                            (default 2; 0: all in one with the name)
-    delta, chunk, raw      a given delta; a given chunk; characters sent verbatim, without framing
+    delta, chunk, raw      a given delta; a given chunk; characters or bytes sent verbatim, without framing
     long_line              one data line of that many characters
     usage                  sent at the end, if the request asked for usage; replaces the counted one
     finish                 the finish_reason (default "stop", after calls "tool_calls"); None: neither finish, usage

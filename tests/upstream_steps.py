@@ -105,6 +105,8 @@ def _unframed(step: Step) -> Iterator[bytes]:
     match step:
         case {"chunk": chunk}:
             yield _data(chunk)
+        case {"raw": bytes() as sent}:
+            yield sent
         case {"raw": characters}:
             yield characters.encode("utf-8", "surrogatepass")
         case {"long_line": length}:

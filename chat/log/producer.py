@@ -6,7 +6,7 @@ packets to the log; after a gap (Redis has lost its tail) it resends the kept on
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from chat.log.stream import Appended, Argument, Log, append_arguments, run_log
 from chat.protocol import wire as p
@@ -89,6 +89,13 @@ class PacketProducer:
             raise ValueError("a snapshot must precede every packet of its attempt")
         self._base = 0
         self._lines.append(p.encode(snapshot))
+
+    def replace_shown(self, message: dict[str, Any]) -> None:
+        """Add a snapshot: what readers were shown is replaced by the message, and goes on after it."""
+        seq = self.settle() + 1
+        self._lines.append(p.encode(p.Snapshot(self.address.run, self.address.attempt, seq, message)))
+        self._next_delta_opens_a_block = True
+        self._scheduler.schedule(self, urgent=True)
 
     def settle(self) -> int:
         """Number and encode what waits; return the seq of the last packet, 0 if there is none."""

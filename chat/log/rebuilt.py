@@ -7,6 +7,7 @@ delta, so the numbers differ from the live ones. A reader in the middle gets a s
 from chat.loaders.rounds import load_citations, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import ChatMessage, Run
+from chat.presenters.json_values import JSONObject
 from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, Status
 from chat.transcript.packets import Blocks
@@ -36,14 +37,19 @@ def rebuild_packets(run: Run) -> list[bytes]:
     ]
 
 
+def present_stored(run: Run) -> JSONObject:
+    """The message of an ended run, as REST shows it."""
+    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
+    return present_live_message(message)
+
+
 def build_ending(run: Run) -> list[bytes]:
     """Return the last two entries of an ended run's log: a snapshot at last_seq - 1 and `stop` at last_seq.
 
     The snapshot contains everything before it, the error included, so any reader may get these two.
     """
     session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
-    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
-    snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_live_message(message))
+    snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_stored(run))
     stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.told_finish)
     packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
     return [p.encode(entry) for entry in (snapshot, *packets)]

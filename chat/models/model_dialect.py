@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Self
+from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from chat.transcript.dialect import TRAITS
+
+MAX_ADDRESS_CHARACTERS: Final = 500
 
 
 class DialectFields(models.Model):
@@ -22,6 +24,12 @@ class DialectFields(models.Model):
     )
     # The model and server it was learned of (source_of); empty: set by staff.
     dialect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+
+    # Where the server sent the latest request on to, and the model and server that it was sent to.
+    redirects_to = models.CharField(
+        max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="", editable=False
+    )
+    redirect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         abstract = True
@@ -38,6 +46,15 @@ class DialectFields(models.Model):
             known = sorted({*row.dialect_at(source), *traits})
             kept_source = "" if row.dialect and not row.dialect_source else source
             cls.all_rows().filter(pk=pk).update(dialect=known, dialect_source=kept_source)
+
+    def redirect_at(self, source: str) -> str:
+        """Where this server sends requests on to; empty if it answers them itself."""
+        return self.redirects_to if self.redirect_source == source else ""
+
+    @classmethod
+    def note_redirect(cls, pk: int, source: str, target: str) -> None:
+        """Keep where the server sends requests on to, or with an empty target that it answers them."""
+        cls.all_rows().filter(pk=pk).update(redirects_to=target, redirect_source=source)
 
     @classmethod
     def all_rows(cls) -> models.QuerySet[Self]:

@@ -112,3 +112,8 @@ class Provider(models.Model):
     def api_key(self) -> str:
         """Empty: the server is sent none. Raises EncryptionUnavailable, UnreadableSecret."""
         return encryption.decrypt(self.encrypted_api_key) if self.encrypted_api_key else ""
+
+
+def server_address(base_url: str, provider: Provider | None) -> str:
+    """Where the server of a model with this address or this provider is; empty if nothing says it."""
+    return provider.base_url if provider else base_url or settings.LLM_BASE_URL

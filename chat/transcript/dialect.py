@@ -10,6 +10,8 @@ NO_PARALLEL_TOOL_CALLS: Final = "no_parallel_tool_calls"
 NO_TOOL_CHOICE: Final = "no_tool_choice"
 NO_SYSTEM_ROLE: Final = "no_system_role"
 UNTAGGED_THINKING: Final = "untagged_thinking"
+SHORT_CALL_IDS: Final = "short_call_ids"
+SERVER_CALL_IDS: Final = "server_call_ids"
 TRAITS: Final = (
     MAX_COMPLETION_TOKENS,  # sent instead of max_tokens
     NO_STREAM_OPTIONS,
@@ -18,6 +20,8 @@ TRAITS: Final = (
     NO_TOOL_CHOICE,
     NO_SYSTEM_ROLE,  # the system prompt is joined to the first question
     UNTAGGED_THINKING,  # it omits the tag before its reasoning
+    SHORT_CALL_IDS,  # ids of calls have nine letters and digits
+    SERVER_CALL_IDS,  # ids of calls go back as the server gave them, however long
 )
 
 

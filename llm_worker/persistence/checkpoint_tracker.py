@@ -36,7 +36,7 @@ class CheckpointTracker:
         self.setup: AnswerSetup | None = None
 
     def is_due(self, now: float) -> bool:
-        has_news = self._state.pieces > self._pieces
+        has_news = self._state.pieces != self._pieces
         return has_news and not self._is_closed and now - self._saved_at >= INTERVAL_S
 
     def take(self) -> Checkpoint:

@@ -21,6 +21,8 @@ def _wire(message: Message) -> dict[str, Any]:
         wire["content"] = message.text or None
         members = dict(message.members)
         of_calls = members.pop("tool_calls", {})
+        if thinking := members.pop("content", None):
+            wire["content"] = [*thinking, *([{"type": "text", "text": message.text}] if message.text else [])]
         wire |= members
         wire["tool_calls"] = [{**of_calls.get(call.id, {}), **_wire_call(call)} for call in message.calls]
     if message.tool_call_id:

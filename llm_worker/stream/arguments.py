@@ -11,6 +11,8 @@ from llm_worker.stream.sanitiser import clean
 
 # JSON of the members that a server wants back. Signatures take some thousand characters.
 MAX_MEMBERS_CHARACTERS: Final = 256 * 1024
+# Several functions that copy them call themselves for each level.
+MAX_MEMBERS_DEPTH: Final = 32
 
 
 def parse_arguments(raw: str) -> dict[str, Any] | None:
@@ -38,8 +40,8 @@ def parse_partial_arguments(raw: str) -> dict[str, Any]:
 
 
 def storable_members(members: Mapping[str, Any]) -> dict[str, Any]:
-    """As they can be stored; empty if they cannot, or are larger than MAX_MEMBERS_CHARACTERS."""
-    if not members:
+    """As they can be stored; empty if they cannot, or are larger than MAX_MEMBERS_CHARACTERS or nested very deep."""
+    if not members or _is_deeper(members, MAX_MEMBERS_DEPTH):
         return {}
     encoded = json.dumps(members)
     return (parse_arguments(encoded) or {}) if len(encoded) <= MAX_MEMBERS_CHARACTERS else {}
@@ -48,6 +50,14 @@ def storable_members(members: Mapping[str, Any]) -> dict[str, Any]:
 def _loads(text: str) -> Any:
     # strict=False: models put unescaped line breaks into strings.
     return json.loads(text, strict=False, parse_constant=_refuse)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Whether lists and objects are nested in more than `limit` levels."""
+    if not isinstance(value, Mapping | list):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return not limit or any(_is_deeper(each, limit - 1) for each in inner)
 
 
 def _refuse(constant: str) -> None:

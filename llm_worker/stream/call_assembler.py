@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from llm_worker.request.call_ids import ID_CHARACTERS, SERVER_ID
 from llm_worker.stream.arguments import parse_arguments
 from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
-# A longer id is replaced: it is sent back with every later request, and the strictest servers take no more.
-ID_CHARACTERS: Final = 40
+# Any other id is replaced: it is sent with every later request, also to servers that accept no more. The server that gave it is
+# sent its own again (request/call_ids.py).
+_OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class CallAssembler:
     def _call_of(self, delta: ToolCallDelta) -> _Call:
         known = self._by_id(delta.id) if delta.place == NO_INDEX else self._by_place.get(delta.place)
         if known is None or _begins_another(known, delta):
-            known = _Call(id=self._own_id(delta.id), upstream_id=delta.id)
+            known = self._new_call(delta.id)
             self._calls.append(known)
         if delta.place != NO_INDEX:
             self._by_place[delta.place] = known
@@ -107,12 +109,14 @@ class CallAssembler:
         calls = same or self._calls
         return calls[-1] if calls else None
 
-    def _own_id(self, given: str) -> str:
+    def _new_call(self, given: str) -> _Call:
         taken = {call.id for call in self._calls}
-        own = clean(given.strip())
-        while not 0 < len(own) <= ID_CHARACTERS or own in taken:
+        own = given
+        while not _OWN_ID.fullmatch(own) or own in taken:
             own = self._new_id()
-        return own
+        is_kept = given not in ("", own) and not any(call.upstream_id == given for call in self._calls)
+        members = {SERVER_ID: given} if is_kept and clean(given) == given else {}
+        return _Call(own, given, members=members)
 
 
 def without_cut_arguments(calls: Sequence[RequestedCall]) -> list[RequestedCall]:

@@ -20,6 +20,7 @@ CLOSE: Final = "</think>"
 _CLOSING: Final = re.compile("|".join(rf"(?<!`){re.escape(tag)}(?!`)" for tag in TAGS.values()))
 # At the end of a line, as templates write it; elsewhere a text may talk about the tag.
 _CLOSING_LINE: Final = re.compile(rf"(?:{_CLOSING.pattern})[ \t]*(?:\n|\Z)")
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 class Reasoning(NamedTuple):
@@ -105,10 +106,17 @@ def without_reasoning(text: str) -> str:
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def is_untagged(text: str) -> bool:
-    """Whether an answer holds reasoning before a closing tag that was never opened."""
-    closing = _CLOSING_LINE.search(text)
-    return closing is not None and not any(tag in text[: closing.start()] for tag in TAGS)
+def split_untagged(text: str) -> tuple[str, str] | None:
+    """The reasoning before a closing tag that was never opened, and the answer after it; None if there is no such tag."""
+    if not any(tag in text for tag in TAGS.values()):  # a hundred times as fast as the pattern
+        return None
+    for closing in _CLOSING_LINE.finditer(text):
+        before = text[: closing.start()]
+        if any(tag in before for tag in TAGS):
+            return None
+        if len(_FENCE.findall(before)) % 2 == 0:
+            return before.lstrip("\n"), text[closing.end() :].lstrip()
+    return None
 
 
 def _possible_tag(text: str, tag: str) -> int:

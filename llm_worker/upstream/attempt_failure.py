@@ -8,6 +8,7 @@ from typing import Final
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import TRANSIENT, classify_status
+from llm_worker.upstream.redirects import REDIRECTS_TO, address_of
 
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 529})
 # With a longer Retry-After the run fails at once: the user is told that the server is busy.
@@ -35,7 +36,7 @@ def status_failure(status: int, said: str, headers: Mapping[str, str]) -> Attemp
     code = classify_status(status, report)
     message = report.message
     if 300 <= status < 400:
-        message = f"the address redirects to {headers.get('location', 'nowhere').partition('?')[0]}"
+        message = REDIRECTS_TO + address_of(headers.get("location", ""))
     retry_after_s = _retry_after_s(headers.get("retry-after", ""))
     too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
     return AttemptFailed(

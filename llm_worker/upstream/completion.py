@@ -7,7 +7,8 @@ from chat.transcript.finish import finish_reason
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.upstream.deltas import Broken, Delta, Finished, Kept, ModelFailed, Skipped, TextDelta
 from llm_worker.upstream.model_request import Request
-from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES, no_completion, read_objects
+from llm_worker.upstream.stream_reader import StreamReader
+from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES, has_fields, no_completion, read_objects
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -32,6 +33,17 @@ def parse_completion(body: bytes) -> Completion:
     if len(body) > MAX_COMPLETION_BYTES:
         raise ModelFailed("upstream_malformed", "the completion does not end")
     said = body.removeprefix(_BOM).strip()
+    deltas = _streamed(body) if has_fields(said) else _whole(said)
+    reasons = {delta.reason for delta in deltas if isinstance(delta, Finished)}
+    usages = [delta for delta in deltas if isinstance(delta, TokenUsage)]
+    return Completion(
+        text="".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),
+        finish_reason=finish_reason(reasons),
+        usage=usages[-1] if usages else TokenUsage(),
+    )
+
+
+def _whole(said: bytes) -> list[Delta]:
     deltas: list[Delta] = []
     for read in read_objects(said):
         for delta in read:
@@ -41,10 +53,13 @@ def parse_completion(body: bytes) -> Completion:
                 deltas.append(delta)
     if not any(isinstance(delta, Finished) for delta in deltas):
         raise no_completion(said)
-    reasons = {delta.reason for delta in deltas if isinstance(delta, Finished)}
-    usages = [delta for delta in deltas if isinstance(delta, TokenUsage)]
-    return Completion(
-        text="".join(delta.text for delta in deltas if isinstance(delta, TextDelta)),
-        finish_reason=finish_reason(reasons),
-        usage=usages[-1] if usages else TokenUsage(),
-    )
+    return deltas
+
+
+def _streamed(body: bytes) -> list[Delta]:
+    """Of a server that streams what it was asked for as a whole."""
+    reader = StreamReader()
+    deltas = [*reader.take(body), *reader.end()]
+    if reader.failure:
+        raise reader.failure
+    return deltas

@@ -2,10 +2,9 @@
 
 import os
 
-from django.conf import settings
-
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
 from chat.models import ModelConfig, Provider
+from chat.models.provider import server_address
 from chat.transcript.dialect import source_of
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model
@@ -18,14 +17,12 @@ def resolve_model(config: ModelConfig) -> Model | None:
     """
     if problems := config.problems():
         raise ModelFailed("model_not_configured", f"{config.name}: {' '.join(problems.values())}")
-    if config.provider:
-        base_url, api_key = config.provider.base_url, key_of(config.provider)
-    else:
-        base_url = config.base_url or settings.LLM_BASE_URL
-        # Not a setting: the name of the variable is data, so that adding a model needs no release.
-        api_key = os.environ.get(config.api_key_env, "")
+    base_url = server_address(config.base_url, config.provider)
+    # Not a setting: the name of the variable is data, so that adding a model needs no release.
+    api_key = key_of(config.provider) if config.provider else os.environ.get(config.api_key_env, "")
     if not base_url:
         return None
+    source = source_of(config.name_at_server, base_url)
     return Model(
         name=config.name_at_server,
         base_url=base_url,
@@ -36,7 +33,8 @@ def resolve_model(config: ModelConfig) -> Model | None:
         takes_prompt_cache_key=config.supports_prompt_cache_key,
         takes_tool_choice_none=config.supports_tool_choice_none,
         requires_alternating_roles=config.requires_alternating_roles,
-        dialect=config.dialect_at(source_of(config.name_at_server, base_url)),
+        dialect=config.dialect_at(source),
+        redirects_to=config.redirect_at(source),
         row=config.pk,
     )
 

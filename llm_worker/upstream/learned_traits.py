@@ -2,10 +2,10 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
+from llm_worker.request.call_ids import refused_ids
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.request_body import refused_trait, request_body
@@ -15,14 +15,22 @@ logger = logging.getLogger(__name__)
 # How long requests of a model that was loaded before it was learned use what was; a later run loads it.
 KEPT_S: Final = 300.0
 
-Remember = Callable[[Model, frozenset[str]], Awaitable[None]]
+
+class ServerMemory(Protocol):
+    """Stores what servers say; dialect_memory.DialectMemory is the one of a worker."""
+
+    async def remember(self, model: Model, traits: frozenset[str]) -> None:
+        """Called when the server has accepted a request with these traits."""
+        ...
+
+    async def note_redirect(self, model: Model, target: str) -> None:
+        """Called when the server sends requests on to another address than the row of the model says; empty: to none."""
+        ...
 
 
 class LearnedTraits:
-    """remember: stores the traits of a model, whose row then has them; called when a request with them was accepted."""
-
-    def __init__(self, remember: Remember | None = None) -> None:
-        self._remember = remember
+    def __init__(self, memory: ServerMemory | None = None) -> None:
+        self._memory = memory
         self._known: dict[Model, tuple[frozenset[str], float]] = {}
 
     def apply(self, request: Request) -> Request:
@@ -32,7 +40,10 @@ class LearnedTraits:
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
         """The request without what the server has refused; None if it refused something else, or again."""
-        trait = refused_trait(failure, request_body(request, is_streamed=is_streamed))
+        said = f"{failure.upstream_code} {failure.detail}".lower()
+        trait = refused_ids(said, request.messages) or refused_trait(
+            failure, request_body(request, is_streamed=is_streamed)
+        )
         if not trait or trait in request.model.dialect:
             return None
         logger.warning("%r is asked without what it refuses (%s)", request.model, trait)
@@ -44,8 +55,8 @@ class LearnedTraits:
         known, _ = self._known.get(_key(request.model), (frozenset(), 0.0))
         if learned and not learned <= known:
             self._known[_key(request.model)] = learned | known, time.monotonic() + KEPT_S
-            if self._remember:
-                await self._remember(request.model, learned)
+            if self._memory:
+                await self._memory.remember(request.model, learned)
 
 
 def _key(model: Model) -> Model:

@@ -25,9 +25,12 @@ from llm_worker.upstream.usage import read_usage
 _MAX_DEPTH: Final = 6
 # Types of parts, and members of objects, that hold reasoning (Mistral, Anthropic, Cohere, OpenRouter).
 _THINKING: Final = ("thinking", "reasoning", "reasoning_content", "thought", "summary")
-_TEXTS: Final = ("text", "content", "value")
+# The members of a part that may hold its text; the first that is there does.
+TEXT_MEMBERS: Final = (*_THINKING, "text", "content", "value")
 # Members of a message and of a call that their server may want back.
 KEPT: Final = ("reasoning_details", "thinking_blocks", "extra_content")
+# Where those stand among the kept members that are parts of a content: Mistral wants its thinking back as it came.
+CONTENT: Final = "content"
 KEPT_OF_CALLS: Final = ("extra_content", "provider_specific_fields")
 # Where reasoning stands: the first that holds any.
 REASONING_NAMES: Final = ("reasoning_content", "reasoning", "thinking")
@@ -84,6 +87,8 @@ def _read_said(said: Mapping[str, Any], read: _Members) -> None:
             )
             break
     read.deltas += [Kept(name, said[name]) for name in KEPT if said.get(name)]
+    if thinking := _thinking_parts(said.get("content")):
+        read.deltas.append(Kept(CONTENT, thinking))
     read.deltas += _joined(_parts(said.get("content"), "content", read))
     if refusal := "".join(part.text for part in _parts(said.get("refusal"), "refusal", read)):
         read.deltas += (TextDelta(refusal), Finished("refusal"))
@@ -109,15 +114,27 @@ def _parts(
         read.skipped.append(name)
 
 
+def _thinking_parts(content: Any) -> list[Mapping[str, Any]]:
+    """The parts of a content that are reasoning, as they came."""
+    parts = content if isinstance(content, list) else [content]
+    return [part for part in parts if isinstance(part, Mapping) and _is_thinking(part)]
+
+
+def _is_thinking(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    if isinstance(kind, str) and any(word in kind for word in ("think", "reason", "thought")):
+        return True
+    return next((name in _THINKING for name in TEXT_MEMBERS if part.get(name) is not None), False)
+
+
 def _part(
     part: Mapping[str, Any], name: str, read: _Members, depth: int
 ) -> Iterator[TextDelta | ReasoningDelta]:
-    kind = part.get("type")
-    is_thinking = isinstance(kind, str) and any(word in kind for word in ("think", "reason", "thought"))
-    for member in (*_THINKING, *_TEXTS):
+    is_thinking = _is_thinking(part)
+    for member in TEXT_MEMBERS:
         if part.get(member) is not None:
             for piece in _parts(part[member], name, read, depth=depth + 1):
-                yield ReasoningDelta(piece.text) if is_thinking or member in _THINKING else piece
+                yield ReasoningDelta(piece.text) if is_thinking else piece
             return
     read.skipped.append(name)
 

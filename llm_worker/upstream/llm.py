@@ -6,9 +6,9 @@ Retries are done here, because only the first chunk tells whether a retry would 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import httpx2
@@ -23,8 +23,9 @@ from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
-from llm_worker.upstream.learned_traits import LearnedTraits, Remember
-from llm_worker.upstream.model_request import Request
+from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory
+from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.redirects import redirect_of
 from llm_worker.upstream.refused_options import name_refused_option
 from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_request, log_skipped
@@ -66,18 +67,19 @@ class LanguageModels:
         silence_s: float,
         flush_window: FlushWindow | None = None,
         first_retry_s: float = FIRST_RETRY_S,
-        remember: Remember | None = None,
+        memory: ServerMemory | None = None,
     ) -> None:
         """connections: concurrent requests per server.  silence_s: the longest pause between two reads.
 
         flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
-        remember: stores what was learned of the server of a model.
+        memory: stores what was learned of the server of a model.
         """
         self._connections = connections
         self._silence_s = silence_s
         self._flush_window = flush_window or FlushWindow()
         self._first_retry_s = first_retry_s
-        self._traits = LearnedTraits(remember)
+        self._traits = LearnedTraits(memory)
+        self._memory = memory
         self._clients = ClientPool(self._create_client, openai.AsyncOpenAI.close)
 
     async def close(self) -> None:
@@ -185,19 +187,38 @@ class LanguageModels:
             headers["X-Request-ID"] = request_id
         async with self._clients.borrowed(Place.of(request.model)) as client:
             # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
-            response = await client.post(
-                f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
-                cast_to=httpx2.Response,
-                body=body,
-                # Compression gains nothing on small events, and a compressing server would buffer them.
-                options={"headers": headers},
-                stream=True,
-                stream_cls=openai.AsyncStream[Any],
+            response = await self._note_redirect(
+                request,
+                client.post(
+                    f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
+                    cast_to=httpx2.Response,
+                    body=body,
+                    # Compression gains nothing on small events, and a compressing server would buffer them.
+                    options={"headers": headers},
+                    stream=True,
+                    stream_cls=openai.AsyncStream[Any],
+                ),
             )
             try:
-                yield body_of(cast("httpx2.Response", response))
+                yield body_of(response)
             finally:
-                await cast("httpx2.Response", response).aclose()
+                await response.aclose()
+
+    async def _note_redirect(self, request: Request, answering: Awaitable[Any]) -> httpx2.Response:
+        """What was answered, or raised, after the row of the model says where."""
+        model = request.model
+        try:
+            response: httpx2.Response = await answering
+        except openai.APIStatusError as error:
+            await self._compare_redirect(model, error.response)
+            raise
+        await self._compare_redirect(model, response)
+        return response
+
+    async def _compare_redirect(self, model: Model, response: httpx2.Response) -> None:
+        target = redirect_of(response, model.api_key)
+        if self._memory and target != model.redirects_to:
+            await self._memory.note_redirect(model, target)
 
     def _create_client(self, place: Place) -> openai.AsyncOpenAI:
         resolver = GuardedResolver() if place.is_guarded else None

@@ -34,6 +34,8 @@ class Model:
     requires_alternating_roles: bool = False
     # Of chat.transcript.dialect.
     dialect: frozenset[str] = frozenset()
+    # Where its server sent the latest request on to, as far as its row says.
+    redirects_to: str = ""
     # The id of its row; None for a server that is only checked.
     row: int | None = None
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from chat.transcript import dialect
 from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.call_ids import with_accepted_ids
 from llm_worker.request.system_role import without_system_role
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
@@ -38,7 +39,7 @@ def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
         messages = without_system_role(messages)
     body: dict[str, Any] = {
         "model": model.name,
-        "messages": to_api_messages(messages),
+        "messages": to_api_messages(with_accepted_ids(messages, model.dialect)),
         "stream": is_streamed,
     }
     if is_streamed and dialect.NO_STREAM_OPTIONS not in model.dialect:

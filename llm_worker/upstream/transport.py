@@ -13,6 +13,7 @@ import aiohttp
 import httpx2
 from aiohttp.abc import AbstractResolver
 
+from llm_worker.upstream.redirects import REDIRECTED
 from llm_worker.upstream.windowed_reads import WindowedReads
 
 CONNECT_TIMEOUT_S: Final = 10.0
@@ -60,7 +61,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             async with asyncio.timeout(self._silence_s):
-                answered = await self._send(request, str(request.url))
+                answered, moved_to = await self._send(request, str(request.url)), ""
                 for _ in range(self._most_redirects):
                     if answered.status not in REDIRECTS:
                         break
@@ -69,7 +70,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
                     ):
                         break
                     answered.release()
-                    answered = await self._send(request, target)
+                    answered, moved_to = await self._send(request, target), target
         except TimeoutError as error:
             raise httpx2.ReadTimeout("no answer") from error
         body = (ResponseBody if answered.status < 400 else _ErrorBody)(answered, self._silence_s)
@@ -77,7 +78,7 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             answered.status,
             headers=[(name, value) for name, value in answered.raw_headers if name.lower() not in DECODED],
             stream=body,
-            extensions={BODY: body},
+            extensions={BODY: body, REDIRECTED: moved_to},
         )
 
     async def aclose(self) -> None:

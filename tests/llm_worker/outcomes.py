@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 
+from chat.log.progress import fold as fold_entries
 from chat.log.stream import read_now, run_log
 from chat.models import Run, SessionEvent
 from chat.protocol.states import Status
@@ -13,12 +14,13 @@ from tests.upstream import Upstream
 def shown(run: Run) -> Shown:
     """What a client saw, from the log; checks that it is contiguous and ends with the one `stop`."""
     entries = [decode_log_entry(line) for _, line in read_now(run_log(run.turn.session_id, run.pk)).lines]
-    assert all(isinstance(entry, Packet) for entry in entries)
     assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
-    kinds = [entry.obj.__struct_config__.tag for entry in entries]
+    kinds = [
+        entry.obj.__struct_config__.tag if isinstance(entry, Packet) else "snapshot" for entry in entries
+    ]
     assert kinds[0] == "run_start"
     assert kinds.index("stop") == len(kinds) - 1 == run.last_seq - 1
-    return fold((entry.placement, entry.obj) for entry in entries)
+    return fold_entries(entries)
 
 
 def ended(run: Run, status: Status, *, text: str | None = None, code: str = "") -> Shown:

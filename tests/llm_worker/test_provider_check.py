@@ -72,6 +72,12 @@ def test_a_model_that_is_not_there_is_said(check, provider, upstream):
     assert (found["error"], found["test_error"]["code"]) == (None, "model_not_found")
 
 
+def test_a_server_that_redirects_the_request_is_said_with_where_it_leads(check, provider, upstream):
+    upstream.reply({"status": 308, "location": "http://elsewhere.invalid/v2?key=7"}, stream=False)
+    error = check(provider, "zulu")["test_error"]
+    assert (error["code"], error["detail"]) == ("redirected", "http://elsewhere.invalid/v2")
+
+
 def test_a_wrong_key_is_said_without_the_key(check, provider, upstream):
     upstream.api_key = "another"
     found = check(provider)

@@ -13,7 +13,8 @@ from django.utils.translation import ngettext
 
 from chat.events import offered_models
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
-from chat.transcript.dialect import TRAITS
+from chat.models.provider import server_address
+from chat.transcript.dialect import TRAITS, source_of
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
@@ -139,17 +140,25 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
         "base_url",
         "is_demo",
         "problem",
+        "redirect",
     )
     list_select_related = ("provider",)
     list_filter = ("enabled", "is_demo")
     search_fields = ("name",)
-    readonly_fields = ("token_factor", "token_samples", "is_demo", "is_default")
+    readonly_fields = ("token_factor", "token_samples", "is_demo", "is_default", "redirect")
     actions = ("use_by_default", "measure_tokens_anew")
     form = ModelConfigForm
 
     @admin.display(description=_("cannot be used because"), empty_value="")
     def problem(self, model: ModelConfig) -> str | None:
         return " ".join(model.problems().values()) or None
+
+    @admin.display(description=_("the address redirects"), empty_value="")
+    def redirect(self, model: ModelConfig) -> str | None:
+        address = server_address(model.base_url, model.provider)
+        target = model.redirect_at(source_of(model.name_at_server, address))
+        said = _("The server sends requests to %(address)s. Enter that address.")
+        return str(said) % {"address": target} if target else None
 
     @admin.action(description=_("Use by default"), permissions=["change"])
     def use_by_default(self, request: HttpRequest, chosen: models.QuerySet[ModelConfig]) -> None:

@@ -59,6 +59,8 @@ class ModelConfigRow(NamedTuple):
     id: int
     dialect: list[str]
     dialect_source: str
+    redirects_to: str
+    redirect_source: str
     name: str
     base_url: str
     api_key_env: str

@@ -1,5 +1,6 @@
 """Title tasks: the request to the model, the stored title, and the fallback."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -49,6 +50,24 @@ def test_the_model_that_answered_names_the_session(runtime, answered, upstream):
     assert (system["role"], shown["role"]) == ("system", "user")
     assert QUESTION in shown["content"]
     assert "The Moon pulls both sides." in shown["content"]
+
+
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "let me think"}]},
+    {"type": "text", "text": "The Right Title"},
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [PARTS, '```json\n{"title": "The Right Title"}\n```', "let me think\n</think>\n\nThe Right Title"],
+    ids=["in parts", "in a fence of JSON", "after thinking without its tag"],
+)
+def test_a_title_is_undressed_however_its_server_sends_it(runtime, answered, upstream, content):
+    whole = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+    upstream.reply({"raw": json.dumps(whole)}, stream=False)
+    runtime.title(str(answered.pk))
+    assert title_of(answered) == "The Right Title"
 
 
 @pytest.mark.parametrize(

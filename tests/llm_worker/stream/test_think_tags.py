@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm_worker.stream.think_tags import TAGS, Reasoning, ThinkSplitter, is_untagged, without_reasoning
+from llm_worker.stream.think_tags import TAGS, Reasoning, ThinkSplitter, split_untagged, without_reasoning
 
 pytestmark = pytest.mark.pure
 
@@ -65,5 +65,13 @@ def test_a_whole_text_is_stripped_of_its_reasoning(text: str, answer: str) -> No
 
 
 def test_a_model_that_omits_the_opening_tag_is_recognised() -> None:
-    assert is_untagged(LONE)
-    assert not any(map(is_untagged, ["<think>a</think>b", "Use `</think>`", "Use <think> and </think>", "b"]))
+    assert split_untagged(LONE) == ("So the user asks.\n", "The answer")
+    assert split_untagged("\nhm\n```\n</think>\n```\n[/THINK]\nb") == ("hm\n```\n</think>\n```\n", "b")
+    others = [
+        "<think>a</think>b",
+        "Use `</think>`",
+        "Use <think> and </think>",
+        "It ends:\n```\n</think>\n```",
+        "b",
+    ]
+    assert not any(map(split_untagged, others))

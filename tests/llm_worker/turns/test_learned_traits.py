@@ -2,10 +2,13 @@
 
 import pytest
 
-from chat.models import ModelConfig
+from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
+from chat.protocol.wire import MessageDelta, Snapshot
+from chat.runs.cancellation import stop_run
 from tests import factories
-from tests.llm_worker.outcomes import ended
+from tests.llm_worker.outcomes import ended, stopped, wait_for_text
+from tests.llm_worker.screens import entries
 
 
 def refusal(message, status=400, code="unsupported_parameter"):
@@ -103,7 +106,64 @@ def test_a_limit_that_is_too_high_is_no_trait(ask, deliver, upstream):
     assert len(upstream.requests) == 1
 
 
+TIME = {"name": "current_time", "arguments": {}}
 LONE = [{"text": "So the user asks."}, {"text": "\n</think>\n\n"}, {"text": "The answer"}]
+
+
+def test_of_its_first_answer_what_stands_before_the_tag_is_reasoning_too(ask, deliver, upstream):
+    upstream.reply(*LONE)
+    [run] = ask("Why?")
+    deliver(run).result(60)
+    # In the database, and on the screens of readers, whose text is replaced.
+    seen = ended(run, Status.COMPLETED, text="The answer")
+    assert seen.reasoning == run.message.reasoning == "So the user asks.\n"
+    *shown, snapshot, stop = entries(run)
+    assert "".join(one.obj.text for one in shown if isinstance(one.obj, MessageDelta)).startswith(
+        "So the user asks."
+    )
+    assert (snapshot.message["text"], snapshot.message["status"]) == ("The answer", "completed")
+    assert stop.seq == snapshot.seq + 1 == run.last_seq
+
+
+def test_before_a_call_it_is_stored_with_the_round(ask, deliver, upstream, agent_session):
+    session = agent_session(tools=["current_time"])
+    upstream.reply(*LONE[:2], {"text": "Let me see. "}, {"call": TIME}, times=1)
+    # From the next inference on it is not even shown.
+    upstream.reply(*LONE[:2], {"text": "Noon."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Let me see. Noon.")
+    assert str(entries(run)).count("</think>") == 1
+    call = ToolCall.objects.get()
+    assert (call.text_before, call.reasoning) == ("Let me see. ", "So the user asks.\n")
+    [sent] = [message for message in upstream.requests[1].messages if "tool_calls" in message]
+    assert sent["content"] == "Let me see. "
+
+
+def test_of_the_report_of_an_agent_tool_it_is_reasoning_too(ask, deliver, upstream, agent_session):
+    session = agent_session(tools=["research_agent"])
+    upstream.reply(
+        {"call": {"name": "research_agent", "arguments": {"question": "Why is it noon?"}}}, times=1
+    )
+    upstream.reply(*LONE, times=1)
+    upstream.reply({"text": "Noon."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Noon.")
+    call = ToolCall.objects.get()
+    assert (call.report, call.report_reasoning) == ("The answer", "So the user asks.\n")
+    [snapshot] = [entry for entry in entries(run) if isinstance(entry, Snapshot)]
+    assert "</think>" not in str(snapshot.message)
+
+
+def test_an_answer_that_was_stopped_is_split_as_well(ask, deliver, upstream):
+    upstream.reply(*LONE, {"hang": True})
+    [run] = ask("Why?")
+    done = deliver(run)
+    wait_for_text(upstream, run, len("So the user asks.\n</think>\n\nThe answer"))
+    stop_run(run.pk)
+    stopped(upstream, done, run)
+    assert (run.message.text, run.message.reasoning) == ("The answer", "So the user asks.\n")
 
 
 def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered, upstream):
@@ -117,8 +177,86 @@ def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered,
     assert (answer.text, answer.reasoning) == ("The answer", "So the user asks.\n")
 
 
+def ids_of(body):
+    """The ids of calls, which are those of their responses."""
+    called = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    assert called == [one["tool_call_id"] for one in body["messages"] if one["role"] == "tool"]
+    return called
+
+
+@pytest.mark.parametrize(("status", "code"), [(400, "3280"), (404, None), (500, None)])
+def test_a_server_that_wants_ids_of_nine_characters_gets_them(answered, upstream, status, code):
+    said = "Tool call id was call_a but must be a-z, A-Z, 0-9, with a length of 9."
+    upstream.reply({"call": TIME | {"id": "call_a"}}, {"call": TIME | {"id": "aB3dE6gH9"}}, times=1)
+    upstream.reply({"status": status, "body": {"object": "error", "message": said, "code": code}}, times=1)
+    upstream.reply({"text": "Noon."})
+    _, refused, accepted = answered()
+    assert ids_of(refused) == ["call_a", "aB3dE6gH9"]
+    [short, kept] = ids_of(accepted)
+    assert (len(short), short.isalnum(), kept) == (9, True, "aB3dE6gH9")
+    assert ModelConfig.objects.get().dialect == ["short_call_ids"]
+    *_, later = answered()
+    assert ids_of(later) == [short, kept]
+
+
+def test_ids_that_hold_a_signature_go_back_whole_to_the_server_that_misses_it(answered, upstream):
+    given = "call_1__thought__" + "c2lnbmF0dXJl" * 12
+    upstream.reply({"call": TIME | {"id": given}}, times=1)
+    upstream.reply(refusal("Function call is missing a thought_signature in functionCall parts."), times=1)
+    upstream.reply({"text": "Noon."})
+    _, refused, accepted = answered()
+    assert len(ids_of(refused)[0]) <= 40
+    assert ids_of(accepted) == [given]
+    assert ModelConfig.objects.get().dialect == ["server_call_ids"]
+
+
+def test_an_id_of_another_alphabet_goes_back_to_its_server_alone(answered, upstream):
+    upstream.reply({"call": TIME | {"id": "functions.current_time:0"}}, times=1)
+    upstream.reply({"text": "Noon."})
+    assert ids_of(answered()[-1]) == ["functions.current_time:0"]
+    assert ids_of(answered()[-1]) == ["functions.current_time:0"]
+    ModelConfig.objects.update(upstream_name="renamed")
+    [elsewhere] = ids_of(answered()[-1])
+    assert elsewhere.startswith("call_")
+
+
 def test_staff_see_and_set_it(answered, upstream):
     model = ModelConfig.objects.get()
     client = factories.staff_client("view_modelconfig", "change_modelconfig")
     page = client.get(f"/admin/chat/modelconfig/{model.pk}/change/").content.decode()
     assert "untagged_thinking" in page
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "told"),
+    [
+        (308, "/v1/chat/completions?moved=1", "{base_url}"),
+        (307, "http://elsewhere.invalid/v2/chat/completions?key=7", "http://elsewhere.invalid/v2"),
+        (302, "/login", "{origin}/login"),
+    ],
+)
+def test_staff_read_where_an_address_redirects_until_it_answers_itself(
+    ask, deliver, upstream, status, location, told
+):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url)
+    told = told.format(base_url=upstream.base_url, origin=upstream.base_url.removesuffix("/v1"))
+    client = factories.staff_client("view_modelconfig", "change_modelconfig")
+
+    def shown(*, asks=True):
+        if asks:
+            [run] = ask("Why?")
+            deliver(run).result(60)
+        model = ModelConfig.objects.get()
+        pages = ("", f"{model.pk}/change/")
+        texts = [client.get(f"/admin/chat/modelconfig/{page}").content.decode() for page in pages]
+        [is_shown] = {f"sends requests to {told}. Enter that address." in text for text in texts}
+        return is_shown
+
+    assert not shown()
+    upstream.reply({"status": status, "location": location}, times=1)
+    assert shown()
+    # What it said of another address does not count.
+    ModelConfig.objects.update(base_url="http://another.invalid/v1")
+    assert not shown(asks=False)
+    ModelConfig.objects.update(base_url=upstream.base_url)
+    assert not shown()

@@ -72,6 +72,44 @@ def test_members_of_a_call_and_of_the_message_go_back_unchanged(answered):
     assert set(elsewhere["tool_calls"][0]) == {"id", "type", "function"}
 
 
+def thinking(text, **more):
+    return {"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}
+
+
+def test_thinking_parts_go_back_as_parts_before_the_text(answered):
+    parts = [
+        [thinking("I need ")],
+        [thinking("the time", closed=True)],
+        [{"type": "text", "text": "Let me see. "}],
+    ]
+    [sent] = calling(answered(*({"delta": {"content": content}} for content in parts), CALL))
+    whole = thinking("I need the time", closed=True)
+    assert sent["content"] == [whole, {"type": "text", "text": "Let me see. "}]
+    assert "reasoning_content" not in sent
+    [later] = calling(answered())
+    assert later == sent
+    [elsewhere] = calling(answered(model="another"))
+    assert elsewhere["content"] == "Let me see. "
+
+
+def test_thinking_parts_go_back_without_a_text_and_with_their_signatures(answered):
+    block = {"type": "thinking", "thinking": "hm", "signature": "s1g"}
+    [sent] = calling(answered({"delta": {"content": [block]}}, {"delta": {"content": [block]}}, CALL))
+    assert sent["content"] == [block, block]
+    assert "reasoning_content" not in sent
+
+
+def test_members_that_are_nested_very_deep_are_left_out(answered):
+    deep = {}
+    for _ in range(480):
+        deep = {"a": deep}
+    call = {"index": 0, "id": "a", "function": {"name": "current_time", "arguments": "{}"}}
+    [sent] = calling(
+        answered({"delta": {"tool_calls": [call | {"extra_content": deep}]}}, {"finish": "tool_calls"})
+    )
+    assert set(sent["tool_calls"][0]) == {"id", "type", "function"}
+
+
 def test_what_is_sent_back_is_neither_shown_nor_exported_nor_kept(answered, session):
     call = {
         "index": 0,

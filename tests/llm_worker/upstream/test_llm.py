@@ -147,6 +147,10 @@ async def test_connections_are_reused(models, upstream):
             {"status": 429, "body": {"error": {"code": "insufficient_quota", "message": "x"}}},
             "upstream_quota", 1, id="429 without budget",
         ),
+        pytest.param(
+            {"status": 429, "body": {"error": {"code": "1113", "message": "Insufficient balance. Please recharge."}}},
+            "upstream_quota", 1, id="429 of an empty account",
+        ),
         pytest.param({"status": 529}, "upstream_unavailable", 3, id="529"),
         pytest.param({"status": 408}, "upstream_timeout", 1, id="408"),
         pytest.param({"status": 429}, "upstream_rate_limited", 3, id="429"),

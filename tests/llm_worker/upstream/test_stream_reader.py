@@ -5,27 +5,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.stream_reader import StreamReader
+from tests.llm_worker.upstream.any_chunks import KEPT, STOP, AnyStream, events, said, streams
 
 pytestmark = pytest.mark.pure
-
-STOP = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
-
-
-def said(**delta: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-
-
-def events(*chunks: Any) -> bytes:
-    """Chunks as events; bytes as they are."""
-    return b"".join(
-        chunk if isinstance(chunk, bytes) else b"data: %b\n\n" % json.dumps(chunk).encode()
-        for chunk in chunks
-    )
 
 
 def read(stream: bytes, *cuts: int) -> tuple[list[Delta], StreamReader]:
@@ -270,63 +256,16 @@ def test_a_body_that_ends_in_the_middle_may_be_asked_for_again() -> None:
 
 # Any JSON in any member, any split of bytes, any order of chunks.
 
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "text", "thinking", "content", "x"]), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
-functions = anything | st.fixed_dictionaries({}, optional={"name": anything, "arguments": anything})
-calls = anything | st.fixed_dictionaries(
-    {}, optional={"index": anything, "id": anything, "function": functions}
-)
-answers = anything | st.fixed_dictionaries(
-    {},
-    optional={
-        **dict.fromkeys(("content", "reasoning_content", "reasoning", "refusal"), anything),
-        "tool_calls": anything | st.lists(calls, max_size=2),
-        "function_call": functions,
-    },
-)
-choices = anything | st.fixed_dictionaries(
-    {}, optional={"delta": answers, "message": answers, "finish_reason": anything, "error": anything}
-)
-usages = anything | st.fixed_dictionaries(
-    {}, optional=dict.fromkeys(("prompt_tokens", "completion_tokens", "prompt_tokens_details"), anything)
-)
-chunks = anything | st.fixed_dictionaries(
-    {},
-    optional={
-        "choices": anything | st.lists(choices, max_size=2),
-        "usage": usages,
-        "error": anything,
-        "object": anything,
-    },
-)
 
-
-@given(
-    before=st.lists(chunks, max_size=3),
-    after=st.lists(chunks, max_size=3),
-    junk=st.binary(max_size=8),
-    whole=st.booleans(),
-    data=st.data(),
-)
-def test_any_bytes_end_and_the_text_before_is_kept(
-    before: list[Any], after: list[Any], junk: bytes, whole: bool, data: st.DataObject
-) -> None:
-    stream = events(*before, said(content="kept"), *after, junk)
-    stream = json.dumps(after[0] if after else None).encode() if whole else stream
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
-    deltas, reader = read(stream, *cuts)
+@given(streams)
+def test_any_bytes_end_and_the_text_before_is_kept(stream: AnyStream) -> None:
+    deltas, reader = read(stream.body, *stream.cuts)
     assert reader.failure is None or isinstance(reader.failure, ModelFailed)
     assert reader.has_finished or reader.failure
-    once, again = read(stream)
+    once, again = read(stream.body)
     assert shown(once) == shown(deltas)
     assert (again.failure and again.failure.code) == (reader.failure and reader.failure.code)
-    if not whole and not read(events(*before))[1].failure:
-        assert "kept" in shown(deltas)[0]
+    if not stream.is_whole and not read(events(*stream.before))[1].failure:
+        assert KEPT in shown(deltas)[0]
     for usage in (delta for delta in deltas if isinstance(delta, TokenUsage)):
         assert all(count is None or 0 <= count <= MAX_TOKENS for count in usage)
