@@ -11,8 +11,7 @@ from django.db.models.functions import Now
 
 from knowledge.models.chunk_vector import ChunkVector
 from knowledge.models.extraction import FileStatus
-from knowledge.models.file import File
-from knowledge.models.file_queryset import FileQuerySet
+from knowledge.models.file import File, FileQuerySet
 from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.served_version import ServedVersion
 

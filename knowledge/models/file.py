@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.db.models.functions import Now
 
 from knowledge.models.account_deletion import cascade_unless_document
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
-from knowledge.models.file_queryset import LEASE, FileQuerySet
+from knowledge.models.file_claims import LEASE, FileClaims
 from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.project import Project
 
@@ -23,6 +24,24 @@ BEAT_S: Final = 3.0
 MAX_FAILURES: Final = 3
 # Of staff who may read what was extracted of other people's files.
 TEXT_PERMISSION: Final = "knowledge.view_file_text"
+
+
+class FileQuerySet(FileClaims["File"]):
+    def with_stale_chunks(self) -> Self:
+        """Those that no worker adds chunks to. A search that stores missing ones adds them to the version that is kept."""
+        return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
+
+    def visible_to(self, user: Any) -> Self:
+        """The user's own files, without documents of knowledge bases; files of other users are not visible."""
+        return self.filter(owner=user, knowledge_base__isnull=True)
+
+    def of_session_alone(self, session_id: UUID) -> Self:
+        """Files attached to messages of this session, to none of another session, and in no project."""
+        attached = File.objects.filter(messages__message__session_id=session_id, project__isnull=True)
+        counted = self.filter(pk__in=attached.values("pk"))
+        return counted.annotate(sessions=Count("messages__message__session_id", distinct=True)).filter(
+            sessions=1
+        )
 
 
 def stored_as(file: File, _name: str) -> str:

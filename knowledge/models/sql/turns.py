@@ -13,7 +13,7 @@ class Turn(NamedTuple):
 # Of the files that wait, the one that has waited longest of those whose owner has the fewest in work. A file's place among those
 # of its owner counts as well, and all deliveries see the same order: those at once do not see what the others claim, and pass
 # over the rows that these have locked.
-# Parameters: lease (an interval). Plan: file_processing, from there primary keys.
+# Parameters: lease_s. Plan: file_processing, from there primary keys.
 CLAIM_FILE: Final = """
     WITH live AS (
         SELECT id, owner_id, queued_at, lease_until IS NOT NULL AS is_held FROM knowledge_file WHERE status = 'processing'
@@ -33,7 +33,7 @@ CLAIM_FILE: Final = """
         ORDER BY COALESCE(held.files, 0) + waiting.place, waiting.queued_at, waiting.id LIMIT 1
         FOR NO KEY UPDATE OF file SKIP LOCKED
     )
-    UPDATE knowledge_file AS file SET attempt = file.attempt + 1, lease_until = STATEMENT_TIMESTAMP() + %(lease)s
+    UPDATE knowledge_file AS file SET attempt = file.attempt + 1, lease_until = STATEMENT_TIMESTAMP() + make_interval(secs => %(lease_s)s)
     FROM free WHERE file.id = free.id RETURNING file.id
 """
 # The vectors that are computed next: the first one of each owner, then the second ones, and so on. Owners follow each other in

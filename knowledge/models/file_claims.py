@@ -1,21 +1,17 @@
-"""FileQuerySet: which files a worker claims, which ones the sweeper repairs, and which ones a user sees."""
-
-from __future__ import annotations
+"""FileClaims: which files a worker claims, and which ones the sweeper repairs."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Final, Self, TypeVar
 from uuid import UUID
 
-from django.apps import apps
 from django.db import connection, models, transaction
-from django.db.models import Count
+from django.db.models import F
 from django.db.models.functions import Now
 
 from knowledge.models.extraction import FileStatus
 from knowledge.models.sql.turns import CLAIM_FILE
 
-if TYPE_CHECKING:
-    from knowledge.models.file import File
+M = TypeVar("M", bound=models.Model)
 
 # While its text is extracted, a worker extends the lease; without that, the file is given to another one.
 LEASE: Final = timedelta(seconds=15)
@@ -25,26 +21,23 @@ UNCLAIMED_FOR: Final = timedelta(seconds=5)
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
 
-class FileQuerySet(models.QuerySet["File"]):
+class FileClaims(models.QuerySet[M]):
     # Mutators
 
-    def claim(self, file_id: UUID | str) -> File | None:
+    def claim(self, file_id: UUID | str) -> M | None:
         """Lease a file whose text is to be extracted; None if another worker has it, or it has ended."""
+        waiting = self.filter(pk=file_id, status=FileStatus.PROCESSING, lease_until__isnull=True)
         with transaction.atomic():
-            waiting = self.filter(pk=file_id, status=FileStatus.PROCESSING, lease_until__isnull=True)
-            file = (
-                waiting.defer("text").select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
-            )
-            if file is None:
+            unlocked = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))
+            if not unlocked.values_list("pk").first():
                 return None
-            file.attempt += 1
-            self.filter(pk=file.pk).update(attempt=file.attempt, lease_until=Now() + LEASE)
-        return file
+            self.filter(pk=file_id).update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
+            return self.defer("text").get(pk=file_id)
 
-    def claim_next(self) -> File | None:
+    def claim_next(self) -> M | None:
         """Lease the file that is next: of those that wait, the oldest of the owner with the fewest in work. None: nothing waits."""
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(CLAIM_FILE, {"lease": LEASE})
+            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()})
             claimed = cursor.fetchone()
             return self.defer("text").get(pk=claimed[0]) if claimed else None
 
@@ -53,14 +46,6 @@ class FileQuerySet(models.QuerySet["File"]):
     def not_ended(self) -> Self:
         """Those that wait or are in work."""
         return self.filter(status=FileStatus.PROCESSING)
-
-    def with_stale_chunks(self) -> Self:
-        """Those that no worker adds chunks to. A search that stores missing ones adds them to the version that is kept."""
-        return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
-
-    def visible_to(self, user: Any) -> Self:
-        """The user's own files, without documents of knowledge bases; files of other users are not visible."""
-        return self.filter(owner=user, knowledge_base__isnull=True)
 
     def abandoned(self) -> Self:
         """Files whose worker has died."""
@@ -74,12 +59,3 @@ class FileQuerySet(models.QuerySet["File"]):
     def unannounced(self) -> Self:
         """Files whose end was committed and, after a crash, not published."""
         return self.filter(announced_at__isnull=True, ended_at__lt=Now() - UNANNOUNCED_FOR).defer("text")
-
-    def of_session_alone(self, session_id: UUID) -> Self:
-        """Files attached to messages of this session, to none of another session, and in no project."""
-        files = apps.get_model("knowledge", "File").objects
-        attached = files.filter(messages__message__session_id=session_id, project__isnull=True)
-        counted = self.filter(pk__in=attached.values("pk"))
-        return counted.annotate(sessions=Count("messages__message__session_id", distinct=True)).filter(
-            sessions=1
-        )
