@@ -71,8 +71,7 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
     )
     for quota, unit in rows:
         yield LimitUse(unit, quota.use(user), quota.max or None, unit)
-    waiting = WAITING_FILES
-    yield LimitUse("waiting_files", waiting.use(user), waiting.max or None, "files")
+    yield LimitUse("waiting_files", WAITING_FILES.use(user), WAITING_FILES.max or None, "files")
     yield LimitUse("chunks", count_chunks(user.pk), settings.MAX_CHUNKS_PER_USER or None, "chunks")
     # The sum made last: clients ask often.
     stored = StoredBytes.objects.filter(user=user).values_list("total", flat=True).first()
