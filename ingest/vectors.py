@@ -96,9 +96,10 @@ def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: 
         copied = ChunkVector.objects.copy_equal(model, [turn.pk for turn in turns])
         batch = [turn for turn in turns if turn.pk not in copied][: embedder.batch]
         rows = ChunkVector.objects.filter(pk__in=[*copied, *(turn.pk for turn in batch)])
-        if batch:
-            waiting = rows.waiting().select_related("chunk").defer("chunk__words")
-            _compute(list(waiting.order_by("id")), model, embedder)
+        waiting = rows.waiting().select_related("chunk").defer("chunk__words")
+        # In the order in which those who delete chunks lock them; these may have been deleted meanwhile.
+        if found := list(waiting.order_by("id")):
+            _compute(found, model, embedder)
         files.update(rows.values_list("chunk__file", flat=True))
         if not model.end_turn((batch or turns)[-1].owner):
             logger.warning("another worker computes the vectors of %s", model)

@@ -98,6 +98,23 @@ def test_a_batch_is_shared_by_those_who_wait(embedder: Recorder) -> None:
         assert sorted(text.split()[0] for text in batch) == ["alice", "alice", "bob", "bob"]
 
 
+def test_chunks_that_are_deleted_before_their_turn_ask_the_model_for_nothing(
+    embedder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add("alice")
+    queryset = type(ChunkVector.objects.all())
+    copy_equal = queryset.copy_equal
+
+    def delete_first(self: Any, *given: Any) -> set[int]:
+        Chunk.objects.all().delete()
+        return copy_equal(self, *given)
+
+    monkeypatch.setattr(queryset, "copy_equal", delete_first)
+    monkeypatch.setattr(type(ChunkVector.objects), "copy_equal", delete_first)
+    assert compute_waiting() is False
+    assert embedder.batches == []
+
+
 def test_more_owners_than_a_batch_has_places_all_have_their_turn_in_a_round() -> None:
     names = ["alice", "bob", "carol", "dave", "erin"]
     for name in names:
