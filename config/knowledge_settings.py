@@ -15,6 +15,7 @@ __all__ = [
     "MAX_FILES_PER_USER",
     "MAX_FILE_BYTES",
     "MAX_KNOWLEDGE_BASES_PER_USER",
+    "MAX_WAITING_FILES_PER_USER",
     "OPEN_URL",
     "QUERY_EXPANSION",
     "SAFE_SUMMARY_MODEL",
@@ -28,6 +29,8 @@ MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 MAX_KNOWLEDGE_BASES_PER_USER = env.whole_number("MAX_KNOWLEDGE_BASES_PER_USER", 200)
 MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
 MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
+# As many as a user may upload; documents of knowledge bases count as well.
+MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000)
 # Names of hosts that the guarded client connects to although they are not public: for tests, and servers of one's own
 # (knowledge/guarded_http).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")

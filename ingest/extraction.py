@@ -1,6 +1,7 @@
 """Extracts the text of one file: claims it, has it read in a child process, and stores how that ended, once.
 
-The row decides, not the queue's message: only the attempt that holds its lease may end it (knowledge/models/file.py).
+The rows decide, not the queue's message: it says that there is a slot, which goes to the owner with the fewest files in work
+(decision 0164), and only the attempt that holds a file's lease may end it (knowledge/models/file.py).
 """
 
 import logging
@@ -15,13 +16,13 @@ from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.runs import quotas
-from chat.runs.task_queue import enqueue_file, enqueue_vectors
+from chat.runs.task_queue import enqueue_file
 from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.fetching import Unchanged, fetch
 from ingest.reader.outcome import Outcome, limits_code
 from knowledge import blobs
-from knowledge.indexing import delete_stale_chunks, store_chunks, vectors_wait
+from knowledge.indexing import delete_stale_chunks, store_chunks
 from knowledge.models import Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
@@ -32,20 +33,21 @@ LONGEST_DELAY: Final = timedelta(minutes=5)
 MAX_ATTEMPTS: Final = 300
 
 
-def extract(file_id: str) -> None:
-    """Return when the file has ended, could not be claimed, or is left to another process because this one shuts down."""
+def extract(file_id: str) -> bool:
+    """Read what is next, this file or another that waits. Whether one has ended: otherwise none waits, the storage fails, or
+    it is left to another process because this one shuts down.
+    """
     with drain.terminated_afterwards():
-        if drain.has_begun():
-            enqueue_file(file_id)
-        else:
-            _extract(file_id)
+        if not drain.has_begun():
+            return _extract()
+        enqueue_file(file_id)
+        return False
 
 
-def _extract(file_id: str) -> None:
-    file = File.objects.claim(file_id)
+def _extract() -> bool:
+    file = File.objects.claim_next()
     if file is None:
-        logger.debug("file %s: not claimed", file_id)
-        return
+        return False
     reach("after_file_claim")
     with tempfile.TemporaryDirectory(prefix="turnwire-ingest-") as name:
         folder = Path(name)
@@ -53,20 +55,19 @@ def _extract(file_id: str) -> None:
             has_ended = _read_and_end(file, folder)
         except LostLease:
             logger.warning("file %s: deleted, or given to another worker", file.pk)
-            return
+            return False
         except Draining:
             if file.release():
                 logger.info("file %s: returned to the queue", file.pk)
-                enqueue_file(file_id)
-            return
+                enqueue_file(str(file.pk))
+            return False
         except OSError as error:
             has_ended = _retry_later(file, error)
         if has_ended:
             reach("after_file_end")
             file_events.announce_end(file)
             delete_stale_chunks(file.pk)
-            if vectors_wait():
-                enqueue_vectors()
+    return has_ended
 
 
 def _read_and_end(file: File, folder: Path) -> bool:

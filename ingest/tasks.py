@@ -11,6 +11,7 @@ from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE
 from chat.runs.task_queue import enqueue_vectors
 from ingest.extraction import extract
 from ingest.vectors import compute_waiting
+from knowledge.indexing import vectors_wait
 
 # Of the scheduler: chats come before files.
 NICENESS: Final = 10
@@ -18,13 +19,21 @@ NICENESS: Final = 10
 
 @shared_task(name=EXTRACT_FILE)
 def extract_file(*, file_id: str, **_later: object) -> None:
-    """Extract the text of a file. Idempotent: a repeated delivery cannot claim it and does nothing."""
-    extract(file_id)
+    """Extract the text of the file that is next, this one or another. Idempotent: with none that waits, nothing is done.
+
+    Then compute vectors for some seconds if nobody does: a message for them would wait behind those of all files.
+    """
+    if extract(file_id) and vectors_wait():
+        _compute_vectors()
 
 
 @shared_task(name=COMPUTE_VECTORS)
 def compute_vectors(**_later: object) -> None:
     """Compute vectors for some seconds, and queue again behind what came meanwhile. Idempotent."""
+    _compute_vectors()
+
+
+def _compute_vectors() -> None:
     if compute_waiting():
         enqueue_vectors()
 

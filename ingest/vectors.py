@@ -1,6 +1,6 @@
 """Computes the vectors of chunks that wait for one: for some seconds, then the queue's other messages have their turn.
 
-Batches reach across files. One worker at a time holds the lease of the model; a batch whose worker is killed is computed
+Batches reach across files, and owners take turns in them (decision 0164). One worker at a time holds the lease of the model; a batch whose worker is killed is computed
 again by the next one, and a vector is stored once.
 """
 
@@ -18,15 +18,15 @@ from chat.infrastructure.fault_points import reach
 from ingest import drain
 from knowledge.embedders.choice import embedder_of
 from knowledge.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
-from knowledge.indexing import store_missing_chunks, usable_embedder
-from knowledge.models import ChunkVector, Document, EmbeddingModel, File
+from knowledge.indexing import missing_in_turns, store_chunks_again, usable_embedder
+from knowledge.models import ChunkVector, Document, EmbeddingModel
 
 logger = logging.getLogger(__name__)
 
-# Uploads wait for as long behind it.
-SLICE_S: Final = 8.0
-# Vectors of equal texts in one statement, whose index takes some milliseconds each.
-_COPIED: Final = 1_000
+# Files wait for as long behind it, and for the batch that is in work then: of a packaged model, a slice is one batch.
+SLICE_S: Final = 2.0
+# Chunks whose text may have a vector already, before a batch is computed: the index takes some milliseconds for each.
+_LOOKED_AT: Final = 200
 # What the first call asks, for the number of dimensions.
 _PROBE: Final = "dimensions"
 
@@ -35,11 +35,22 @@ def compute_waiting() -> bool:
     """Work for a slice. Whether there may be more: False if there is none, another worker has it, or the model fails."""
     if usable_embedder() is None:
         return False
-    store_missing_chunks(File.objects.all())
+    are_texts_left = _store_missing_chunks()
     EmbeddingModel.objects.register(settings.EMBEDDINGS_MODEL)
     # While the chosen model becomes complete, new chunks get vectors of the one before first: searches use these.
     embedders = [(model.name, embedder_of(model.name)) for model in EmbeddingModel.objects.in_use()]
-    return any(_compute_waiting_of(name, embedder) for name, embedder in embedders if embedder)
+    has_more = any(_compute_waiting_of(name, embedder) for name, embedder in embedders if embedder)
+    return has_more or are_texts_left
+
+
+def _store_missing_chunks() -> bool:
+    """Of one text of each owner at least, and of more for a slice. Whether texts are left."""
+    limit = time.monotonic() + SLICE_S
+    for place, file in missing_in_turns():
+        if drain.has_begun() or (place > 1 and time.monotonic() > limit):
+            return True
+        store_chunks_again(file)
+    return False
 
 
 def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
@@ -62,13 +73,9 @@ def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
 
 
 def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
-    limit = time.monotonic() + SLICE_S
-    while ChunkVector.objects.copy_equal(model, _COPIED) == _COPIED:
-        if time.monotonic() > limit or not model.extend_lease():
-            return True
     files: set[UUID] = set()
     try:
-        return _work_until(limit, model, embedder, files)
+        return _work_until(time.monotonic() + SLICE_S, model, embedder, files)
     finally:
         # Once for a slice: what a member sees of a base is how far its documents are.
         for base in (
@@ -83,13 +90,18 @@ def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
 def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: set[UUID]) -> bool:
     """limit: monotonic clock.  files: those that got vectors are added."""
     while time.monotonic() < limit and not drain.has_begun():
-        waiting = ChunkVector.objects.waiting().filter(model=model).select_related("chunk").order_by("id")
-        batch = list(waiting.defer("chunk__words")[: embedder.batch])
-        if not batch:
+        turns = ChunkVector.objects.next_turns(model, _LOOKED_AT)
+        if not turns:
             return False
-        _compute(batch, model, embedder)
-        files.update(row.chunk.file_id for row in batch)
-        if not model.extend_lease():
+        copied = ChunkVector.objects.copy_equal(model, [turn.pk for turn in turns])
+        batch = [turn for turn in turns if turn.pk not in copied][: embedder.batch]
+        rows = ChunkVector.objects.filter(pk__in=[*copied, *(turn.pk for turn in batch)])
+        waiting = rows.waiting().select_related("chunk").defer("chunk__words")
+        # In the order in which those who delete chunks lock them; these may have been deleted meanwhile.
+        if found := list(waiting.order_by("id")):
+            _compute(found, model, embedder)
+        files.update(rows.values_list("chunk__file", flat=True))
+        if not model.end_turn((batch or turns)[-1].owner):
             logger.warning("another worker computes the vectors of %s", model)
             return False
     return True

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from knowledge.chunking import split_chunks
 from knowledge.embedders.choice import chosen_embedder, embedder_of
@@ -41,14 +42,31 @@ def store_chunks(file: File, text: str) -> Iterator[bool]:
 
 def store_missing_chunks(files: QuerySet[File]) -> int:
     """Of those that joined their project after they became ready, or are older than chunks; return how many had none."""
-    missing = searchable(files).filter(chunks_version__isnull=True, status=FileStatus.READY)
-    found = list(missing.only("status", "attempt"))
+    found = list(_without_chunks(files).only("status", "attempt"))
     for file in found:
-        # A text that is read again meanwhile belongs to another attempt, which nothing is stored for.
-        text = File.objects.filter(pk=file.pk).values_list("text", flat=True).first() or ""
-        if all(store_chunks(file, text)) and file.serve_chunks():
-            delete_stale_chunks(file.pk)
+        store_chunks_again(file)
     return len(found)
+
+
+def missing_in_turns() -> Iterator[tuple[int, File]]:
+    """Files that have no chunks although searches would find them, by round from 1: each owner has one file in a round,
+    the smallest text first."""
+    place = Window(RowNumber(), partition_by="owner", order_by=("token_count", "pk"))
+    missing = _without_chunks(File.objects.all()).annotate(place=place).order_by("place", "token_count")
+    for file in missing.only("status", "attempt"):
+        yield file.place, file
+
+
+def store_chunks_again(file: File) -> None:
+    """Of a file that is ready and has none. A text that is read again meanwhile belongs to another attempt, which nothing is
+    stored for."""
+    text = File.objects.filter(pk=file.pk).values_list("text", flat=True).first() or ""
+    if all(store_chunks(file, text)) and file.serve_chunks():
+        delete_stale_chunks(file.pk)
+
+
+def _without_chunks(files: QuerySet[File]) -> QuerySet[File]:
+    return searchable(files).filter(chunks_version__isnull=True, status=FileStatus.READY)
 
 
 def delete_stale_chunks(pk: UUID) -> None:

@@ -14,7 +14,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
 from knowledge import blobs
-from knowledge.models import Document, DocumentVersion, KnowledgeBase, KnowledgeBaseMember
+from knowledge.models import Document, DocumentVersion, FileStatus, KnowledgeBase, KnowledgeBaseMember
 from knowledge.models.knowledge_base import EDITING
 
 
@@ -41,7 +41,8 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
         if document.is_unchanged_by(version.content_hash):
             document.rename_given(version.name)
         else:
-            check_room(base, version.size_bytes - document.size_bytes)
+            has_ended = document.status != FileStatus.PROCESSING
+            check_room(base, version.size_bytes - document.size_bytes, int(has_ended))
             document.replace(version)
             _read_on_commit(document)
     blobs.purge_on_commit()
@@ -71,8 +72,9 @@ def delete_document(document: Document, actor: User) -> None:
     blobs.purge_on_commit()
 
 
-def check_room(base: KnowledgeBase, size: int) -> None:
-    """Raise ApiError if the base's owner may not store so many more bytes, or more chunks."""
+def check_room(base: KnowledgeBase, size: int, waiting: int = 1) -> None:
+    """Raise ApiError if the base's owner may not store so many more bytes, or more chunks, or have so many more documents wait."""
+    quotas.WAITING_FILES.check(base.owner, waiting)
     quotas.check_chunks(base.owner_id)
     quotas.check_storage(base.owner_id, StoredBytes.objects.sum_of(base.owner_id), size)
 

@@ -47,6 +47,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "file_too_large": (413, "The file is too large."),
     "file_type_mismatch": (415, "The content of the file is not what its name says."),
     "too_many_files": (409, "You have stored too many files. Delete some first."),
+    "too_many_waiting_files": (429, "Too many files are waiting to be read. Try again later."),
     "file_storage_unavailable": (503, "Files cannot be stored at the moment. Try again later."),
     "invalid_multipart": (400, "The body is not a valid form with one file."),
     "invalid_range": (416, "The file does not have this range."),

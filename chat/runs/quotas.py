@@ -71,6 +71,7 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
     )
     for quota, unit in rows:
         yield LimitUse(unit, quota.use(user), quota.max or None, unit)
+    yield LimitUse("waiting_files", WAITING_FILES.use(user), WAITING_FILES.max or None, "files")
     yield LimitUse("chunks", count_chunks(user.pk), settings.MAX_CHUNKS_PER_USER or None, "chunks")
     # The sum made last: clients ask often.
     stored = StoredBytes.objects.filter(user=user).values_list("total", flat=True).first()
@@ -92,6 +93,12 @@ TOKENS: Final = RowQuota(
     "too_many_tokens", "MAX_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
 )
 FILES: Final = RowQuota("too_many_files", "MAX_FILES_PER_USER", File.objects.visible_to)
+# Those that wait to be read or are being read, documents included.
+WAITING_FILES: Final = RowQuota(
+    "too_many_waiting_files",
+    "MAX_WAITING_FILES_PER_USER",
+    lambda user: File.objects.not_ended().filter(owner=user),
+)
 # What a base holds counts for its owner, whoever of its members adds it.
 KNOWLEDGE_BASES: Final = RowQuota(
     "too_many_knowledge_bases",

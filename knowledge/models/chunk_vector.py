@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Final, Self
 
@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from knowledge.models.chunk import Chunk
+from knowledge.models.sql.turns import NEXT_VECTORS, Turn
 
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
@@ -88,6 +89,7 @@ class EmbeddingModel(models.Model):
     """dimensions: None until its first vector.  attempt: rises with each claim, and is the fencing token of a lease.
 
     completed_at: when every chunk had its vector; later chunks wait for theirs while searches use it.
+    latest_owner: who had the last turn; 0: nobody.
     """
 
     name = models.CharField(max_length=200, unique=True)
@@ -95,6 +97,7 @@ class EmbeddingModel(models.Model):
     attempt = models.IntegerField(default=0, db_default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
+    latest_owner = models.BigIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = EmbeddingModelQuerySet.as_manager()
@@ -112,6 +115,11 @@ class EmbeddingModel(models.Model):
     def extend_lease(self) -> bool:
         """False if another worker has the lease."""
         return bool(self._as_held().update(lease_until=Now() + LEASE))
+
+    def end_turn(self, owner: int) -> bool:
+        """Extend the lease; the next turn is that of the owner after this one. False if another worker has the lease."""
+        self.latest_owner = owner
+        return bool(self._as_held().update(lease_until=Now() + LEASE, latest_owner=owner))
 
     def release(self) -> None:
         self._as_held().update(lease_until=None)
@@ -177,11 +185,11 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
             cursor.execute(_ADD_MISSING, {"model": model.pk})
             return int(cursor.rowcount)
 
-    def copy_equal(self, model: EmbeddingModel, most: int) -> int:
-        """Copy the vectors of chunks with the same text to at most so many that wait for one; return how many."""
+    def copy_equal(self, model: EmbeddingModel, pks: Sequence[int]) -> set[int]:
+        """Copy the vectors of chunks with the same text to those of these that wait for one; return which got one."""
         with connection.cursor() as cursor:
-            cursor.execute(_COPY_EQUAL, {"model": model.pk, "most": most})
-            return int(cursor.rowcount)
+            cursor.execute(_COPY_EQUAL, {"model": model.pk, "vectors": list(pks)})
+            return {pk for (pk,) in cursor.fetchall()}
 
     def record(self, pk: int, vector: list[float]) -> bool:
         """Store a vector once. False: the chunk was deleted, or another worker has stored it."""
@@ -200,13 +208,23 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
     def waiting(self) -> Self:
         return self.filter(vector__isnull=True, error="")
 
+    def next_turns(self, model: EmbeddingModel, most: int) -> list[Turn]:
+        """Of those that wait for this model, at most so many, in the order in which they are computed."""
+        with connection.cursor() as cursor:
+            cursor.execute(NEXT_VECTORS, {"model": model.pk, "latest": model.latest_owner, "most": most})
+            return [Turn(*row) for row in cursor.fetchall()]
+
 
 class ChunkVector(models.Model):
-    """vector: None until it is computed.  error: why it never will be."""
+    """vector: None until it is computed.  error: why it never will be.
+
+    owner: of the file when the chunk was stored, for the order in which vectors are computed alone; 0: not known.
+    """
 
     id = models.BigAutoField(primary_key=True)
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors", db_index=False)
     model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE, db_index=False)
+    owner = models.BigIntegerField(default=0, db_default=0)
     vector = ArrayField(RealField(), null=True, blank=True)
     error = models.CharField(max_length=200, blank=True, default="", db_default="")
 
@@ -215,7 +233,11 @@ class ChunkVector(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                F("model"), F("id"), name="vector_waiting", condition=Q(vector__isnull=True, error="")
+                F("model"),
+                F("owner"),
+                F("id"),
+                name="vector_waiting_by_owner",
+                condition=Q(vector__isnull=True, error=""),
             ),
         ]
         constraints = [
@@ -242,31 +264,31 @@ _KNOWN: Final = """known AS MATERIALIZED (
             WHERE other.content_hash = asked.content_hash AND equal.vector IS NOT NULL LIMIT 1
         ) AS vector FROM asked
     )"""
-# Plan: the chunks by their primary key.
+# Plan: the chunks and their files by their primary keys.
 _WAIT_FOR: Final = f"""
     WITH asked AS MATERIALIZED (
         SELECT DISTINCT content_hash FROM knowledge_chunk WHERE id = ANY(%(chunks)s)
     ), {_KNOWN}
-    INSERT INTO knowledge_chunkvector (chunk_id, model_id, vector)
-    SELECT chunk.id, %(model)s, known.vector FROM knowledge_chunk AS chunk JOIN known USING (content_hash)
+    INSERT INTO knowledge_chunkvector (chunk_id, model_id, owner, vector)
+    SELECT chunk.id, %(model)s, file.owner_id, known.vector
+    FROM knowledge_chunk AS chunk JOIN known USING (content_hash) JOIN knowledge_file AS file ON file.id = chunk.file_id
     WHERE chunk.id = ANY(%(chunks)s)
 """  # noqa: S608  constants alone
 _ADD_MISSING: Final = """
-    INSERT INTO knowledge_chunkvector (chunk_id, model_id)
-    SELECT chunk.id, %(model)s FROM knowledge_chunk AS chunk
+    INSERT INTO knowledge_chunkvector (chunk_id, model_id, owner)
+    SELECT chunk.id, %(model)s, file.owner_id
+    FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id
     WHERE NOT EXISTS (SELECT FROM knowledge_chunkvector AS of WHERE of.chunk_id = chunk.id AND of.model_id = %(model)s)
     ON CONFLICT DO NOTHING
 """
-# Plan: vector_waiting, then the chunks by their primary key.
+# Plan: the vectors and their chunks by their primary keys.
 _COPY_EQUAL: Final = f"""
     WITH waiting AS MATERIALIZED (
         SELECT vector.id, chunk.content_hash FROM knowledge_chunkvector AS vector
         JOIN knowledge_chunk AS chunk ON chunk.id = vector.chunk_id
-        WHERE vector.model_id = %(model)s AND vector.vector IS NULL AND vector.error = ''
-    ), asked AS MATERIALIZED (SELECT DISTINCT content_hash FROM waiting), {_KNOWN}, found AS (
-        SELECT waiting.id, known.vector FROM waiting JOIN known USING (content_hash)
-        WHERE known.vector IS NOT NULL LIMIT %(most)s
-    )
-    UPDATE knowledge_chunkvector AS copy SET vector = found.vector FROM found
-    WHERE copy.id = found.id AND copy.vector IS NULL
+        WHERE vector.id = ANY(%(vectors)s) AND vector.vector IS NULL AND vector.error = ''
+    ), asked AS MATERIALIZED (SELECT DISTINCT content_hash FROM waiting), {_KNOWN}
+    UPDATE knowledge_chunkvector AS copy SET vector = known.vector FROM waiting JOIN known USING (content_hash)
+    WHERE copy.id = waiting.id AND copy.vector IS NULL AND known.vector IS NOT NULL
+    RETURNING copy.id
 """  # noqa: S608  constants alone

@@ -14,40 +14,19 @@ from django.db.models.functions import Now
 
 from knowledge.models.account_deletion import cascade_unless_document
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
+from knowledge.models.file_claims import LEASE, FileClaims
 from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.project import Project
 
-# While its text is extracted, a worker extends the lease; without that, the file is given to another one.
-LEASE: Final = timedelta(seconds=15)
+# How often a worker extends the lease.
 BEAT_S: Final = 3.0
 # Workers that may die with a file before it fails.
 MAX_FAILURES: Final = 3
-# A file that waits for longer may have lost its queue message.
-UNCLAIMED_FOR: Final = timedelta(seconds=5)
 # Of staff who may read what was extracted of other people's files.
 TEXT_PERMISSION: Final = "knowledge.view_file_text"
-# An end is announced within milliseconds of its commit; after this its worker has crashed.
-UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
 
-class FileQuerySet(models.QuerySet["File"]):
-    # Mutators
-
-    def claim(self, file_id: UUID | str) -> File | None:
-        """Lease a file whose text is to be extracted; None if another worker has it, or it has ended."""
-        with transaction.atomic():
-            waiting = self.filter(pk=file_id, status=FileStatus.PROCESSING, lease_until__isnull=True)
-            file = (
-                waiting.defer("text").select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
-            )
-            if file is None:
-                return None
-            file.attempt += 1
-            self.filter(pk=file.pk).update(attempt=file.attempt, lease_until=Now() + LEASE)
-        return file
-
-    # Queries
-
+class FileQuerySet(FileClaims["File"]):
     def with_stale_chunks(self) -> Self:
         """Those that no worker adds chunks to. A search that stores missing ones adds them to the version that is kept."""
         return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
@@ -55,19 +34,6 @@ class FileQuerySet(models.QuerySet["File"]):
     def visible_to(self, user: Any) -> Self:
         """The user's own files, without documents of knowledge bases; files of other users are not visible."""
         return self.filter(owner=user, knowledge_base__isnull=True)
-
-    def abandoned(self) -> Self:
-        """Files whose worker has died."""
-        return self.filter(status=FileStatus.PROCESSING, lease_until__lt=Now()).defer("text")
-
-    def unclaimed(self) -> Self:
-        """Files that no worker has claimed for a while."""
-        waiting = self.filter(status=FileStatus.PROCESSING, lease_until__isnull=True)
-        return waiting.filter(queued_at__lt=Now() - UNCLAIMED_FOR)
-
-    def unannounced(self) -> Self:
-        """Files whose end was committed and, after a crash, not published."""
-        return self.filter(announced_at__isnull=True, ended_at__lt=Now() - UNANNOUNCED_FOR).defer("text")
 
     def of_session_alone(self, session_id: UUID) -> Self:
         """Files attached to messages of this session, to none of another session, and in no project."""

@@ -231,7 +231,8 @@ def test_equal_passages_cost_no_more_than_others(project: Project) -> None:
         cursor.execute(
             "ANALYZE knowledge_chunk, knowledge_chunkvector"
         )  # as autovacuum does after so many rows
-    read = rows_read(chunk_vector._COPY_EQUAL, model=model.pk, most=count)
+    pks = list(ChunkVector.objects.waiting().values_list("pk", flat=True))
+    read = rows_read(chunk_vector._COPY_EQUAL, model=model.pk, vectors=pks)
     assert read < 20 * count
     assert waiting() == 0
     # Of a text that nobody has a vector of, as well.
@@ -247,4 +248,9 @@ def test_equal_passages_are_copied_a_limited_number_at_a_time(project: Project) 
     compute_waiting()
     ChunkVector.objects.filter(chunk__file__in=files[:3]).update(vector=None)
     model = EmbeddingModel.objects.get()
-    assert [ChunkVector.objects.copy_equal(model, 2) for _ in range(3)] == [2, 1, 0]
+
+    def copy_two() -> int:
+        turns = ChunkVector.objects.next_turns(model, 2)
+        return len(ChunkVector.objects.copy_equal(model, [turn.pk for turn in turns]))
+
+    assert [copy_two() for _ in range(3)] == [2, 1, 0]

@@ -56,6 +56,7 @@ def describe_upload(user: User, upload: UploadedContent) -> File:
 def check_room(user: User, size: int) -> None:
     """Raise ApiError if the user may not store a file of so many bytes."""
     quotas.FILES.check(user)
+    quotas.WAITING_FILES.check(user)
     quotas.check_storage(user.pk, StoredBytes.objects.sum_of(user.pk), size)
 
 

@@ -39,7 +39,7 @@ _FUTILE: Final = 4
 # Of conversations that could not be imported; the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
 # These are about the account, and would be the same for every conversation that follows.
-_ENDS: Final = ("too_many_sessions", "storage_full", "file_storage_unavailable")
+_ENDS: Final = ("too_many_sessions", "too_many_waiting_files", "storage_full", "file_storage_unavailable")
 
 
 _ABSENT: Final = msgspec.Raw()

@@ -52,9 +52,14 @@ def import_session(owner: "User", data: dict[str, Any]) -> Session:
 
 
 def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
-    """Raise ApiError if the owner may not store this now. Before the work; what counts are the checks with the lock."""
+    """Raise ApiError if the owner may not store this now. Before the work; what counts are the checks with the lock.
+
+    Files of one import may wait beyond their limit: if they did not fit, they never would.
+    """
     quotas.SESSIONS.check(owner)
     quotas.FILES.check(owner, new_files)
+    if new_files:
+        quotas.WAITING_FILES.check(owner)
     quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), new_bytes)
 
 

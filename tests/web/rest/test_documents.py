@@ -33,6 +33,7 @@ from knowledge.models import (
 )
 from knowledge.models.sql.chunk_search import search_chunks
 from tests import factories
+from tests.next_file import read_file
 from tests.web.rest.knowledge_bases import ROLES, Team, refusal, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,7 +80,7 @@ def replace(team: Team, pk: str, **body: Any) -> dict[str, Any]:
 
 def ready(team: Team, **body: Any) -> str:
     pk = str(add(team, **body)["id"])
-    extraction.extract(pk)
+    read_file(pk)
     assert shown(team, pk)["status"] == "ready"
     return pk
 
@@ -122,7 +123,7 @@ class TestAdding:
             None,
         )
         assert found(team) == []
-        extraction.extract(made["id"])
+        read_file(made["id"])
         [hit] = team.clients["reader"].get(f"{team.path}search/", {"q": "water"}).json()
         assert (hit["document_id"], hit["title"], hit["text"], hit["start"]) == (made["id"], "Low", LOW, 0)
         assert hit["lexical_rank"] == 1
@@ -181,7 +182,7 @@ class TestUrls:
         asked = pages(monkeypatch, LOW)
         made = add(team, url=PAGE)
         assert (made["title"], made["url"], made["status"], asked) == (PAGE, PAGE, "processing", [])
-        extraction.extract(made["id"])
+        read_file(made["id"])
         assert (found(team), asked) == ([LOW], [PAGE])
 
     def test_what_does_not_work_is_the_error_of_the_document(
@@ -189,7 +190,7 @@ class TestUrls:
     ) -> None:
         pages(monkeypatch, UrlRefused("url_address_blocked"))
         pk = add(team, url="http://169.254.169.254/")["id"]
-        extraction.extract(pk)
+        read_file(pk)
         failed = shown(team, pk)
         assert (failed["status"], failed["error"]["code"]) == ("failed", "url_address_blocked")
 
@@ -201,10 +202,10 @@ class TestUrls:
         before = Chunk.objects.get().pk
         assert replace(team, pk, url=PAGE)["status"] == "processing"
         assert found(team) == [LOW]
-        extraction.extract(pk)
+        read_file(pk)
         assert (shown(team, pk)["status"], Chunk.objects.get().pk) == ("ready", before)
         replace(team, pk, url=PAGE)
-        extraction.extract(pk)
+        read_file(pk)
         assert (found(team), stored(media)) == ([HIGH], 1)
 
     def test_the_last_version_is_found_while_the_page_cannot_be_read(
@@ -213,10 +214,10 @@ class TestUrls:
         pages(monkeypatch, LOW, UrlRefused("timeout"), LOW)
         pk = ready(team, url=PAGE)
         replace(team, pk, url=PAGE)
-        extraction.extract(pk)
+        read_file(pk)
         assert (shown(team, pk)["error"]["code"], found(team)) == ("timeout", [LOW])
         replace(team, pk, url=PAGE)
-        extraction.extract(pk)
+        read_file(pk)
         assert (shown(team, pk)["status"], found(team)) == ("ready", [LOW])
 
 
@@ -234,7 +235,7 @@ class TestVersions:
         form = {"file": SimpleUploadedFile("low.csv", LOW.encode())}
         replaced = team.clients["editor"].put(path, form, format="multipart").json()
         assert (replaced["status"], replaced["content_type"]) == ("processing", "text/markdown")
-        extraction.extract(pk)
+        read_file(pk)
         assert (shown(team, pk)["status"], shown(team, pk)["content_type"]) == ("ready", "text/csv")
 
     def test_a_version_without_a_title_keeps_that_of_the_document(
@@ -251,7 +252,7 @@ class TestVersions:
         )
         for body in ({"text": HIGH}, {"url": PAGE}, {"file": str(own.pk)}, {"text": LOW}):
             assert replace(team, pk, **body)["title"] == "Low", body
-            extraction.extract(pk)
+            read_file(pk)
             assert shown(team, pk)["title"] == "Low", body
         form = {"file": SimpleUploadedFile("high.md", HIGH.encode())}
         assert team.clients["editor"].put(path, form, format="multipart").json()["title"] == "Low"
@@ -260,7 +261,7 @@ class TestVersions:
         pk = ready(team)
         assert replace(team, pk, title="High", text=HIGH)["status"] == "processing"
         assert found(team) == [LOW]
-        extraction.extract(pk)
+        read_file(pk)
         assert (found(team), stored(media), Chunk.objects.count()) == ([HIGH], 1, 1)
 
     def test_a_version_that_fails_leaves_the_one_before(self, team: Team) -> None:
@@ -268,10 +269,10 @@ class TestVersions:
         form = {"file": SimpleUploadedFile("high.pdf", b"%PDF-1.7 broken")}
         path = f"{team.path}documents/{pk}/"
         assert team.clients["editor"].put(path, form, format="multipart").status_code == 200
-        extraction.extract(pk)
+        read_file(pk)
         assert (shown(team, pk)["error"]["code"], found(team)) == ("document_corrupt", [LOW])
         replace(team, pk, title="Low", text=LOW)
-        extraction.extract(pk)
+        read_file(pk)
         assert shown(team, pk)["status"] == "ready"
 
     def test_a_worker_that_reads_the_version_before_stores_nothing(self, team: Team) -> None:
@@ -280,7 +281,7 @@ class TestVersions:
         assert held is not None
         replace(team, pk, title="High", text=HIGH)
         assert not held.end_failed("file_unreadable")
-        extraction.extract(pk)
+        read_file(pk)
         assert found(team) == [HIGH]
 
 
@@ -309,13 +310,13 @@ class TestServing:
         other = f"{PAGE}/high"
         assert replace(team, pk, url=other, title="High")["title"] == "Low"
         assert self.seen(team, pk) == (*before, "processing")
-        extraction.extract(pk)
+        read_file(pk)
         assert self.seen(team, pk) == (*before, "failed")
         assert shown(team, pk)["error"]["code"] == "timeout"
         assert stored(media) == 1
         replace(team, pk, url=other, title="High")
         assert self.seen(team, pk) == (*before, "processing")
-        extraction.extract(pk)
+        read_file(pk)
         assert self.seen(team, pk) == ("High", other, HIGH, HIGH, "ready")
         assert (stored(media), ServedVersion.objects.count()) == (1, 0)
 
@@ -327,7 +328,7 @@ class TestServing:
         for text in (LOW, HIGH):
             replace(team, pk, url=PAGE)
             assert self.seen(team, pk) == ("Tide", PAGE, LOW, LOW, "processing")
-            extraction.extract(pk)
+            read_file(pk)
             assert self.seen(team, pk) == ("Tide", PAGE, text, text, "ready")
             assert stored(media) == 1
 
@@ -345,7 +346,7 @@ class TestServing:
         (media / "fetched").unlink()
         assert (self.seen(team, pk), stored(media)) == (("Tide", PAGE, LOW, LOW, "processing"), 2)
         assert blobs.compare_with_rows(timezone.now() + timedelta(hours=1)) == ([], [])
-        extraction.extract(pk)
+        read_file(pk)
         assert (self.seen(team, pk), stored(media)) == (("Tide", PAGE, HIGH, HIGH, "ready"), 1)
 
     def test_a_version_that_replaces_one_which_is_read_does_not_show_that_one(
@@ -355,7 +356,7 @@ class TestServing:
         replace(team, pk, title="High", text=HIGH)
         replace(team, pk, title="Spring", text=f"{HIGH} More.")
         assert self.seen(team, pk) == ("Low", None, LOW, LOW, "processing")
-        extraction.extract(pk)
+        read_file(pk)
         assert self.seen(team, pk)[:3] == ("Spring", None, f"{HIGH} More.")
         assert stored(media) == 1
 
@@ -364,7 +365,7 @@ class TestServing:
         replace(team, pk, title="High", text=HIGH)
         send(team.clients["editor"], "patch", f"{team.path}documents/{pk}/", {"title": "Tide"})
         assert self.seen(team, pk)[0] == "Tide"
-        extraction.extract(pk)
+        read_file(pk)
         assert self.seen(team, pk)[0] == "Tide"
 
     def test_another_title_for_a_version_that_is_read_is_seen_with_it(self, team: Team) -> None:
@@ -372,7 +373,7 @@ class TestServing:
         for title in ("High", "Spring"):
             replace(team, pk, title=title, text=HIGH)
             assert self.seen(team, pk)[0] == "Low"
-        extraction.extract(pk)
+        read_file(pk)
         assert self.seen(team, pk)[0] == "Spring"
 
     def test_a_document_that_never_was_whole_shows_what_was_given_last(
@@ -380,7 +381,7 @@ class TestServing:
     ) -> None:
         pages(monkeypatch, UrlRefused("timeout"))
         pk = add(team, url=PAGE)["id"]
-        extraction.extract(pk)
+        read_file(pk)
         replaced = replace(team, pk, url=f"{PAGE}/low", title="Low")
         assert (replaced["title"], replaced["url"]) == ("Low", f"{PAGE}/low")
 
@@ -391,7 +392,7 @@ class TestServing:
         replace(team, pk, title="High", text=HIGH)
         assert StoredBytes.objects.sum_of(owner) == once + len(HIGH)
         assert StoredBytes.objects.sum_of_base(team.base.pk) == once + len(HIGH)
-        extraction.extract(pk)
+        read_file(pk)
         assert StoredBytes.objects.sum_of(owner) == 2 * len(HIGH)
 
     def test_a_document_is_deleted_with_both_of_its_versions(self, team: Team, media: Path) -> None:
@@ -459,7 +460,7 @@ class TestElsewhere:
         # Not "*": other files' workers share this server's channels, and the broker tells of their heartbeats.
         pubsub.psubscribe("turnwire:*")
         pubsub.get_message(timeout=1)
-        extraction.extract(pk)
+        read_file(pk)
         told = []
         while message := pubsub.get_message(timeout=0.5):
             told.append((message["channel"].decode(), json.loads(message["data"])))
@@ -488,11 +489,28 @@ class TestQuotas:
         assert refusal(response) == (409, "storage_full")
         assert stored(media) == 1
 
+    def test_waiting_documents_are_capped_and_count_for_the_owner_of_the_base(
+        self, team: Team, media: Path, settings: Any
+    ) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 1
+        pk = str(add(team)["id"])
+        response = send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)
+        assert (*refusal(response), response.json()["max"]) == (429, "too_many_waiting_files", 1)
+        assert stored(media) == 1
+        # One that waits is not another one with its next version; one that has been read is.
+        replace(team, pk, text="Neap tides are small.")
+        read_file(pk)
+        other = ready(team, **TEXT)
+        replace(team, pk, text="Spring tides are large.")
+        body = {"text": "A tide turns."}
+        refused = send(team.clients["editor"], "put", f"{team.path}documents/{other}/", body)
+        assert refusal(refused) == (429, "too_many_waiting_files")
+
     def test_chunks_count_for_the_owner_of_the_base(self, team: Team, settings: Any) -> None:
         settings.MAX_CHUNKS_PER_USER = 1
         waiting = str(add(team)["id"])
         ready(team, **TEXT)
-        extraction.extract(waiting)
+        read_file(waiting)
         assert shown(team, waiting)["error"]["code"] == "too_many_chunks"
         assert refusal(send(team.clients["editor"], "post", f"{team.path}documents/", TEXT)) == (
             409,

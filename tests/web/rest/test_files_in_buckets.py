@@ -19,6 +19,7 @@ from knowledge.models import DeletedBlob, File
 from tests import factories
 from tests.ingest import documents
 from tests.instance import free_port
+from tests.next_file import read_file
 from tests.object_store import ObjectStore
 from tests.web.rest.test_uploads import FILES, upload
 
@@ -72,7 +73,7 @@ def status_of(client: APIClient, pk: str) -> str:
 def test_a_picture_from_upload_to_deletion(client: APIClient, storage: Switch) -> None:
     pk = upload_picture(client)
     assert storage.keys() == [f"files/{pk}"]
-    extraction.extract(pk)
+    read_file(pk)
     assert client.get(f"{FILES}{pk}/").json()["has_thumbnail"] is True
     # The upload, which has the place where it was taken, is gone.
     assert storage.keys() == [f"files/{pk}-1", f"files/{pk}-1-thumbnail"]
@@ -89,7 +90,7 @@ def test_a_picture_from_upload_to_deletion(client: APIClient, storage: Switch) -
 
 def test_the_text_of_a_document(client: APIClient, storage: Switch) -> None:
     pk = upload(client).json()["id"]
-    extraction.extract(pk)
+    read_file(pk)
     assert File.objects.get(pk=pk).text == "Two tides a day."
 
 
@@ -108,7 +109,7 @@ def test_a_download_while_the_server_is_away_is_refused_before_its_first_byte(
     client: APIClient, storage: Switch, path: str
 ) -> None:
     pk = upload_picture(client)
-    extraction.extract(pk)
+    read_file(pk)
     storage.turn_off()
     response = client.get(f"{FILES}{pk}/{path}")
     assert (response.status_code, response.json()["code"]) == (503, "file_storage_unavailable")
@@ -121,14 +122,14 @@ def test_a_content_that_is_gone_is_not_found(client: APIClient, storage: Switch)
     pk = upload(client).json()["id"]
     blobs.discard(f"files/{pk}")
     assert client.get(f"{FILES}{pk}/content/").json()["code"] == "file_not_found"
-    extraction.extract(pk)
+    read_file(pk)
     assert client.get(f"{FILES}{pk}/").json()["error"]["code"] == "file_missing"
 
 
 def test_extraction_waits_for_the_server(client: APIClient, storage: Switch) -> None:
     pk = upload_picture(client)
     storage.turn_off()
-    extraction.extract(pk)
+    read_file(pk)
     waiting = File.objects.get(pk=pk)
     assert (waiting.status, waiting.attempt, waiting.failures, waiting.lease_until) == (
         "processing",
@@ -138,7 +139,7 @@ def test_extraction_waits_for_the_server(client: APIClient, storage: Switch) -> 
     )
     assert waiting.queued_at > timezone.now()
     storage.turn_on()
-    extraction.extract(pk)
+    read_file(pk)
     assert status_of(client, pk) == "ready"
     assert storage.keys() == [f"files/{pk}-2", f"files/{pk}-2-thumbnail"]
 
@@ -157,10 +158,10 @@ def test_a_server_that_goes_away_before_the_picture_is_stored_leaves_nothing(
 
     with monkeypatch.context() as failing:
         failing.setattr(blobs, "store", fail_later)
-        extraction.extract(pk)
+        read_file(pk)
     assert status_of(client, pk) == "processing"
     assert storage.keys() == [f"files/{pk}"]
-    extraction.extract(pk)
+    read_file(pk)
     assert status_of(client, pk) == "ready"
 
 
@@ -168,7 +169,7 @@ def test_a_server_that_stays_away_fails_the_file_in_the_end(client: APIClient, s
     pk = upload(client).json()["id"]
     File.objects.update(attempt=extraction.MAX_ATTEMPTS - 1)
     storage.turn_off()
-    extraction.extract(pk)
+    read_file(pk)
     assert client.get(f"{FILES}{pk}/").json()["error"]["code"] == "file_unreadable"
 
 

@@ -15,6 +15,7 @@ from ingest.vectors import compute_waiting
 from knowledge.models import ChunkVector, KnowledgeBase
 from tests import factories
 from tests.indexed import add_indexed
+from tests.next_file import read_file
 from tests.upstream import Upstream
 from tests.web.rest.knowledge_bases import BASES, Team, send
 
@@ -146,7 +147,7 @@ def test_all_members_notice_a_change_of_what_all_see(team: Team, change: Callabl
 
 def test_restricted_members_are_not_told_that_a_document_was_read(team: Team) -> None:
     seen = Seen(team)
-    extraction.extract(document(team).split("/")[-2])
+    read_file(document(team).split("/")[-2])
     assert seen.told() == READERS
 
 

@@ -449,3 +449,36 @@ class TestSending:
     def test_a_file_in_progress_is_not_sent(self, client: APIClient, session: str) -> None:
         response = self.send(client, session, upload(client).json()["id"])
         assert (response.status_code, response.json()["code"]) == (409, "file_processing")
+
+    @pytest.mark.django_db(transaction=True)
+    def test_waiting_files_of_a_user_are_capped(self, client: APIClient, settings: Any, media: Any) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 2
+        first, _second = (upload(client).json()["id"] for _ in range(2))
+        response = upload(client)
+        assert (response.status_code, response.json()["code"], response.json()["max"]) == (
+            429,
+            "too_many_waiting_files",
+            2,
+        )
+        assert int(response["Retry-After"]) > 0
+        assert len(stored(media)) == 2
+        uses = {row["code"]: (row["used"], row["max"]) for row in client.get("/api/usage/limits/").json()}
+        assert uses["waiting_files"] == (2, 2)
+        # Each user has an own number, and what has been read does not count.
+        assert upload(factories.api_client(factories.create_user("bob"))).status_code == 201
+        held = File.objects.claim(first)
+        assert held
+        assert upload(client).status_code == 429
+        held.end_failed("document_corrupt")
+        assert upload(client).status_code == 201
+
+    @pytest.mark.django_db(transaction=True)
+    def test_uploads_side_by_side_do_not_pass_the_cap_of_waiting_files(self, settings: Any) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 3
+        alice = factories.create_user("alice")
+        statuses = run_concurrently(*[lambda: upload(factories.api_client(alice)).status_code] * 8)
+        assert sorted(statuses) == [201] * 3 + [429] * 5
+
+    def test_no_cap_of_waiting_files(self, client: APIClient, settings: Any) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 0
+        assert [upload(client).status_code for _ in range(3)] == [201] * 3

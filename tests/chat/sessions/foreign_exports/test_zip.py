@@ -369,6 +369,23 @@ class TestFiles:
         assert (len(answer["imported"]), answer["is_complete"]) == (1, False)
         assert contents_in(media) == []
 
+    def test_an_import_ends_while_too_many_files_wait_and_goes_on_later(
+        self, client: APIClient, settings: Any
+    ) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 1
+        conversations = written(
+            *json.loads(with_files({"id": "file-a", "name": "a.txt"}, conversation_id="a")),
+            *json.loads(with_files({"id": "file-b", "name": "b.txt"}, conversation_id="b")),
+        )
+        file = zipped(("conversations.json", conversations), ("file-a.txt", TIDES), ("file-b.txt", TIDES))
+        first = bring_in(client, file).json()
+        assert [one["code"] for one in first["refused"]] == ["too_many_waiting_files"]
+        assert (len(first["imported"]), first["is_complete"]) == (1, False)
+        File.objects.update(status="failed", error_code="document_corrupt")
+        second = bring_in(client, file).json()
+        assert (second["refused"], second["is_complete"]) == ([], True)
+        assert Session.objects.count() == 2
+
     def test_a_chat_that_is_not_stored_leaves_no_contents(
         self, client: APIClient, media: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

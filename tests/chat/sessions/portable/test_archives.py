@@ -434,6 +434,18 @@ class TestQuotas:
         assert not storing.called
         assert (File.objects.count(), Session.objects.count(), stored(media)) == (0, 1, set())
 
+    def test_an_import_is_refused_while_too_many_files_wait_and_is_not_if_it_has_too_many(
+        self, client: APIClient, settings: Any
+    ) -> None:
+        settings.MAX_WAITING_FILES_PER_USER = 1
+        entries = {"files/1": b"Low water.", "files/2": b"High water."}
+        archive = packed(entries, *(described(*one) for one in entries.items()))
+        assert bring_in(client, archive).status_code == 201
+        assert File.objects.not_ended().count() == 2
+        refused = bring_in(client, archive)
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_waiting_files")
+        assert Session.objects.count() == 1
+
     def test_sizes_that_the_manifest_conceals_count_in_the_end(
         self, client: APIClient, media: Any, settings: Any
     ) -> None:

@@ -91,6 +91,7 @@ export const API_ERRORS = {
   too_many_sessions: (max) => t("You have %(max)s chats, and there is no room for more. Delete one for good first.", count(max)),
   too_many_projects: (max) => t("You have %(max)s projects, and there is no room for more. Delete one first.", count(max)),
   too_many_files: (max) => t("You have %(max)s files, and there is no room for more. Delete one first.", count(max)),
+  too_many_waiting_files: (max) => t("%(max)s files are waiting to be read, as many as may wait. Try again in a moment.", count(max)),
   too_many_knowledge_bases: (max) => t("You have %(max)s knowledge bases, and there is no room for more. Delete one first.", count(max)),
   too_many_documents: (max) => t("This knowledge base has %(max)s documents, and there is no room for more. Delete one first.", count(max)),
   too_many_chunks: (max) => t("The texts that are searched fill the %(max)s passages there are for them. Delete some documents first.", count(max)),

@@ -1,0 +1,61 @@
+"""FileClaims: which files a worker claims, and which ones the sweeper repairs."""
+
+from datetime import timedelta
+from typing import Final, Self, TypeVar
+from uuid import UUID
+
+from django.db import connection, models, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from knowledge.models.extraction import FileStatus
+from knowledge.models.sql.turns import CLAIM_FILE
+
+M = TypeVar("M", bound=models.Model)
+
+# While its text is extracted, a worker extends the lease; without that, the file is given to another one.
+LEASE: Final = timedelta(seconds=15)
+# A file that waits for longer may have lost its queue message.
+UNCLAIMED_FOR: Final = timedelta(seconds=5)
+# An end is announced within milliseconds of its commit; after this its worker has crashed.
+UNANNOUNCED_FOR: Final = timedelta(seconds=2)
+
+
+class FileClaims(models.QuerySet[M]):
+    # Mutators
+
+    def claim(self, file_id: UUID | str) -> M | None:
+        """Lease a file whose text is to be extracted; None if another worker has it, or it has ended."""
+        waiting = self.filter(pk=file_id, status=FileStatus.PROCESSING, lease_until__isnull=True)
+        with transaction.atomic():
+            unlocked = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))
+            if not unlocked.values_list("pk").first():
+                return None
+            self.filter(pk=file_id).update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
+            return self.defer("text").get(pk=file_id)
+
+    def claim_next(self) -> M | None:
+        """Lease the file that is next: of those that wait, the oldest of the owner with the fewest in work. None: nothing waits."""
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()})
+            claimed = cursor.fetchone()
+            return self.defer("text").get(pk=claimed[0]) if claimed else None
+
+    # Queries
+
+    def not_ended(self) -> Self:
+        """Those that wait or are in work."""
+        return self.filter(status=FileStatus.PROCESSING)
+
+    def abandoned(self) -> Self:
+        """Files whose worker has died."""
+        return self.filter(status=FileStatus.PROCESSING, lease_until__lt=Now()).defer("text")
+
+    def unclaimed(self) -> Self:
+        """Files that no worker has claimed for a while."""
+        waiting = self.filter(status=FileStatus.PROCESSING, lease_until__isnull=True)
+        return waiting.filter(queued_at__lt=Now() - UNCLAIMED_FOR)
+
+    def unannounced(self) -> Self:
+        """Files whose end was committed and, after a crash, not published."""
+        return self.filter(announced_at__isnull=True, ended_at__lt=Now() - UNANNOUNCED_FOR).defer("text")

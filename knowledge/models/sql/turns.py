@@ -1,0 +1,60 @@
+"""Whose file, and whose chunks, are next: users take turns, however much one of them has sent (decision 0164)."""
+
+from typing import Final, NamedTuple
+
+
+class Turn(NamedTuple):
+    """A chunk's vector that is to be computed, and whose turn that is."""
+
+    pk: int
+    owner: int
+
+
+# Of the files that wait, the one that has waited longest of those whose owner has the fewest in work. A file's place among those
+# of its owner counts as well, and all deliveries see the same order: those at once do not see what the others claim, and pass
+# over the rows that these have locked.
+# Parameters: lease_s. Plan: file_processing, from there primary keys.
+CLAIM_FILE: Final = """
+    WITH live AS (
+        SELECT id, owner_id, queued_at, lease_until IS NOT NULL AS is_held FROM knowledge_file WHERE status = 'processing'
+    ), held AS (
+        SELECT owner_id, count(*) AS files FROM live WHERE is_held GROUP BY owner_id
+    ), waiting AS (
+        SELECT id, owner_id, queued_at,
+            row_number() OVER (PARTITION BY owner_id ORDER BY queued_at, id) AS place
+        -- One that the storage has failed for waits until then.
+        FROM live WHERE NOT is_held AND queued_at <= STATEMENT_TIMESTAMP()
+    ), free AS (
+        SELECT file.id
+        FROM knowledge_file AS file JOIN waiting ON waiting.id = file.id
+        LEFT JOIN held ON held.owner_id = waiting.owner_id
+        -- Checked again when the row is locked.
+        WHERE file.status = 'processing' AND file.lease_until IS NULL
+        ORDER BY COALESCE(held.files, 0) + waiting.place, waiting.queued_at, waiting.id LIMIT 1
+        FOR NO KEY UPDATE OF file SKIP LOCKED
+    )
+    UPDATE knowledge_file AS file SET attempt = file.attempt + 1, lease_until = STATEMENT_TIMESTAMP() + make_interval(secs => %(lease_s)s)
+    FROM free WHERE file.id = free.id RETURNING file.id
+"""
+# The vectors that are computed next: the first one of each owner, then the second ones, and so on. Owners follow each other in
+# a circle that begins behind the one who came last, so that none waits for more than a round when there are many.
+# Parameters: model, latest (an owner), most. Plan: vector_waiting_by_owner, once for each owner and the rows that are taken.
+NEXT_VECTORS: Final = """
+    WITH RECURSIVE asker AS (
+        (SELECT owner FROM knowledge_chunkvector
+        WHERE model_id = %(model)s AND vector IS NULL AND error = '' ORDER BY owner LIMIT 1)
+        UNION ALL
+        SELECT (SELECT waiting.owner FROM knowledge_chunkvector AS waiting
+            WHERE waiting.model_id = %(model)s AND waiting.vector IS NULL AND waiting.error = ''
+            AND waiting.owner > asker.owner ORDER BY waiting.owner LIMIT 1)
+        FROM asker WHERE asker.owner IS NOT NULL
+    )
+    SELECT part.id, asker.owner FROM asker CROSS JOIN LATERAL (
+        SELECT first.id, row_number() OVER (ORDER BY first.id) AS place FROM (
+            SELECT id FROM knowledge_chunkvector AS waiting
+            WHERE waiting.model_id = %(model)s AND waiting.vector IS NULL AND waiting.error = ''
+            AND waiting.owner = asker.owner ORDER BY waiting.id LIMIT %(most)s
+        ) AS first
+    ) AS part
+    ORDER BY part.place, asker.owner <= %(latest)s, asker.owner LIMIT %(most)s
+"""
