@@ -8,8 +8,9 @@ from kombu import Queue
 
 from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
 from config import redis_transport  # noqa: F401  registers what serves rediss://
+from config.broker_tls import broker_options
 
-broker_url = settings.CELERY_BROKER_URL
+broker_url, broker_use_ssl = broker_options(settings.CELERY_BROKER_URL)
 # Queues named only by a ModelConfig are declared when a task is sent to them or a worker consumes them.
 task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE), Queue(INGEST_QUEUE)]
 task_default_queue = DEFAULT_QUEUE

@@ -75,6 +75,14 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name) or _STORED.get(name) or default
 
 
+def readable_file(name: str) -> str:
+    """A path; empty if there is none."""
+    path = text(name)
+    if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
+        fail(name, f"{path} is not a file that can be read")
+    return path
+
+
 def whole_number(name: str, default: int, *, low: int = 0, high: int = 10**9) -> int:
     value = text(name, str(default))
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):

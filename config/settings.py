@@ -14,6 +14,7 @@ from csp.constants import NONCE, NONE, SELF
 from config import database_url
 from config import environment as env
 from config.account_settings import *  # noqa: F403
+from config.broker_settings import *  # noqa: F403
 from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
@@ -79,6 +80,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "web.rest.middleware.RequestIdMiddleware",
+    "web.rest.middleware.answer_probes_of_any_host",
     "django.middleware.security.SecurityMiddleware",
     "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
@@ -146,12 +148,8 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # not support prepared statements.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
-# --- Redis and Celery --------------------------------------------------------------------------------------
+# --- Workers -----------------------------------------------------------------------------------------------
 
-REDIS_URL = env.url("REDIS_URL", "redis://localhost:6379/0", schemes=("redis", "rediss", "unix"))
-CELERY_BROKER_URL = env.url(
-    "CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix")
-)
 LLM_CONCURRENCY = env.whole_number("LLM_CONCURRENCY", 200, low=1, high=10_000)
 LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 

@@ -1,4 +1,5 @@
-"""Gives every request an id, the client's or a new one, which its log records and turns carry; and errors below /api/ the API's error shape."""
+"""Gives every request an id, the client's or a new one, which its log records and turns carry; errors below /api/ the API's error shape;
+and probes an answer whatever host they ask for."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -6,12 +7,14 @@ from typing import Any, Final
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
 
 from chat.infrastructure import log_context
 from web.rest.errors import busy_page, convert_error_page, request_id
 
 logger = logging.getLogger(__name__)
 _JSON_ONLY: Final = ("/api/", "/health/")
+PROBES: Final = ("/health/live", "/health/ready")
 
 
 class RequestIdMiddleware:
@@ -42,6 +45,24 @@ class RequestIdMiddleware:
         if page is not None and page.status_code >= 500:
             logger.error("request %s failed", request_id(request), exc_info=error)
         return page
+
+
+@sync_and_async_middleware
+def answer_probes_of_any_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Load balancers and orchestrators ask by the address of the process, which ALLOWED_HOSTS does not have.
+
+    Answers to probes hold no link, so that nothing is made of the name.
+    """
+
+    def answer(request: HttpRequest) -> Any:
+        if request.path in PROBES:
+            request.get_host = lambda: "probe"  # type: ignore[method-assign]
+        return get_response(request)
+
+    async def answer_async(request: HttpRequest) -> Any:
+        return await answer(request)
+
+    return answer_async if iscoroutinefunction(get_response) else answer
 
 
 def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

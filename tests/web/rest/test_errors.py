@@ -176,6 +176,15 @@ def test_liveness_needs_no_other_service() -> None:
     assert Client().get("/health/live").json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize("probe", ["live", "ready"])
+@pytest.mark.parametrize("host", ["10.42.0.7:8000", "no host/at all"])
+@pytest.mark.django_db
+def test_probes_ask_by_any_address_and_nothing_else_does(probe: str, host: str) -> None:
+    client = Client(HTTP_HOST=host)
+    statuses = [client.get(path).status_code for path in (f"/health/{probe}", "/health/", "/api/me/")]
+    assert statuses == [200, 400, 400]
+
+
 @pytest.fixture
 def slow_statements(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The views below ask for more than a statement may take."""

@@ -1,0 +1,50 @@
+"""TLS to Redis and to the broker of Celery: every connection verifies the server's certificate and name, unless its URL says otherwise.
+
+redis-py does so by itself. kombu does not: of a plain `rediss://` it accepts any certificate, and of `amqps://` any name.
+"""
+
+import ssl
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+_REQUIREMENTS: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
+# In the query of a URL, for Redis and RabbitMQ alike -> what py-amqp calls it.
+_OPTIONS: Final = {"ssl_ca_certs": "ca_certs", "ssl_certfile": "certfile", "ssl_keyfile": "keyfile"}
+
+
+def with_ca_file(url: str, ca_file: str) -> str:
+    """The URL of a Redis or broker that is verified by the certificates in this file, if it has TLS and names no other file."""
+    parts, query = urlsplit(url), _query(url)
+    if not ca_file or parts.scheme not in ("rediss", "amqps") or "ssl_ca_certs" in query:
+        return url
+    return urlunsplit(parts._replace(query=urlencode(query | {"ssl_ca_certs": ca_file})))
+
+
+def wrong_option(url: str) -> str:
+    """What is wrong with the URL, for a message of one line."""
+    required = _query(url).get("ssl_cert_reqs", "required")
+    return "" if required in _REQUIREMENTS else f"ssl_cert_reqs is none of {', '.join(_REQUIREMENTS)}"
+
+
+def broker_options(url: str) -> tuple[str, dict[str, Any]]:
+    """The URL for Celery's broker_url, and its broker_use_ssl: empty without TLS.
+
+    kombu reads the options of a `rediss://` from its URL; those of an
+    `amqps://` it would hand to py-amqp under names that this does not know.
+    """
+    parts, query = urlsplit(url), _query(url)
+    required = query.get("ssl_cert_reqs", "required")
+    if parts.scheme == "rediss":
+        return url, {"ssl_cert_reqs": _REQUIREMENTS[required]}
+    if parts.scheme != "amqps":
+        return url, {}
+    options: dict[str, Any] = {ours: query.pop(name) for name, ours in _OPTIONS.items() if name in query}
+    options["cert_reqs"] = _REQUIREMENTS[required]
+    if required != "none" and query.get("ssl_check_hostname", "").lower() != "false":
+        options["server_hostname"] = parts.hostname
+    left = {name: value for name, value in query.items() if not name.startswith("ssl_")}
+    return urlunsplit(parts._replace(query=urlencode(left))), options
+
+
+def _query(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
