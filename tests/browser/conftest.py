@@ -4,13 +4,14 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from uuid import uuid4
 
 import psycopg
 import pytest
 from django.contrib.auth.hashers import make_password
 from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests import suites
 from tests.browser import launching
@@ -22,6 +23,9 @@ from tests.stack import Stack
 NEWCOMER = """
     INSERT INTO auth_user (username, password, is_active, is_staff, is_superuser, first_name, last_name, email, date_joined)
     VALUES (%s, %s, true, false, false, '', '', '', now())"""
+
+# Characters of a page that a failed test prints.
+MOST_SHOWN = 6_000
 
 
 @pytest.fixture(scope="package")
@@ -56,6 +60,23 @@ def end_late(chromium: Chromium, seconds: float) -> None:
     for thread, frame in sys._current_frames().items():
         print(f"Thread {thread}:", *traceback.format_stack(frame), sep="\n", file=sys.stderr)
     chromium.kill()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With a failure, what the page showed then: the element that was waited for seldom tells why."""
+    report = yield
+    reader = getattr(item, "funcargs", {}).get("reader")
+    if call.when == "call" and report.failed and reader is not None:
+        try:
+            shown = reader.page.locator("body").aria_snapshot(timeout=5_000)
+        except PlaywrightError as error:
+            shown = str(error)
+        report.sections.append(("page", shown[-MOST_SHOWN:]))
+        report.sections.append(("console", "\n".join(reader.errors)))
+    return report
 
 
 @pytest.fixture(scope="package")
