@@ -41,12 +41,12 @@ class World:
         for name in MODELS:
             factories.create_model(name, is_default=name == MODELS[0])
         self._alice = factories.create_user("alice", password="alice", is_staff=True, is_superuser=True)
-        self._client = factories.api_client(self._alice)
+        self.client = factories.api_client(self._alice)
         self._log_in()
         self._group = Group.objects.create(name="Harbour").pk
         agent = Agent.objects.create(owner=self._alice, name="Tides", prompt="Be brief.", tools=[*TOOL_NAMES])
         session = str(Session.objects.start(self._alice, agent=agent).pk)
-        started = factories.complete_turn(self._client, session)
+        started = factories.complete_turn(self.client, session)
         run = started["runs"][0]
         self.ids = {"agent": str(agent.pk), "session": session, "turn": started["turn"], "tag": "Tides"}
         Session.objects.filter(pk=session).update(tags=[self.ids["tag"]])
@@ -57,14 +57,14 @@ class World:
             "leaf": run["message"],
         }
         self.ids["before"] = started["user_message"]
-        self.ids["share"] = self._client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()[
+        self.ids["share"] = self.client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()[
             "id"
         ]
-        self.ids["token"] = self._client.post("/api/auth/tokens/").json()["id"]
+        self.ids["token"] = self.client.post("/api/auth/tokens/").json()["id"]
         provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
         self.ids["provider"] = str(provider.pk)
         self.ids["prompt"] = str(SavedPrompt.objects.create(owner=self._alice, name="Tides", text="When?").pk)
-        link = self._client.get(f"/api/sessions/{session}/shares/").json()[0]["url"]
+        link = self.client.get(f"/api/sessions/{session}/shares/").json()[0]["url"]
         project = Project.objects.create(owner=self._alice, name="Tides")
         files = [
             File.objects.create(
@@ -83,8 +83,8 @@ class World:
             "trash_delete": self._trashed_session(),
             "trash_restore": self._trashed_session(),
         }
-        self.file = b"".join(self._client.get(f"/api/sessions/{session}/export/").streaming_content)
-        self.cursor = parse_qs(urlsplit(self._client.get("/api/sessions/?limit=1").json()["next"]).query)[
+        self.file = b"".join(self.client.get(f"/api/sessions/{session}/export/").streaming_content)
+        self.cursor = parse_qs(urlsplit(self.client.get("/api/sessions/?limit=1").json()["next"]).query)[
             "cursor"
         ][0]
 
@@ -102,16 +102,16 @@ class World:
 
     def _trashed_session(self) -> str:
         session = Session.objects.start(self._alice).pk
-        self._client.delete(f"/api/sessions/{session}/")
+        self.client.delete(f"/api/sessions/{session}/")
         return str(session)
 
     def _answers_in_progress(self) -> dict[str, str]:
         """A run that waits for a worker, a question that waits for its answer, and a run that was cut."""
         session = Session.objects.start(self._alice).pk
-        running = factories.send_turn(self._client, session).json()
-        waiting = factories.send_turn(self._client, session).json()
+        running = factories.send_turn(self.client, session).json()
+        waiting = factories.send_turn(self.client, session).json()
         self.ids["tool_call"] = self._waiting_call()
-        cut = factories.send_turn(self._client, Session.objects.start(self._alice).pk).json()["runs"][0]["id"]
+        cut = factories.send_turn(self.client, Session.objects.start(self._alice).pk).json()["runs"][0]["id"]
         run = Run.objects.claim(cut, owner=1)
         assert commit_end(
             cut,
@@ -129,7 +129,7 @@ class World:
 
     def _waiting_call(self) -> str:
         session = Session.objects.start(self._alice).pk
-        run = Run.objects.get(pk=factories.send_turn(self._client, session).json()["runs"][0]["id"])
+        run = Run.objects.get(pk=factories.send_turn(self.client, session).json()["runs"][0]["id"])
         return str(factories.create_waiting_call(run, {"type": "object"}, {}).pk)
 
     def login(self, case: Any) -> dict[str, dict[str, str]]:
