@@ -15,7 +15,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 from psycopg_pool import PoolTimeout
 
-from chat.models import Run
+from chat.models import ModelConfig, Run
 from chat.protocol.states import Status
 from chat.protocol.tasks import DEFAULT_QUEUE
 
@@ -48,10 +48,16 @@ def read() -> list[Metric]:
     )
     waiting = Run.objects.unblocked().filter(status=Status.QUEUED).order_by()
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
-    ages = {DEFAULT_QUEUE: 0.0} | {
-        name: waited.total_seconds()
-        for name, waited in waiting.values_list(queue).annotate(waited=Now() - Min("queued_at"))
-    }
+    # A queue in which nothing waits is told as well: a series that vanishes is no alert, and none that ends.
+    queues = ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()
+    ages = (
+        {DEFAULT_QUEUE: 0.0}
+        | dict.fromkeys(queues, 0.0)
+        | {
+            name: waited.total_seconds()
+            for name, waited in waiting.values_list(queue).annotate(waited=Now() - Min("queued_at"))
+        }
+    )
     for name, seconds in ages.items():
         age.add_metric([name], max(0.0, seconds))
     return [runs, age]

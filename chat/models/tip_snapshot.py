@@ -7,9 +7,11 @@ storing checks `latest_event` again (chat/turns/insert.py); under the session's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
+
+from msgspec import json
 
 from chat.models.daily_use import DailyAccount
 from chat.models.message import ChatMessage
@@ -24,7 +26,7 @@ class TipSnapshot(NamedTuple):
     agent_id: UUID | None  # the session's: the caller may have loaded the session with an earlier agent
     own_models: Sequence[str]  # the session's; as agent_id
     own_runs: int  # in progress, of the session's owner
-    queued_runs: int  # of all users
+    queued_runs: Mapping[str, int]  # of all users, by queue
     stored_bytes: int  # of the session's owner, as the sweeper has summed it up last
     blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
     is_repeat: bool  # a message with this client_message_id is stored already
@@ -53,7 +55,7 @@ class TipSnapshot(NamedTuple):
             first.agent_id,
             first.own_models,
             first.own_runs,
-            first.queued_runs,
+            json.decode(first.queued_runs),
             first.stored_bytes,
             first.blocker_id,
             first.is_repeat,

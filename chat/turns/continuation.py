@@ -55,7 +55,7 @@ def continue_answer(run: Run) -> Continuation:
             raise ApiError("not_continuable")
         if not run_limits().allow_more(now.spending, len(now.message.text)):
             raise ApiError("run_limit_reached")
-        _admit(session)
+        _admit(session, now.queue)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
         columns = knowledge_bases.run_columns(bases)
         if not Run.objects.go_on(run.pk, dynamic_context=context, **columns):
@@ -71,13 +71,13 @@ def _read(run_id: UUID) -> Run:
     return Run.objects.for_work().get(pk=run_id)
 
 
-def _admit(session: Session) -> None:
+def _admit(session: Session, queue: str) -> None:
     """Count it as one more run of today. Raises ApiError."""
     snapshot = TipSnapshot.read(session, None, None)
     if snapshot is None:
         raise ApiError("session_not_found")
     quotas.check_storage(session.owner_id, snapshot.stored_bytes)
-    admission.check(snapshot.own_runs, snapshot.queued_runs, 1)
+    admission.check(snapshot.own_runs, snapshot.queued_runs, [queue])
     daily_limits.check(snapshot.account, 1)
     if not DailyUse.objects.count_run(session.pk, snapshot.account):
         raise daily_limits.refusal(snapshot.account.runs)

@@ -85,7 +85,7 @@ def _plan(
         models = models[:1]
     quotas.check_answers(columns.answers, len(models))
     quotas.check_storage(session.owner_id, snapshot.stored_bytes)
-    admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
+    admission.check(snapshot.own_runs, snapshot.queued_runs, [model.queue for model in models])
     daily_limits.check(snapshot.account, len(models))
     after = apply_while_answering(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))

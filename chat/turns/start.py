@@ -106,7 +106,7 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     options = selection.choose_options(session.options, request.options, models)
     quotas.check_answers(0, len(models))
     quotas.check_storage(session.owner_id, snapshot.stored_bytes, request.stored_bytes)
-    admission.check(snapshot.own_runs, snapshot.queued_runs, len(models))
+    admission.check(snapshot.own_runs, snapshot.queued_runs, [model.queue for model in models])
     daily_limits.check(snapshot.account, len(models))
     return _Plan(session, request, snapshot, models, forced_tool, options)
 

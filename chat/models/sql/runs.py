@@ -13,6 +13,7 @@ from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
 from chat.models.sql.run_setups import store_setups
 from chat.models.sql.statements import JSONText, Statement, literal, literals, select_list
 from chat.protocol.states import CONTINUABLE, LIVE, TERMINAL, Status, sources
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.transcript.finish import LENGTH
 from chat.transcript.run_spending import RunSpending
 
@@ -260,12 +261,18 @@ ANNOUNCE: Final = Statement(
     SessionId,
 )
 
-# A query for other statements: the live runs of one user and the queued runs of all. Parameters: owner (a user).
-# Plan: both counts by run_live; from there primary keys.
+# A query for other statements: the live runs of one user, and the queued runs of all by queue (jsonb).
+# Parameters: owner (a user). Plan: both counts by run_live; from there primary keys.
 IN_PROGRESS: Final = f"""
     SELECT (
         SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
         WHERE session.owner_id = %(owner)s AND run.status IN ({literals(LIVE)})
-    ) AS own, (SELECT count(*) FROM chat_run WHERE status = {_QUEUED}) AS queued
+    ) AS own, (
+        SELECT COALESCE(jsonb_object_agg(by_queue.queue, by_queue.runs), '{{}}') FROM (
+            SELECT COALESCE(model.queue, {literal(DEFAULT_QUEUE)}) AS queue, count(*) AS runs
+            FROM chat_run AS waiting LEFT JOIN chat_modelconfig AS model ON model.id = waiting.model_config_id
+            WHERE waiting.status = {_QUEUED} GROUP BY 1
+        ) AS by_queue
+    ) AS queued
 """  # noqa: S608  constants alone

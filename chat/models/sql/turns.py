@@ -8,7 +8,7 @@ from chat.models.sql.model_configs import IS_OFFERED
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
 from chat.models.sql.runs import IN_PROGRESS
 from chat.models.sql.sessions import IS_UNNAMED
-from chat.models.sql.statements import Statement, literals, select_list
+from chat.models.sql.statements import JSONText, Statement, literals, select_list
 from chat.protocol.states import LIVE
 
 
@@ -52,7 +52,7 @@ class TipSnapshotRow(NamedTuple):
     agent_id: UUID | None
     own_models: list[str]
     own_runs: int
-    queued_runs: int
+    queued_runs: JSONText  # by queue
     stored_bytes: int
     blocker_id: UUID | None
     is_repeat: bool

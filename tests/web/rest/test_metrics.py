@@ -63,6 +63,11 @@ def test_live_runs_and_the_age_of_the_queue_come_from_the_database(run: Run) -> 
     assert value(families, "turnwire_postgres_up") == value(families, "turnwire_redis_up") == 1
 
 
+def test_a_queue_in_which_nothing_waits_is_told_as_well(run: Run) -> None:
+    factories.create_model("deep", queue="gpu")
+    assert value(read_metrics(), "turnwire_queue_age_seconds", queue="gpu") == 0
+
+
 def test_a_turn_that_waits_for_another_does_not_count_as_queued(run: Run) -> None:
     before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
     Turn.objects.filter(pk=run.turn_id).update(after=before)

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.log.stream import event_log, read_now
-from chat.models import ChatMessage, Run, Session, SessionEvent, Turn
+from chat.models import ChatMessage, ModelConfig, Run, Session, SessionEvent, Turn
 from tests import factories
 from tests.broker import queued_run_ids
 from tests.concurrency import run_concurrently
@@ -77,6 +77,25 @@ class TestAdmission:
         assert int(response["Retry-After"]) > 0
         factories.finish_run(started["runs"][0]["id"])
         assert factories.send_turn(client, session, "again").status_code == 202
+
+    def test_a_full_queue_does_not_affect_the_models_of_others(
+        self, client: APIClient, session: str, settings: Any
+    ) -> None:
+        """Such as one whose workers are all away."""
+        settings.MAX_QUEUED_RUNS = 1
+        ModelConfig.objects.filter(name="deep").update(queue="gpu")
+        assert factories.send_turn(client, session, models=["deep"]).status_code == 202
+        other = client.post("/api/sessions/", {}, format="json").json()["id"]
+        both = factories.send_turn(client, other, models=["quick", "deep"])
+        assert (both.status_code, both.json()["code"]) == (429, "queue_full")
+        started = factories.send_turn(client, other, models=["quick"])
+        assert started.status_code == 202
+        factories.finish_run(started.json()["runs"][0]["id"])
+        message = started.json()["user_message"]
+        regenerated = client.post(
+            f"/api/messages/{message}/regenerations/", {"models": ["deep"]}, format="json"
+        )
+        assert (regenerated.status_code, regenerated.json()["code"]) == (429, "queue_full")
 
     def test_the_limit_per_user_does_not_affect_other_users(
         self, client: APIClient, session: str, settings: Any
