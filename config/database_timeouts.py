@@ -28,6 +28,7 @@ LIMITS: Final = {
     # Everybody who needs a table waits behind a migration that waits for it: it fails instead, and is run again.
     "migration": Timeouts(0, lock_s=5, idle_s=0),
 }
+WEB: Final = "config.asgi:application"
 # A word of its command line -> the role of the process, the first that fits; other processes
 # (management commands) have no limits.
 _ROLES: Final = {
@@ -35,7 +36,7 @@ _ROLES: Final = {
     "sweep_runs": "sweeper",
     "config.compression_app": "compression",
     "config.ingest_app": "ingest",
-    "config.asgi:application": "web",
+    WEB: "web",
     "worker": "worker",
 }
 

@@ -86,14 +86,20 @@ class Launcher:
         if settings.DEVELOPMENT:
             preflight.check_development_host(settings.HOST, is_debug_chosen=is_debug_chosen)
         preflight.check_port(settings.HOST, settings.PORT)
+        self._check_services()
+        self.address = f"http://{browser_host(settings.HOST)}:{settings.PORT}"
+        preflight.record_owner(self._lock, self.address)
+
+    def _check_services(self) -> None:
+        settings = self.settings
         self.uses_embedded_postgres = not os.environ.get("DATABASE_URL")
         self.uses_embedded_valkey = not os.environ.get("REDIS_URL")
         if not self.uses_embedded_postgres:
-            preflight.check_postgres(settings.DATABASE_URL)
+            preflight.check_postgres(settings.DATABASE_URL, settings.STATEMENT_TIMEOUT_S)
         if not self.uses_embedded_valkey:
             preflight.check_redis(settings.REDIS_URL)
-        self.address = f"http://{browser_host(settings.HOST)}:{settings.PORT}"
-        preflight.record_owner(self._lock, self.address)
+        if os.environ.get("CELERY_BROKER_URL") and settings.CELERY_BROKER_URL != settings.REDIS_URL:
+            preflight.check_broker(settings.CELERY_BROKER_URL)
 
     def set_values(self, **values: str) -> None:
         """Set environment variables for this process and its children."""

@@ -98,16 +98,52 @@ def check_port(host: str, port: int) -> None:
             raise SystemExit(1) from None
 
 
-def check_postgres(url: str) -> None:
+def check_postgres(url: str, statement_timeout_s: int) -> None:
     import psycopg
+
+    from config.database_timeouts import WEB, startup_options
 
     try:
         psycopg.connect(url, connect_timeout=5).close()
     except psycopg.Error as error:
         env.fail("DATABASE_URL", f"cannot connect: {_first_line(error)}")
+    # As the processes do.
+    options = startup_options([WEB], statement_timeout_s)
+    try:
+        psycopg.connect(url, connect_timeout=5, options=options).close()
+    except psycopg.Error as error:
+        env.fail(
+            "DATABASE_URL",
+            f"refuses startup options, as a connection pooler may ({_first_line(error)}): set STATEMENT_TIMEOUT=0,"
+            " and the limits of its user (docs/operations.md)",
+        )
 
 
-def check_redis(url: str) -> None:
+def check_broker(url: str) -> None:
+    """The broker of Celery, unless it is the Redis that REDIS_URL names."""
+    if url.startswith("amqp"):
+        _check_amqp(url)
+    else:
+        check_redis(url, "CELERY_BROKER_URL")
+
+
+def _check_amqp(url: str) -> None:
+    from amqp.exceptions import AMQPError
+    from kombu import Connection
+    from kombu.exceptions import OperationalError
+
+    from config.broker_tls import broker_options
+
+    address, options = broker_options(url)
+    try:
+        with Connection(address, ssl=options, connect_timeout=5) as connection:
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
+    except (OperationalError, AMQPError, OSError) as error:
+        env.fail("CELERY_BROKER_URL", f"cannot connect: {_first_line(error)}")
+
+
+def check_redis(url: str, name: str = "REDIS_URL") -> None:
+    """name: of the variable that has the URL."""
     import redis
 
     from config.refused_services import NO_CLUSTER, is_cluster_node
@@ -116,11 +152,11 @@ def check_redis(url: str) -> None:
         with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
             client.ping()
             if is_cluster_node(client):
-                env.fail("REDIS_URL", NO_CLUSTER)
+                env.fail(name, NO_CLUSTER)
     except redis.exceptions.NoPermissionError:
         return  # it answers, and its user may not ask for more
     except (redis.RedisError, ValueError) as error:
-        env.fail("REDIS_URL", f"cannot connect: {_first_line(error)}")
+        env.fail(name, f"cannot connect: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:
