@@ -1,14 +1,16 @@
 """An export of some megabytes takes no gigabytes, however its messages are nested."""
 
 import tracemalloc
+from collections.abc import Callable
 
 import pytest
 from msgspec import json
 
-from chat.sessions.foreign_exports import librechat
+from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
 from chat.sessions.foreign_exports.reading import Unreadable
+from chat.sessions.foreign_exports.tree import Conversation
 
-pytestmark = pytest.mark.pure
+pytestmark = [pytest.mark.pure, pytest.mark.slow]
 
 MEGABYTE = 1024 * 1024
 
@@ -35,6 +37,50 @@ def test_many_messages_below_a_long_chain_are_refused_before_their_places_are_ma
     assert refused.value.code == "body_too_large"
     assert peak < 20 * len(content)
     assert len(content) > 3 * MEGABYTE
+
+
+def below(number: int, depth: int) -> str | None:
+    """The parent of a message, in a chain of which the last one has many replies."""
+    return f"m{min(number - 1, depth)}" if number else None
+
+
+def mapping(count: int, depth: int) -> bytes:
+    said = {
+        "author": {"role": "user"},
+        "content": {"content_type": "text", "parts": ["a"]},
+        "create_time": 1.7e9,
+    }
+    nodes = {
+        f"m{n}": {"message": said | {"id": f"m{n}", "recipient": "all"}, "parent": below(n, depth)}
+        for n in range(count)
+    }
+    return json.encode({"title": "a", "conversation_id": "c", "create_time": 1.7e9, "mapping": nodes})
+
+
+def history(count: int, depth: int) -> bytes:
+    messages = {
+        f"m{n}": {"role": "user", "content": "a", "timestamp": 1.7e9, "parentId": below(n, depth)}
+        for n in range(count)
+    }
+    return json.encode({"id": "c", "created_at": 1.7e9, "chat": {"history": {"messages": messages}}})
+
+
+@pytest.mark.parametrize("depth", [300, 20_000], ids=["many replies", "a chain"])
+@pytest.mark.parametrize(
+    ("read", "make"), [(chatgpt.read, mapping), (open_webui.read, history)], ids=["ChatGPT", "Open WebUI"]
+)
+def test_flat_exports_take_a_few_times_their_size(
+    read: Callable[[bytes], Conversation], make: Callable[[int, int], bytes], depth: int
+) -> None:
+    content = make(20_000, depth)
+    tracemalloc.start()
+    try:
+        found = read(content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.nodes) == 20_000
+    assert peak < 15 * len(content)
 
 
 def test_a_long_chain_with_some_replies_is_read() -> None:
