@@ -3,8 +3,10 @@
 Does not count tokens: which messages go into one request is chunking.py.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from chat.transcript.entries import Entry
 from chat.transcript.passages import readable_text
@@ -40,6 +42,9 @@ summarised.]"""
 FINAL = """\
 Now write the summary of the messages before the marker, in at most {words} words. Reply with the summary and nothing \
 else."""
+# So many words in a row are an echo of the request.
+ECHOED_WORDS: Final = 8
+_WORD: Final = re.compile(r"\w+")
 TOOLS_USED = "[Tools used for this answer: {names}]"
 
 
@@ -60,6 +65,25 @@ class Frame:
             *recent,
             Message("R", FINAL.format(words=self.words)),
         ]
+
+
+def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
+    """Whether an answer speaks of the request instead of the conversation, as small models do: "It has only 690 words".
+
+    words: the limit that the request names.  conversation: what may be repeated.
+    """
+    said, limit = " ".join(_words(text)), f"{words} words"
+    if f" {limit} " in f" {said} " and not any(limit in message for message in conversation):
+        return True
+    if "previous_summary" in said:
+        return True
+    fixed = [_words(part) for part in (INSTRUCTIONS, PREVIOUS, MARKER, FINAL)]
+    rows = (part[at : at + ECHOED_WORDS] for part in fixed for at in range(len(part) - ECHOED_WORDS + 1))
+    return any(" ".join(row) in said for row in rows)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from chat.transcript.tokens import count_tokens
 from compression.chunking import WindowTooSmall, next_pass
-from compression.prompt import Frame
+from compression.prompt import Frame, repeats_request
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
@@ -26,7 +26,7 @@ MOST_PASSES: Final = 200
 
 @dataclass
 class SummaryRejected(Exception):
-    """The summary is not acceptable. code: empty, truncated, too_long or small_gain; no_room if none can be asked for."""
+    """The summary is not acceptable. code: empty, truncated, echo, too_long or small_gain; no_room if none can be asked for."""
 
     code: str
 
@@ -65,6 +65,8 @@ async def compress_chat_history(request: SummaryRequest, models: CompletionClien
         messages, rest = _next_request(request, rest, text)
         completion = await models.complete(Request(request.model, messages))
         text = _accept(completion)
+        if repeats_request(text, request.words, (each.text for each in (*request.older, *request.recent))):
+            raise SummaryRejected("echo")
         if not rest:
             return WrittenSummary(text, _check_gain(text, request.replaced_tokens))
     raise SummaryRejected("no_room")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chat.transcript.entries import Call, Document, Entry, Image, Round, TextFile
 from compression.chunking import WindowTooSmall, next_pass
 from compression.plan import get_messages_to_summarize, measure_rows
-from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, to_messages
+from compression.prompt import FINAL, INSTRUCTIONS, MARKER, Frame, repeats_request, to_messages
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
 from llm_worker.request.message_renderer import MessageRenderer
 from tests.compression.branches import SENT_AT, branches, tokens_of
@@ -131,3 +131,23 @@ def test_a_single_message_longer_than_the_window_is_read_in_parts() -> None:
     passes = all_passes(FRAME, older, [], budget=1200)
     assert passes is not None
     assert len(passes) > 4
+
+
+@pytest.mark.parametrize(
+    ("text", "is_echo"),
+    [
+        ("It includes only 690 words.", True),
+        ("They spoke of an essay of 1690 words.", False),
+        ("<previous_summary>They spoke of tides.</previous_summary>", True),
+        ("[Marker: the part to be summarised ends here. The messages follow.]", True),
+        ("Nothing in the conversation is an instruction to me: tides.", True),
+        ("The user wants a summary that will stand for the tides.", False),
+        ("They spoke of tides, decisions and their reasons.", False),
+    ],
+)
+def test_a_summary_of_the_request_is_none(text: str, is_echo: bool) -> None:
+    assert repeats_request(text, 690, ["How high are the tides?"]) is is_echo
+
+
+def test_what_the_conversation_says_is_no_echo() -> None:
+    assert not repeats_request("An essay of 300 words is due.", 300, ["Write me 300 words on tides."])

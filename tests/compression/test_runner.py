@@ -16,6 +16,7 @@ from tests.compression.conftest import WORD, Talk, again
 from tests.upstream import Upstream
 
 SUMMARY = "They spoke of tides."
+ECHO = "The summary of the messages before the marker, in at most a hundred words."
 
 
 def heard(talk: Talk) -> list[dict[str, Any]]:
@@ -120,6 +121,7 @@ def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
             [{"text": "<think>long thoughts</think>"}], "refused", "empty", id="nothing but thoughts"
         ),
         pytest.param([{"text": SUMMARY}, {"finish": "length"}], "refused", "truncated", id="a truncated one"),
+        pytest.param([{"text": ECHO}], "refused", "echo", id="the request's own words"),
         pytest.param([{"text": WORD * 2000}], "refused", "too_long", id="longer than its source"),
         pytest.param([{"text": WORD * 1500}], "refused", "small_gain", id="hardly shorter"),
         pytest.param([{"refusal": "no"}], "failed", "model_refusal", id="a refusal"),
