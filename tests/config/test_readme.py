@@ -13,10 +13,8 @@ pytestmark = [pytest.mark.pure, pytest.mark.documents]
 
 def variables_read() -> set[str]:
     found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
-    texts = [
-        (ROOT / "config" / name).read_text(encoding="utf-8")
-        for name in ("settings.py", "account_settings.py", "knowledge_settings.py", "request_settings.py")
-    ]
+    files = [ROOT / "config" / "settings.py", *(ROOT / "config").glob("*_settings.py")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     for node in ast.walk(ast.parse("\n".join(texts))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             owner, first = node.func.value, node.args[0]
