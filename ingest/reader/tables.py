@@ -18,7 +18,8 @@ _SAMPLE: Final = 16 * 1024
 
 
 def read_csv(path: Path) -> str:
-    text = decode(path.read_bytes())
+    decoded = decode(path.read_bytes())
+    text = decoded.text
     csv.field_size_limit(len(text) + 1)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
     first: list[list[str]] = []
@@ -27,7 +28,7 @@ def read_csv(path: Path) -> str:
         columns = max(columns, len(row))
         first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return preview("Table", first, len(first) + more, columns)
+    return decoded.replaced(preview("Table", first, len(first) + more, columns))
 
 
 def read_xlsx(path: Path) -> str:
