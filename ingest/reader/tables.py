@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,13 +17,21 @@ MAX_COLUMNS: Final = 100
 MAX_SHEETS: Final = 50
 MAX_CELL_CHARACTERS: Final = 500
 _SAMPLE: Final = 16 * 1024
+# Fewer than a sample has as a rule, so that its last row, which may be cut, does not count.
+_SAMPLE_ROWS: Final = 40
+# Of several that fit equally well the first: commas are in numbers and in texts too.
+_DELIMITERS: Final = ";\t|,"
+# A line for Excel, which says what parts the columns.
+_TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
 
 
 def read_csv(path: Path) -> str:
     decoded = decode(path.read_bytes())
-    text = decoded.text
+    text = decoded.text.removeprefix("\ufeff")
     csv.field_size_limit(len(text) + 1)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
+    told = _TOLD.match(text)
+    delimiter = told[1] if told else _delimiter(text[:_SAMPLE])
+    rows = csv.reader(io.StringIO(text[told.end() if told else 0 :], newline=""), delimiter=delimiter)
     first: list[list[str]] = []
     columns = 0
     for row in islice(filter(None, rows), MAX_ROWS + 1):
@@ -94,6 +104,14 @@ def _cell(value: Any) -> str:
 
 
 def _delimiter(sample: str) -> str:
-    """The one that is most frequent in the first line."""
-    line = sample.partition("\n")[0]
-    return max(",;\t|", key=line.count)
+    """The one by which most rows have equally many columns, at least two; quotes are understood."""
+    return max(_DELIMITERS, key=lambda delimiter: _regularity(sample, delimiter))
+
+
+def _regularity(sample: str, delimiter: str) -> float:
+    """The share of the rows that have the most frequent number of columns; 0 if that is one column."""
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    counts = Counter(len(row) for row in islice(filter(None, rows), _SAMPLE_ROWS))
+    widths = [width for width in counts if width > 1]
+    most = max(widths, key=lambda width: counts[width], default=0)
+    return counts[most] / counts.total() if most else 0.0
