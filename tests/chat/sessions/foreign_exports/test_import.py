@@ -156,15 +156,15 @@ def test_questions_without_answers_and_answers_without_questions_are_kept(client
 
 def test_what_cannot_be_read_is_named_with_line_and_field_and_the_rest_is_imported(client: APIClient) -> None:
     broken = examples.chatgpt(conversation_id="c-2", title="Broken")
-    broken["mapping"]["ask"]["message"]["author"]["role"] = 7
+    broken["mapping"]["ask"]["message"]["content"]["parts"] = "How low?"
     file = json.dumps([examples.chatgpt(), broken, examples.open_webui()], indent=1)
     answer = bring_in(client, file.encode()).json()
     assert len(answer["imported"]) == 2
     (refused,) = answer["refused"]
     assert (refused["title"], refused["field"], refused["code"]) == (
-        "Broken", "1.mapping.ask.message.create_time", "invalid_type",
+        "Broken", "1.mapping.ask.message.content.parts", "invalid_type",
     )  # fmt: skip
-    assert "yesterday" in file.splitlines()[refused["line"] - 1]
+    assert "How low?" in file.splitlines()[refused["line"] - 1]
 
 
 def test_a_rule_of_sessions_that_is_broken_names_the_message(client: APIClient) -> None:
