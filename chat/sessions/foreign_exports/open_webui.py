@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Raw, Struct
 
 from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.output_items import read_output
 from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
@@ -43,6 +44,7 @@ class _Message(Struct, rename="camel"):
     usage: _Usage | None = None
     annotation: _Annotation | None = None
     error: Any = None
+    output: Any = None
 
 
 class _History(Struct, rename="camel"):
@@ -102,24 +104,22 @@ def _node(key: str, message: _Message, at: Path) -> Node:
     sent_at = moment(message.timestamp)
     text = _plain(message.content)
     if message.role == "user":
-        files = [
-            {"name": one.name[:255], "kind": "image" if one.type == "image" else "text"}
-            for one in message.files or ()
-            if one and one.name
-        ]
+        files = [_file(one) for one in message.files or () if one and (one.name or one.type == "image")]
         return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=files)
     if message.role != "assistant":
         return Node(key, message.parent_id, "hidden", at)
     text, reasoning, calls = _unfold(text, key)
+    # Newer releases have the same in `output`, and sometimes there alone.
+    output = read_output(message.output, key)
     usage = message.usage or _Usage()
     return Node(
         key,
         message.parent_id,
         "assistant",
         at,
-        text=text,
-        reasoning=reasoning,
-        calls=calls,
+        text=text or output.text,
+        reasoning=reasoning or output.reasoning,
+        calls=calls or output.calls,
         sent_at=sent_at,
         model=message.model or "",
         error=_error(message.error),
@@ -129,6 +129,11 @@ def _node(key: str, message: _Message, at: Path) -> Node:
             "completion_tokens": whole(usage.completion_tokens),
         },
     )
+
+
+def _file(given: _File) -> dict[str, Any]:
+    """Its name; a picture that is in the export as a data URL may have none."""
+    return {"name": (given.name or "image")[:255], "kind": "image" if given.type == "image" else "text"}
 
 
 def _plain(content: str | list[Any] | None) -> str:

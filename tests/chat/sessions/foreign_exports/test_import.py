@@ -220,6 +220,31 @@ def test_details_of_messages_never_refuse_a_chat(client: APIClient) -> None:
     assert branches(stored(bring_in(client, [examples.chatgpt(mapping={"a": node})]))) == [["x"]]
 
 
+def test_an_answer_of_open_webui_that_is_only_in_its_output_is_whole(client: APIClient) -> None:
+    output = [
+        {"type": "reasoning", "content": [{"type": "output_text", "text": "hmm"}]},
+        {"type": "function_call", "name": "search", "arguments": '{"q":"x"}', "call_id": "c1"},
+        {
+            "type": "function_call_output",
+            "call_id": "c1",
+            "output": [{"type": "input_text", "text": "found"}],
+        },
+        None,
+        {"type": "message", "content": [{"type": "output_text", "text": "Only here."}, None]},
+    ]
+    picture = {"type": "image", "url": "data:image/png;base64,AAAA"}
+    messages = {
+        "q": {"role": "user", "content": "Q?", "timestamp": examples.T, "files": [picture]},
+        "a": {"role": "assistant", "parentId": "q", "content": "", "timestamp": examples.T, "output": output},
+    }
+    session = stored(bring_in(client, [examples.open_webui(chat={"history": {"messages": messages}})]))
+    assert branches(session) == [["Q?", "Only here."]]
+    assert session.messages.get(text="Only here.").reasoning == "hmm"
+    call = ToolCall.objects.get(run__turn__session=session)
+    assert (call.name, call.arguments, call.response) == ("search", {"q": "x"}, "found")
+    assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["image"]
+
+
 def _changed(**members: Any) -> dict[str, Any]:
     return examples.librechat(**members)
 
