@@ -3,11 +3,12 @@
 import csv
 import io
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from ingest.reader.archive import open_checked
 from ingest.reader.text import decode
@@ -16,6 +17,8 @@ MAX_ROWS: Final = 50
 MAX_COLUMNS: Final = 100
 MAX_SHEETS: Final = 50
 MAX_CELL_CHARACTERS: Final = 500
+# Bytes of a sheet in which its first rows are.
+_FORMULAS_WITHIN: Final = 1024 * 1024
 _SAMPLE: Final = 16 * 1024
 # Fewer than a sample has as a rule, so that its last row, which may be cut, does not count.
 _SAMPLE_ROWS: Final = 40
@@ -49,9 +52,10 @@ def read_xlsx(path: Path) -> str:
     with path.open("rb") as content:
         workbook = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
         sheets = workbook.worksheets
+        formulas = _formulas(path, content)
         more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
         parts = [
-            *map(_sheet, sheets[:MAX_SHEETS]),
+            *(_sheet(sheet, formulas.get(sheet.title)) for sheet in sheets[:MAX_SHEETS]),
             f"Further sheets, which are not shown: {more}" if more else "",
         ]
         return "\n\n".join(filter(None, parts))
@@ -78,8 +82,41 @@ def join_cells(cells: Iterable[Any]) -> str:
     return " | ".join(_cell(cell) for cell in cells)
 
 
-def _sheet(sheet: Any) -> str:
-    rows = list(_filled(sheet.iter_rows(max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True)))
+def _formulas(path: Path, content: IO[bytes]) -> dict[str, Any]:
+    """The sheets with the formulas in place of values, by their titles; none if the first of each has no formula."""
+    with zipfile.ZipFile(path) as archive:
+        parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if not any(_has_formula(archive, name) for name in parts[:MAX_SHEETS]):
+            return {}
+    import openpyxl
+
+    workbook = openpyxl.load_workbook(content, read_only=True, keep_links=False)
+    return {sheet.title: sheet for sheet in workbook.worksheets[:MAX_SHEETS]}
+
+
+def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
+    with archive.open(name) as part:
+        return re.search(rb"<(?:\w{1,9}:)?f[\s>]", part.read(_FORMULAS_WITHIN)) is not None
+
+
+def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
+    found: Iterator[Sequence[Any]] = sheet.iter_rows(
+        max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True
+    )
+    return found
+
+
+def _with_formulas(rows: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Cells whose value is not stored, as in files that no Office has opened yet, show their formula."""
+    for values, written in zip_longest(rows, formulas, fillvalue=()):
+        yield [
+            other if value is None and isinstance(other, str) and other.startswith("=") else value
+            for value, other in zip_longest(values, written)
+        ]
+
+
+def _sheet(sheet: Any, formulas: Any = None) -> str:
+    rows = list(_filled(_with_formulas(_rows_of(sheet), _rows_of(formulas) if formulas else ())))
     total, columns = sheet.max_row, sheet.max_column
     known = total if isinstance(total, int) and total >= len(rows) else None
     widest = max(map(len, rows), default=0)
