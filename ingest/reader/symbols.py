@@ -1,5 +1,7 @@
 """Characters of Word's symbol fonts (`w:sym`), whose codes are their fonts' own. Pure."""
 
+# ruff: noqa: RUF001  signs and Greek letters
+
 from typing import Final
 
 _GREEK: Final = dict(

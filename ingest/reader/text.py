@@ -69,7 +69,7 @@ def decode(content: bytes, charset: str = "") -> Decoded:
 
 
 def note(encoding: str) -> str:
-    shown = _SHOWN.get(encoding) or encoding.replace("cp125", "windows-125").upper()
+    shown = _SHOWN.get(encoding) or encoding.upper().replace("CP125", "Windows-125")
     return (
         f"[The file does not say in which encoding it is written. It was read as {shown}, which is a guess.]"
     )

@@ -54,7 +54,7 @@ def test_the_encoding_of_a_text_is_found(tmp_path: Path, encoding: str, kind: st
 
 def test_a_guess_names_the_encoding_above_the_text(tmp_path: Path) -> None:
     text = extracted(tmp_path, "a.txt", RUSSIAN.encode("cp1251"))
-    said = "[The file does not say in which encoding it is written. It was read as WINDOWS-1251, which is a guess.]"
+    said = "[The file does not say in which encoding it is written. It was read as Windows-1251, which is a guess.]"
     assert text == f"{said}\n\n{RUSSIAN}"
 
 

@@ -23,7 +23,7 @@ Make = Callable[[random.Random], bytes]
 FAMILIES: Final[Mapping[str, Mapping[str, Make]]] = {
     "damaged": damaged.FILES, "archives": archives.FILES, "markup": markup.FILES, "office": office.FILES,
     "pdfs": pdfs.FILES, "pictures": pictures.FILES, "mails": mails.FILES, "texts": texts.FILES,
-    "disguises": disguises.FILES, "open documents": open_documents.FILES,
+    "disguises": disguises.FILES, "open-documents": open_documents.FILES,
 }  # fmt: skip
 
 
