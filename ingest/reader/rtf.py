@@ -13,5 +13,7 @@ def read(path: Path) -> str:
     source = path.read_bytes().decode("latin-1")
     if not source.lstrip("\ufeff\r\n\t ").startswith("{\\rtf"):
         raise Unreadable("document_corrupt")
+    # The library looks for links line by line: of several on a line it loses all addresses but the last, in quadratic time.
+    source = source.replace("{\\field", "\n{\\field")
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     return text.replace("|\n", "\n").strip()

@@ -45,6 +45,13 @@ def test_rtf_is_read_without_its_control_words_whatever_its_name_is(tmp_path: Pa
     assert text == "Привет bold €\nSecond line\nday|metres\nMonday|4.2"
 
 
+def test_links_of_rtf_have_their_addresses(tmp_path: Path) -> None:
+    link = r'{{\field{{\*\fldinst{{HYPERLINK "{}"}}}}{{\fldrslt {}}}}}'
+    source = rf"{{\rtf1 a {link.format('http://x.org', 'one')} b {link.format('http://y.org', 'two')} c}}"
+    text = outcome(tmp_path, "a.rtf", source.encode())[1]
+    assert text == 'a one("http://x.org") b two("http://y.org") c'
+
+
 def test_what_is_only_named_rtf_is_refused(tmp_path: Path) -> None:
     assert outcome(tmp_path, "a.rtf", b"Two tides")[0] == Outcome(error="document_corrupt")
 
