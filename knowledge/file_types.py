@@ -32,11 +32,15 @@ class DetectedType(NamedTuple):
         return self.content_type in _IMAGES.values()
 
 
+RTF: Final = "application/rtf"
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _ZIPPED: Final = {
     "docx": _OFFICE + "wordprocessingml.document",
     "xlsx": _OFFICE + "spreadsheetml.sheet",
     "pptx": _OFFICE + "presentationml.presentation",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "odp": "application/vnd.oasis.opendocument.presentation",
     "epub": "application/epub+zip",
     "zip": "application/zip",
 }
@@ -53,6 +57,7 @@ _TEXTS: Final = {
     "json": "application/json",
     "xml": "application/xml",
     "svg": "image/svg+xml",
+    "rtf": RTF,
     "css": "text/css",
     "js": "text/javascript",
     "py": "text/x-python",
@@ -61,7 +66,7 @@ _TEXTS: Final = {
 _PLAIN: Final = frozenset(
     """
     bash bat c cc cfg clj cmake conf cpp cs dart diff dockerfile ex go gradle graphql h hpp hs ini ipynb
-    java jl jsonl jsx kt less lock log lua m makefile patch php pl properties proto ps1 r rb rs rst rtf
+    java jl jsonl jsx kt less lock log lua m makefile patch php pl properties proto ps1 r rb rs rst
     sass scala scss sh sql srt swift tex toml ts tsx vb vtt vue yaml yml zig
     """.split()  # noqa: SIM905  a list of one word a line is longer than this file may be
 )
@@ -81,6 +86,7 @@ _SIGNATURES: Final[tuple[tuple[bytes, Family, str], ...]] = (
     (b"PK\x05\x06", Family.ZIP, "application/zip"),
     (b"PK\x07\x08", Family.ZIP, "application/zip"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Family.OLE, "application/x-ole-storage"),
+    (b"{\\rtf", Family.TEXT, RTF),  # whatever its name is: its control words are no text
     (b"%PDF-", Family.PDF, "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", Family.IMAGE, "image/png"),
     (b"\xff\xd8\xff", Family.IMAGE, "image/jpeg"),
@@ -117,7 +123,7 @@ def detect_type(name: str, head: bytes) -> DetectedType:
         return DetectedType(_ZIPPED[ending])
     if expected is not family:
         return DetectedType(by_content, mismatch=True)
-    return DetectedType(_named(ending) or by_content)
+    return DetectedType(by_content if by_content == RTF else _named(ending) or by_content)
 
 
 def _expected(ending: str) -> Family | None:

@@ -62,7 +62,8 @@ def read_texts(path: Path) -> str:
             content = archive.read(entry)
             if not content or b"\x00" in content[:_HEAD]:
                 continue
-            text = decode(content)
+            decoded = decode(content)
+            text = decoded.replaced(decoded.text)
             characters += len(text)
             if characters > MAX_TEXT_CHARACTERS:
                 raise Unreadable("archive_limits")

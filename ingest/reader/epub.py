@@ -22,10 +22,15 @@ def read(path: Path) -> str:
     with open_checked(path, xml_with_doctype=_WITH_DOCTYPE) as archive:
         try:
             chapters = _spine(archive)
-            texts = [visible_text(decode(archive.read(name))) for name in chapters]
+            texts = [_chapter(archive.read(name)) for name in chapters]
         except (KeyError, ElementTree.ParseError):
             raise Unreadable("document_corrupt") from None
     return "\n\n".join(text for text in texts if text)
+
+
+def _chapter(content: bytes) -> str:
+    page = decode(content)
+    return page.replaced(visible_text(page.text))
 
 
 def _spine(archive: zipfile.ZipFile) -> list[str]:

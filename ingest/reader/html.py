@@ -21,7 +21,8 @@ _LINES: Final = re.compile(r"\s*\n\s*\n\s*")
 
 
 def read(path: Path) -> str:
-    return visible_text(decode(path.read_bytes()))
+    page = decode(path.read_bytes())
+    return page.replaced(visible_text(page.text))
 
 
 def visible_text(source: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.reader.html import visible_text
+from ingest.reader.text import decode
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 # Of messages that are attached to one another.
@@ -41,15 +42,9 @@ def _text(message: EmailMessage) -> str:
     if body is None:
         return ""
     content = body.get_payload(decode=True)
-    text = _decode(content if isinstance(content, bytes) else b"", body.get_content_charset())
-    return visible_text(text) if body.get_content_subtype() == "html" else text
-
-
-def _decode(content: bytes, charset: str | None) -> str:
-    try:
-        return content.decode(charset or "utf-8", "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+    decoded = decode(content if isinstance(content, bytes) else b"", body.get_content_charset() or "")
+    is_page = body.get_content_subtype() == "html"
+    return decoded.replaced(visible_text(decoded.text) if is_page else decoded.text)
 
 
 def _one_line(value: object) -> str:

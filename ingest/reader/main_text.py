@@ -37,13 +37,12 @@ class _TooSlow(Exception):
 
 def read_main_text(path: Path, target: Path) -> Outcome:
     """Write the text to `target`. Raises Unreadable."""
-    source = decode(path.read_bytes())
+    page = decode(path.read_bytes())
     logging.disable(logging.CRITICAL)  # what it finds on a page is no concern of operators
     address = path.with_name("address").read_text()
-    found = _extract(source, address)
-    if not found.text:
-        found = found._replace(text=visible_text(source))
-    target.write_bytes(storable(found.text[:MAX_CHARACTERS]).encode())
+    found = _extract(page.text, address)
+    text = page.replaced(found.text or visible_text(page.text))
+    target.write_bytes(storable(text[:MAX_CHARACTERS]).encode())
     title = storable(" ".join(found.title.split()))[:MAX_TITLE_CHARACTERS]
     return Outcome(has_text=True, title=title, published=found.published)
 

@@ -13,6 +13,7 @@ from ingest.reader.storable import storable
 from knowledge.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_OPEN: Final = "application/vnd.oasis.opendocument."
 
 
 class _Reader(NamedTuple):
@@ -29,6 +30,10 @@ _READERS: Final = {
     _OFFICE + "wordprocessingml.document": _Reader("word"),
     _OFFICE + "presentationml.presentation": _Reader("slides"),
     _OFFICE + "spreadsheetml.sheet": _Reader("tables", "read_xlsx", "tabular"),
+    _OPEN + "text": _Reader("opendocument"),
+    _OPEN + "presentation": _Reader("opendocument", "read_slides"),
+    _OPEN + "spreadsheet": _Reader("opendocument", "read_sheets", "tabular"),
+    "application/rtf": _Reader("rtf"),
     "text/csv": _Reader("tables", "read_csv", "tabular"),
     "text/tab-separated-values": _Reader("tables", "read_csv", "tabular"),
     "application/epub+zip": _Reader("epub"),

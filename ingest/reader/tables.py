@@ -2,10 +2,13 @@
 
 import csv
 import io
+import re
+import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from ingest.reader.archive import open_checked
 from ingest.reader.text import decode
@@ -14,20 +17,31 @@ MAX_ROWS: Final = 50
 MAX_COLUMNS: Final = 100
 MAX_SHEETS: Final = 50
 MAX_CELL_CHARACTERS: Final = 500
+# Bytes of a sheet in which its first rows are.
+_FORMULAS_WITHIN: Final = 1024 * 1024
 _SAMPLE: Final = 16 * 1024
+# Fewer than a sample has as a rule, so that its last row, which may be cut, does not count.
+_SAMPLE_ROWS: Final = 40
+# Of several that fit equally well the first: commas are in numbers and in texts too.
+_DELIMITERS: Final = ";\t|,"
+# A line for Excel, which says what parts the columns.
+_TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
 
 
 def read_csv(path: Path) -> str:
-    text = decode(path.read_bytes())
+    decoded = decode(path.read_bytes())
+    text = decoded.text.removeprefix("\ufeff")
     csv.field_size_limit(len(text) + 1)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
+    told = _TOLD.match(text)
+    delimiter = told[1] if told else _delimiter(text[:_SAMPLE])
+    rows = csv.reader(io.StringIO(text[told.end() if told else 0 :], newline=""), delimiter=delimiter)
     first: list[list[str]] = []
     columns = 0
     for row in islice(filter(None, rows), MAX_ROWS + 1):
         columns = max(columns, len(row))
         first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return preview("Table", first, len(first) + more, columns)
+    return decoded.replaced(preview("Table", first, len(first) + more, columns))
 
 
 def read_xlsx(path: Path) -> str:
@@ -38,9 +52,10 @@ def read_xlsx(path: Path) -> str:
     with path.open("rb") as content:
         workbook = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
         sheets = workbook.worksheets
+        formulas = _formulas(path, content)
         more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
         parts = [
-            *map(_sheet, sheets[:MAX_SHEETS]),
+            *(_sheet(sheet, formulas.get(sheet.title)) for sheet in sheets[:MAX_SHEETS]),
             f"Further sheets, which are not shown: {more}" if more else "",
         ]
         return "\n\n".join(filter(None, parts))
@@ -67,8 +82,41 @@ def join_cells(cells: Iterable[Any]) -> str:
     return " | ".join(_cell(cell) for cell in cells)
 
 
-def _sheet(sheet: Any) -> str:
-    rows = list(_filled(sheet.iter_rows(max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True)))
+def _formulas(path: Path, content: IO[bytes]) -> dict[str, Any]:
+    """The sheets with the formulas in place of values, by their titles; none if the first of each has no formula."""
+    with zipfile.ZipFile(path) as archive:
+        parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if not any(_has_formula(archive, name) for name in parts[:MAX_SHEETS]):
+            return {}
+    import openpyxl
+
+    workbook = openpyxl.load_workbook(content, read_only=True, keep_links=False)
+    return {sheet.title: sheet for sheet in workbook.worksheets[:MAX_SHEETS]}
+
+
+def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
+    with archive.open(name) as part:
+        return re.search(rb"<(?:\w{1,9}:)?f[\s>]", part.read(_FORMULAS_WITHIN)) is not None
+
+
+def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
+    found: Iterator[Sequence[Any]] = sheet.iter_rows(
+        max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True
+    )
+    return found
+
+
+def _with_formulas(rows: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Cells whose value is not stored, as in files that no Office has opened yet, show their formula."""
+    for values, written in zip_longest(rows, formulas, fillvalue=()):
+        yield [
+            other if value is None and isinstance(other, str) and other.startswith("=") else value
+            for value, other in zip_longest(values, written)
+        ]
+
+
+def _sheet(sheet: Any, formulas: Any = None) -> str:
+    rows = list(_filled(_with_formulas(_rows_of(sheet), _rows_of(formulas) if formulas else ())))
     total, columns = sheet.max_row, sheet.max_column
     known = total if isinstance(total, int) and total >= len(rows) else None
     widest = max(map(len, rows), default=0)
@@ -93,6 +141,14 @@ def _cell(value: Any) -> str:
 
 
 def _delimiter(sample: str) -> str:
-    """The one that is most frequent in the first line."""
-    line = sample.partition("\n")[0]
-    return max(",;\t|", key=line.count)
+    """The one by which most rows have equally many columns, at least two; quotes are understood."""
+    return max(_DELIMITERS, key=lambda delimiter: _regularity(sample, delimiter))
+
+
+def _regularity(sample: str, delimiter: str) -> float:
+    """The share of the rows that have the most frequent number of columns; 0 if that is one column."""
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    counts = Counter(len(row) for row in islice(filter(None, rows), _SAMPLE_ROWS))
+    widths = [width for width in counts if width > 1]
+    most = max(widths, key=lambda width: counts[width], default=0)
+    return counts[most] / counts.total() if most else 0.0

@@ -1,26 +1,106 @@
-"""Reads plain text, source code and Markdown as they are, and XML if nothing is defined in it."""
+"""Reads plain text, source code and Markdown as they are, and XML if nothing is defined in it.
 
+Every reader here gets its text from `decode`: bytes become text in one place, and a guess is said.
+"""
+
+import re
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from ingest.reader.outcome import Unreadable
 from ingest.reader.xml_check import check_xml
-from knowledge.page_encodings import decode_text
+from knowledge.text_encodings import decode_certain, is_binary
+
+# What chardet tells apart; the rest of what it knows is of mainframes and DOS, and is found where it is not.
+_GUESSED: Final = """
+    utf-8 cp932 euc-jp cp949 euc-kr gb18030 gb2312 gbk big5 big5hkscs cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257
+    iso8859-2 iso8859-5 iso8859-7 koi8-r koi8-u cp866 mac-roman
+""".split()  # noqa: SIM905  a list of one name a line is longer
+_FALLBACK: Final = "cp1252"
+# Of pieces with bytes beyond ASCII, which alone tell encodings apart; more does not change the guess.
+_SAMPLE_BYTES: Final = 200_000
+_PIECE_BYTES: Final = 500
+_BEFORE_BYTES: Final = 50
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
+# Bytes that are a character of their own in each of the encodings.
+_ALONE: Final = re.compile(rb"[\x00-\x2f]")
+_SHOWN: Final = {
+    "cp932": "Shift_JIS", "euc_jis_2004": "EUC-JP", "euc_jp": "EUC-JP", "cp949": "EUC-KR", "big5hkscs": "Big5", "iso2022_jp": "ISO-2022-JP",
+}  # fmt: skip
+# What ISO-2022-JP, which has no bytes beyond ASCII, begins its characters with.
+_ESCAPES: Final = (b"\x1b$B", b"\x1b$@")
+
+
+class Decoded(NamedTuple):
+    """guess: the name of the encoding if it was guessed, else empty."""
+
+    text: str
+    guess: str = ""
+
+    def replaced(self, text: str) -> str:
+        """What was made of the text, with a note above it if its encoding was guessed."""
+        return f"{note(self.guess)}\n\n{text}" if self.guess and text else text
 
 
 def read(path: Path) -> str:
-    return decode(path.read_bytes())
+    decoded = decode(path.read_bytes())
+    return decoded.replaced(decoded.text)
 
 
 def read_xml(path: Path) -> str:
     """The source. Raises Unreadable for one that defines entities."""
     content = path.read_bytes()
     check_xml(content, allows_doctype=True, is_lenient=True)
-    return decode(content)
+    decoded = decode(content)
+    return decoded.replaced(decoded.text)
 
 
-def decode(content: bytes) -> str:
-    """Raises Unreadable for what is no text."""
-    text = decode_text(content)
-    if text is None:
+def decode(content: bytes, charset: str = "") -> Decoded:
+    """charset: what is said of the content beside it. Raises Unreadable for what is no text."""
+    if is_binary(content):
         raise Unreadable("file_type_unsupported")
-    return text
+    text = decode_certain(content, charset)
+    if text is None:
+        encoding = _guess(content)
+        return Decoded(content.decode(encoding, "replace"), encoding)
+    if text.isascii() and any(escape in content for escape in _ESCAPES):
+        return _escaped(content, text)
+    return Decoded(text)
+
+
+def note(encoding: str) -> str:
+    shown = _SHOWN.get(encoding) or encoding.upper().replace("CP125", "Windows-125")
+    return (
+        f"[The file does not say in which encoding it is written. It was read as {shown}, which is a guess.]"
+    )
+
+
+def _escaped(content: bytes, text: str) -> Decoded:
+    try:
+        return Decoded(content.decode("iso2022_jp"), "iso2022_jp")
+    except UnicodeDecodeError:
+        return Decoded(text)
+
+
+def _guess(content: bytes) -> str:
+    import chardet
+
+    found = chardet.detect(
+        _sample(content),
+        prefer_superset=True,
+        compat_names=False,
+        include_encodings=_GUESSED,
+        no_match_encoding=_FALLBACK,
+    )
+    return found["encoding"] or _FALLBACK
+
+
+def _sample(content: bytes) -> bytes:
+    """The pieces that have bytes beyond ASCII. Each begins and ends between two characters, whatever the encoding is."""
+    sample, place = bytearray(), 0
+    while len(sample) < _SAMPLE_BYTES and (found := _BEYOND_ASCII.search(content, place)):
+        begin = max(place, found.start() - _BEFORE_BYTES)
+        last = _ALONE.search(content, found.start() + _PIECE_BYTES)
+        place = last.end() if last else len(content)
+        sample += content[begin:place]
+    return bytes(sample)

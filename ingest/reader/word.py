@@ -1,13 +1,16 @@
 """Reads Word documents: headers, the content in its order, footers, notes, comments.
 
-Of the XML itself, because python-docx passes over content controls, insertions that are tracked, text boxes, notes and nested tables.
+Of the XML itself, because python-docx passes over content controls, insertions that are tracked, text boxes, notes, nested tables and
+formulas.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from ingest.reader.archive import open_checked
+from ingest.reader.formulas import MATH, latex
+from ingest.reader.symbols import symbol
 
 MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.
@@ -17,6 +20,11 @@ _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006
 _CHARACTERS: Final = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 # The old place of what was moved; and what programs show that do not know the newer form of a drawing.
 _UNSEEN: Final = frozenset({f"{_W}moveFrom", f"{_W}del", f"{_W}rPr", f"{_W}pPr", _FALLBACK})
+_WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
+    f"{_W}t": lambda element: element.text or "",
+    f"{_W}sym": lambda element: symbol(element.get(f"{_W}font", ""), element.get(f"{_W}char", "")),
+    f"{MATH}oMath": latex,
+}
 _MARKS: Final = {f"{_W}footnoteReference": "[^{}]", f"{_W}endnoteReference": "[^e{}]"}
 # Parts beside the body by the end of their relation's name: what stands before each of their notes.
 _AFTER: Final = {"footer": "", "footnotes": "[^{}]: ", "endnotes": "[^e{}]: ", "comments": "Comment: "}
@@ -68,8 +76,8 @@ def _pieces(element: Any, boxes: list[Any]) -> Iterator[str]:
     """The text of a paragraph; its text boxes are added to `boxes`."""
     for child in element:
         tag = child.tag
-        if tag == f"{_W}t":
-            yield child.text or ""
+        if tag in _WRITTEN:
+            yield _WRITTEN[tag](child)
         elif tag == f"{_W}txbxContent":
             boxes.append(child)
         elif tag in _CHARACTERS:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from knowledge.guarded_http.client import GuardedRequest, RequestLimits, send
 from knowledge.guarded_http.connector import Resolver, resolve_host
 from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.page_encodings import as_utf8, declared_charset
+from knowledge.text_encodings import as_utf8, declared_charset
 
 _TEXTS: Final = frozenset(
     {"application/xhtml+xml", "application/json", "application/xml", "application/javascript"}
@@ -22,7 +22,8 @@ _ACCEPT: Final = (
 
 
 class FetchedPage(NamedTuple):
-    """url: where the redirects led.  content: UTF-8, where the server has named another encoding that is known."""
+    """url: where the redirects led.  content: UTF-8, where the server or the page has named
+    another encoding that is known."""
 
     url: str
     content_type: str

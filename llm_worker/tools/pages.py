@@ -8,8 +8,8 @@ from typing import Final
 from chat.protocol.file_errors import FILE_ERRORS
 from knowledge.guarded_http.page import HTML_TYPES, FetchedPage, fetch_page
 from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.page_encodings import decode_text
 from knowledge.reader_process import MAIN_TEXT
+from knowledge.text_encodings import decode_certain, is_binary
 from llm_worker.tools.page_reader import MAX_CHARACTERS, PageUnreadable, read_in_process
 from llm_worker.tools.tool import Page, ToolFailed
 
@@ -63,9 +63,11 @@ async def _read(fetched: FetchedPage) -> Page:
         return await read_in_process(fetched, MAIN_TEXT)
     if fetched.content_type == PDF:
         return await read_in_process(fetched, PDF)
-    text = decode_text(fetched.content)
-    if text is None:
+    if is_binary(fetched.content):
         raise UrlRefused("content_type_unsupported", "not a text")
+    text = decode_certain(fetched.content)
+    if text is None:
+        return await read_in_process(fetched, "text/plain")
     return Page(fetched.url, text[:MAX_CHARACTERS])
 
 

@@ -172,3 +172,16 @@ def _pdf_file(bodies: Mapping[int, bytes], extra: str) -> bytes:
     size = max(offsets) + 1
     target += f"trailer<</Size {size}/Root 1 0 R{extra}>>\nstartxref\n{start}\n%%EOF".encode()
     return bytes(target)
+
+
+OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+
+
+def opendocument(body: str, kind: str = "text") -> bytes:
+    """body: of content.xml, with the usual prefixes."""
+    names = "".join(
+        f' xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for prefix, name in {"office": "office", "text": "text", "table": "table", "draw": "drawing"}.items()
+    )
+    content = f"<office:document-content{names}><office:body>{body}</office:body></office:document-content>"
+    return zipped({"mimetype": OPEN_DOCUMENT + kind, "content.xml": content})

@@ -57,7 +57,6 @@ def read(tmp_path: Path) -> Callable[[str, bytes], Reading]:
     [
         pytest.param("a.txt", lambda: b"Zwei Fluten, jeden Tag\r\n", "Zwei Fluten, jeden Tag\r\n", id="text as it is"),
         pytest.param("a.txt", lambda: "Fluten".encode("utf-16"), "Fluten", id="UTF-16"),
-        pytest.param("a.txt", lambda: "Ebbe für alle".encode("cp1252"), "Ebbe für alle", id="Windows-1252"),
         pytest.param("a.md", lambda: b"# Moon\n", "# Moon\n", id="Markdown"),
         pytest.param("a.py", lambda: b"print('%PDF-')\n", "print('%PDF-')\n", id="code"),
         pytest.param("a.html", documents.HTML.encode, f"Tides\n\n# Moon\n\n{TIDES}", id="HTML without scripts"),

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
 from knox.models import AuthToken
 from rest_framework import serializers
@@ -42,6 +43,8 @@ class TokenView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create a token; earlier tokens stay valid. Repeated wrong passwords lock the login for a while."""
         credentials = self.body(Credentials)
+        # As the page's form does, and as names are stored.
+        credentials["username"] = User.normalize_username(credentials["username"])
         if not settings.PASSWORD_LOGIN:
             raise ApiError("permission_denied")
         with login_attempt(request._request, credentials["username"]) as attempt:  # noqa: SLF001

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="The token expires after so many days.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        user = User.objects.filter(username=options["name"]).first()
+        user = User.objects.filter(username=User.normalize_username(options["name"])).first()
         if user is None:
             raise CommandError(f"There is no user {options['name']}.")
         scope = Scope.READ if options["read_only"] else Scope.WRITE

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import IntegrityError, transaction
 
 
 class Command(BaseCommand):
@@ -24,12 +25,19 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from None
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        name = options["name"]
+        # As the login compares it.
+        name = User.normalize_username(options["name"])
         if User.objects.filter(username=name).exists():
-            raise CommandError(f"There is a user {name} already.")
+            raise _taken(name)
         if not settings.DEVELOPMENT:
             self._check(name, options["password"])
-        if options["staff"]:
-            User.objects.create_superuser(name, password=options["password"])
-        else:
-            User.objects.create_user(name, password=options["password"])
+        create = User.objects.create_superuser if options["staff"] else User.objects.create_user
+        try:
+            with transaction.atomic():
+                create(name, password=options["password"])
+        except IntegrityError:  # created meanwhile
+            raise _taken(name) from None
+
+
+def _taken(name: str) -> CommandError:
+    return CommandError(f"There is a user {name} already.")

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
 # Marks of sources that only ChatGPT's page can show.
@@ -40,7 +40,7 @@ class _Content(Struct):
     text: str | None = None
     result: str | None = None
     content: str | None = None
-    thoughts: list[_Thought] | None = None
+    thoughts: list[_Thought | None] | None = None
 
 
 class _Attachment(Struct):
@@ -53,22 +53,22 @@ class _Reference(Struct):
     """Stands at text[start_idx:end_idx]."""
 
     matched_text: str | None = None
-    start_idx: int | None = None
-    end_idx: int | None = None
+    start_idx: float | None = None
+    end_idx: float | None = None
     alt: str | None = None
 
 
 class _Metadata(Struct):
     model_slug: str | None = None
     is_visually_hidden_from_conversation: bool | None = None
-    attachments: list[_Attachment] | None = None
-    content_references: list[_Reference] | None = None
+    attachments: list[_Attachment | None] | None = None
+    content_references: list[_Reference | None] | None = None
 
 
 class _Message(Struct):
     author: _Author
     content: _Content | None = None
-    create_time: float | None = None
+    create_time: float | str | None = None
     recipient: str | None = None
     metadata: _Metadata | None = None
 
@@ -81,8 +81,8 @@ class _Node(Struct):
 class _Conversation(Struct):
     mapping: dict[str, Raw]
     title: str | None = None
-    create_time: float | None = None
-    update_time: float | None = None
+    create_time: float | str | None = None
+    update_time: float | str | None = None
     current_node: str | None = None
     conversation_id: str | None = None
     id: str | None = None
@@ -91,19 +91,20 @@ class _Conversation(Struct):
 def read(raw: bytes) -> Conversation:
     """Raises Unreadable."""
     given = decode(raw, _Conversation)
-    created_at = moment(given.create_time, ("create_time",))
-    updated_at = moment(given.update_time, ("update_time",)) or created_at
-    if not created_at or not updated_at:
+    nodes = [
+        _node(key, decode(one, _Node, ("mapping", key)), ("mapping", key))
+        for key, one in given.mapping.items()
+    ]
+    moments = [node.sent_at for node in nodes if node.sent_at]
+    created_at = moment(given.create_time) or min(moments, default=moment(given.update_time))
+    if created_at is None:
         raise Unreadable("field_required", "The conversation has no time.", ("create_time",))
     return Conversation(
         source_id=given.conversation_id or given.id or "",
         title=given.title or "",
-        nodes=[
-            _node(key, decode(one, _Node, ("mapping", key)), ("mapping", key))
-            for key, one in given.mapping.items()
-        ],
+        nodes=nodes,
         created_at=created_at,
-        updated_at=updated_at,
+        updated_at=moment(given.update_time) or max(moments, default=created_at),
         current=given.current_node,
     )
 
@@ -113,7 +114,7 @@ def _node(key: str, node: _Node, at: Path) -> Node:
     if message is None or _is_hidden(message):
         return Node(key, node.parent, "hidden", at)
     content, metadata = message.content or _Content(), message.metadata or _Metadata()
-    sent_at = moment(message.create_time, (*at, "message", "create_time"))
+    sent_at = moment(message.create_time)
     text = _text(content, metadata)
     if message.author.role == "user":
         return Node(key, node.parent, "user", at, text=text, sent_at=sent_at, files=_files(content, metadata))
@@ -121,7 +122,8 @@ def _node(key: str, node: _Node, at: Path) -> Node:
         tool = message.author.name or "tool"
         return Node(key, node.parent, "assistant", at, output=text, tool=tool, sent_at=sent_at)
     reasoning = "\n\n".join(
-        "\n".join(part for part in (one.summary, one.content) if part) for one in content.thoughts or ()
+        "\n".join(part for part in (one.summary, one.content) if part)
+        for one in filter(None, content.thoughts or ())
     )
     calls = []
     if message.recipient not in (None, "all"):
@@ -156,14 +158,14 @@ def _text(content: _Content, metadata: _Metadata) -> str:
     parts = [one if isinstance(one, str) else _described(one) for one in content.parts or ()]
     parts += [one for one in (content.text, content.result, content.content) if one]
     text = "\n\n".join(part for part in parts if part)
-    return _MARKS.sub("", _with_sources(text, metadata.content_references or ()))
+    return _MARKS.sub("", _with_sources(text, list(filter(None, metadata.content_references or ()))))
 
 
 def _with_sources(text: str, references: Sequence[_Reference]) -> str:
     parts: list[str] = []
     at = 0
     for one in sorted(references, key=lambda reference: reference.start_idx or 0):
-        matched, start, end = one.matched_text or "", one.start_idx or 0, one.end_idx or 0
+        matched, start, end = one.matched_text or "", whole(one.start_idx) or 0, whole(one.end_idx) or 0
         # The positions are those of a text that another version of the export may have changed.
         if matched.strip() and start >= at and end - start == len(matched) and text[start:end] == matched:
             parts += text[at:start], one.alt or ""
@@ -180,7 +182,10 @@ def _described(part: Any) -> str:
 def _files(content: _Content, metadata: _Metadata) -> list[dict[str, Any]]:
     """Their names, and the ids that the names of their entries begin with; only the zip has the contents."""
     if metadata.attachments:
-        return [_file(one.name or "file", one.mime_type or "", one.id or "") for one in metadata.attachments]
+        return [
+            _file(one.name or "file", one.mime_type or "", one.id or "")
+            for one in filter(None, metadata.attachments)
+        ]
     images = [one for one in content.parts or () if isinstance(one, dict) and "asset_pointer" in one]
     pointers = [str(one["asset_pointer"]) for one in images]
     return [_file(one.rpartition("/")[2] or "image", "image/", one) for one in pointers]

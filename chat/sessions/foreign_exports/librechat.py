@@ -46,11 +46,11 @@ class _Message(Struct, rename="camel"):
     parent_message_id: str | None = None
     is_created_by_user: bool = False
     text: str | None = None
-    content: list[_Part] | None = None
-    created_at: str | None = None
+    content: list[_Part | None] | None = None
+    created_at: float | str | None = None
     model: str | None = None
     error: bool | None = None
-    files: list[_File] | None = None
+    files: list[_File | None] | None = None
     feedback: _Feedback | None = None
     children: list[Raw] | None = None
 
@@ -63,7 +63,7 @@ class _Conversation(Struct, rename="camel"):
     messages: list[Raw]
     conversation_id: str | None = None
     title: str | None = None
-    export_at: str | None = None
+    export_at: float | str | None = None
     options: _Options | None = None
 
 
@@ -73,7 +73,8 @@ def read(raw: bytes) -> Conversation:
     model = (given.options and given.options.model) or ""
     nodes = [_node(message, at, model) for message, at in _walk(given.messages)]
     moments = [node.sent_at for node in nodes if node.sent_at]
-    exported_at = _exported_at(given.export_at)
+    # The export writes it in the words of the browser's language; then it is left out.
+    exported_at = moment(given.export_at)
     created_at = min(moments, default=exported_at)
     if created_at is None:
         raise Unreadable("field_required", "The conversation has no time.", ("messages", 0, "createdAt"))
@@ -107,14 +108,14 @@ def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
 
 def _node(message: _Message, at: Path, model: str) -> Node:
     key, parent = message.message_id, message.parent_message_id
-    sent_at = moment(message.created_at, (*at, "createdAt"))
-    parts = message.content or ()
+    sent_at = moment(message.created_at)
+    parts = list(filter(None, message.content or ()))
     text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
     if message.is_created_by_user:
         files = [
             {"name": one.filename[:255], "kind": "image" if (one.type or "").startswith("image/") else "text"}
             for one in message.files or ()
-            if one.filename
+            if one and one.filename
         ]
         return Node(key, parent, "user", at, text=text, sent_at=sent_at, files=files)
     failures = [part.error for part in parts if part.error]
@@ -157,11 +158,3 @@ def _feedback(given: _Feedback | None) -> dict[str, Any] | None:
     if given is None or not (given.rating in _LIKES or given.text):
         return None
     return {"is_positive": _LIKES.get(given.rating or ""), "text": (given.text or "")[:10_000]}
-
-
-def _exported_at(text: str | None) -> Any:
-    """The export writes the time in the words of the browser's language; then it is left out."""
-    try:
-        return moment(text, ("exportAt",))
-    except Unreadable:
-        return None

@@ -8,7 +8,8 @@ from typing import Any, Final
 from msgspec import Raw, Struct
 
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.output_items import read_output
+from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')
@@ -24,12 +25,12 @@ class _File(Struct):
 
 
 class _Usage(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: float | None = None
+    completion_tokens: float | None = None
 
 
 class _Annotation(Struct):
-    rating: int | None = None
+    rating: float | None = None
     comment: str | None = None
 
 
@@ -37,12 +38,13 @@ class _Message(Struct, rename="camel"):
     role: str
     parent_id: str | None = None
     content: str | list[Any] | None = None
-    timestamp: float | None = None
+    timestamp: float | str | None = None
     model: str | None = None
-    files: list[_File] | None = None
+    files: list[_File | None] | None = None
     usage: _Usage | None = None
     annotation: _Annotation | None = None
     error: Any = None
+    output: Any = None
 
 
 class _History(Struct, rename="camel"):
@@ -61,8 +63,8 @@ class _Conversation(Struct):
     id: str | None = None
     title: str | None = None
     meta: Any = None
-    created_at: float | None = None
-    updated_at: float | None = None
+    created_at: float | str | None = None
+    updated_at: float | str | None = None
 
 
 def read(raw: bytes) -> Conversation:
@@ -74,7 +76,7 @@ def read(raw: bytes) -> Conversation:
         _node(key, decode(one, _Message, (*path, key)), (*path, key)) for key, one in history.messages.items()
     ]
     moments = [node.sent_at for node in nodes if node.sent_at]
-    created_at = moment(given.created_at, ("created_at",)) or min(moments, default=None)
+    created_at = moment(given.created_at) or min(moments, default=None)
     if created_at is None:
         raise Unreadable("field_required", "The conversation has no time.", ("created_at",))
     return Conversation(
@@ -82,7 +84,7 @@ def read(raw: bytes) -> Conversation:
         title=given.title or given.chat.title or "",
         nodes=nodes,
         created_at=created_at,
-        updated_at=moment(given.updated_at, ("updated_at",)) or max(moments, default=created_at),
+        updated_at=moment(given.updated_at) or max(moments, default=created_at),
         current=history.current_id,
         tags=_tags(given),
     )
@@ -99,33 +101,39 @@ def _tags(given: _Conversation) -> list[str]:
 
 
 def _node(key: str, message: _Message, at: Path) -> Node:
-    sent_at = moment(message.timestamp, (*at, "timestamp"))
+    sent_at = moment(message.timestamp)
     text = _plain(message.content)
     if message.role == "user":
-        files = [
-            {"name": one.name[:255], "kind": "image" if one.type == "image" else "text"}
-            for one in message.files or ()
-            if one.name
-        ]
+        files = [_file(one) for one in message.files or () if one and (one.name or one.type == "image")]
         return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=files)
     if message.role != "assistant":
         return Node(key, message.parent_id, "hidden", at)
     text, reasoning, calls = _unfold(text, key)
+    # Newer releases have the same in `output`, and sometimes there alone.
+    output = read_output(message.output, key)
     usage = message.usage or _Usage()
     return Node(
         key,
         message.parent_id,
         "assistant",
         at,
-        text=text,
-        reasoning=reasoning,
-        calls=calls,
+        text=text or output.text,
+        reasoning=reasoning or output.reasoning,
+        calls=calls or output.calls,
         sent_at=sent_at,
         model=message.model or "",
         error=_error(message.error),
         feedback=_feedback(message.annotation),
-        usage={"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens},
+        usage={
+            "prompt_tokens": whole(usage.prompt_tokens),
+            "completion_tokens": whole(usage.completion_tokens),
+        },
     )
+
+
+def _file(given: _File) -> dict[str, Any]:
+    """Its name; a picture that is in the export as a data URL may have none."""
+    return {"name": (given.name or "image")[:255], "kind": "image" if given.type == "image" else "text"}
 
 
 def _plain(content: str | list[Any] | None) -> str:

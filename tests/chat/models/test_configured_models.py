@@ -73,10 +73,11 @@ def test_a_start_without_names_leaves_the_models_alone() -> None:
 
 def test_a_user_is_made_once_and_gets_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("create_user", "alice", password="secret-of-alice")
-    with pytest.raises(CommandError):
-        call_command("create_user", "alice", password="other")
+    for spelling in ("alice", "\uff41lice"):
+        with pytest.raises(CommandError, match=r"^There is a user alice already\.$"):
+            call_command("create_user", spelling, password="other")
     call_command("create_token", "alice")
-    call_command("create_token", "alice")
+    call_command("create_token", "\uff41lice")
     first, second = capsys.readouterr().out.split()
     assert first != second
     with pytest.raises(CommandError):

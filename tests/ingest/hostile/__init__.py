@@ -4,7 +4,18 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from tests.ingest.hostile import archives, damaged, disguises, mails, markup, office, pdfs, pictures, texts
+from tests.ingest.hostile import (
+    archives,
+    damaged,
+    disguises,
+    mails,
+    markup,
+    office,
+    open_documents,
+    pdfs,
+    pictures,
+    texts,
+)
 
 SEED: Final = 20261123
 
@@ -12,7 +23,7 @@ Make = Callable[[random.Random], bytes]
 FAMILIES: Final[Mapping[str, Mapping[str, Make]]] = {
     "damaged": damaged.FILES, "archives": archives.FILES, "markup": markup.FILES, "office": office.FILES,
     "pdfs": pdfs.FILES, "pictures": pictures.FILES, "mails": mails.FILES, "texts": texts.FILES,
-    "disguises": disguises.FILES,
+    "disguises": disguises.FILES, "open-documents": open_documents.FILES,
 }  # fmt: skip
 
 

@@ -15,6 +15,8 @@ ARTICLE = "".join(f"<p>Sentence {n} of an article about the tides and the moon.<
 PAGE = f"""<html><head><title>Tides explained</title></head><body><nav><a href="/">Menu of the site</a></nav>
 <article><h1>Tides explained</h1>{ARTICLE}</article><footer>All rights reserved</footer></body></html>"""
 
+OLD = "Договор подписан и вступает в силу немедленно."
+
 
 @pytest.fixture
 def site(settings):
@@ -28,10 +30,12 @@ def site(settings):
                 self.send_header("Location", "http://169.254.169.254/latest/")
                 self.end_headers()
                 return
-            is_there = self.path == "/tides"
-            body = PAGE.encode()
+            is_there = self.path in ("/tides", "/old")
+            body = OLD.encode("cp1251") if self.path == "/old" else PAGE.encode()
             self.send_response(200 if is_there else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header(
+                "Content-Type", "text/plain" if self.path == "/old" else "text/html; charset=utf-8"
+            )
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -75,6 +79,19 @@ def test_a_page_is_read_in_parts_fetched_once_and_cited(ask, deliver, upstream, 
     assert (more["document"], more["metadata"]["start"]) == (1, "1000")
     assert site.asked == ["/tides"]
     assert [cited.url for cited in CitedDocument.objects.filter(message=run.message)] == [f"{site.url}/tides"]
+
+
+def test_a_text_that_says_nothing_of_its_encoding_is_guessed_by_the_process_that_reads_files(
+    ask, deliver, upstream, session, site
+):
+    upstream.reply(opens(f"{site.url}/old"), times=1)
+    upstream.reply({"text": "Done."})
+    [run] = ask("What is it?", session=session)
+    deliver(run).result(60)
+    [response] = map(json.loads, tool_responses(upstream.requests[-1]))
+    [document] = response["documents"]
+    assert OLD in document["contents"]
+    assert "which is a guess" in document["contents"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ def test_a_token_lets_in_and_earlier_ones_stay(alice: Any) -> None:
         assert client.get("/api/models/").status_code == 200
 
 
+def test_a_name_is_compared_as_the_page_compares_it() -> None:
+    factories.create_user("Ren\u00e9", PASSWORD)
+    for spelling in ("Ren\u00e9", "Rene\u0301", "\uff32en\u00e9"):
+        assert token(spelling).status_code == 200
+        assert Client().post("/login/", {"username": spelling, "password": PASSWORD}).status_code == 302
+
+
 @pytest.mark.parametrize(
     "header", ["Token", "Token x", "Token a b", "Token \xff\xfe", "Bearer x", "Token " + "x" * 5000]
 )

@@ -156,15 +156,15 @@ def test_questions_without_answers_and_answers_without_questions_are_kept(client
 
 def test_what_cannot_be_read_is_named_with_line_and_field_and_the_rest_is_imported(client: APIClient) -> None:
     broken = examples.chatgpt(conversation_id="c-2", title="Broken")
-    broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
+    broken["mapping"]["ask"]["message"]["content"]["parts"] = "How low?"
     file = json.dumps([examples.chatgpt(), broken, examples.open_webui()], indent=1)
     answer = bring_in(client, file.encode()).json()
     assert len(answer["imported"]) == 2
     (refused,) = answer["refused"]
     assert (refused["title"], refused["field"], refused["code"]) == (
-        "Broken", "1.mapping.ask.message.create_time", "invalid_type",
+        "Broken", "1.mapping.ask.message.content.parts", "invalid_type",
     )  # fmt: skip
-    assert "yesterday" in file.splitlines()[refused["line"] - 1]
+    assert "How low?" in file.splitlines()[refused["line"] - 1]
 
 
 def test_a_rule_of_sessions_that_is_broken_names_the_message(client: APIClient) -> None:
@@ -173,6 +173,76 @@ def test_a_rule_of_sessions_that_is_broken_names_the_message(client: APIClient) 
     answer = bring_in(client, [late]).json()
     assert answer["refused"][0]["field"] == "0.mapping.again"
     assert answer["imported"] == []
+
+
+def test_a_conversation_without_a_time_has_those_of_its_messages(client: APIClient) -> None:
+    session = stored(bring_in(client, [examples.chatgpt(create_time=None, update_time=None)]))
+    times = session.messages.exclude(parent=None).values_list("sent_at", flat=True)
+    assert (session.created_at, session.updated_at) == (min(times), max(times))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        pytest.param({"create_time": 1e300, "update_time": "soon"}, id="times that are none"),
+        pytest.param({"create_time": str(examples.T), "title": 7, "current_node": 5}, id="texts that are numbers, and the reverse"),
+    ],
+)  # fmt: skip
+def test_details_of_a_conversation_never_refuse_it(client: APIClient, members: Any) -> None:
+    assert len(branches(stored(bring_in(client, [examples.chatgpt(**members)])))) == 2
+
+
+def test_details_of_messages_never_refuse_a_chat(client: APIClient) -> None:
+    """Fractions and texts for counts, texts for ratings, nothing in place of a part."""
+    chat = examples.open_webui()
+    answer = chat["chat"]["history"]["messages"]["a1"]
+    answer |= {
+        "usage": {"prompt_tokens": 5.4, "completion_tokens": "7", "cost": {}},
+        "annotation": {"rating": "-1", "comment": None},
+        "files": [None, {"name": 7}],
+        "timestamp": "now",
+        "model": {"id": "m"},
+    }
+    session = stored(bring_in(client, [chat]))
+    run = session.messages.get(text="Two metres.").run
+    assert (run.prompt_tokens, run.completion_tokens, run.model) == (5, 7, "unknown")
+    message = _message("1", "", content=[None, {"type": "text", "text": "y", "tool_call": None}], text=None)
+    message = {**message, "feedback": {"rating": 1}, "files": [None], "error": "no", "model": 4}
+    assert branches(stored(bring_in(client, [examples.librechat(messages=[message])]))) == [["…", "y"]]
+    part = {"content_type": "text", "parts": [None, "x"], "thoughts": [None], "text": None}
+    node = {
+        "message": {
+            "author": {"role": "user", "name": 3},
+            "content": part,
+            "metadata": {"attachments": [None]},
+        }
+    }
+    assert branches(stored(bring_in(client, [examples.chatgpt(mapping={"a": node})]))) == [["x"]]
+
+
+def test_an_answer_of_open_webui_that_is_only_in_its_output_is_whole(client: APIClient) -> None:
+    output = [
+        {"type": "reasoning", "content": [{"type": "output_text", "text": "hmm"}]},
+        {"type": "function_call", "name": "search", "arguments": '{"q":"x"}', "call_id": "c1"},
+        {
+            "type": "function_call_output",
+            "call_id": "c1",
+            "output": [{"type": "input_text", "text": "found"}],
+        },
+        None,
+        {"type": "message", "content": [{"type": "output_text", "text": "Only here."}, None]},
+    ]
+    picture = {"type": "image", "url": "data:image/png;base64,AAAA"}
+    messages = {
+        "q": {"role": "user", "content": "Q?", "timestamp": examples.T, "files": [picture]},
+        "a": {"role": "assistant", "parentId": "q", "content": "", "timestamp": examples.T, "output": output},
+    }
+    session = stored(bring_in(client, [examples.open_webui(chat={"history": {"messages": messages}})]))
+    assert branches(session) == [["Q?", "Only here."]]
+    assert session.messages.get(text="Only here.").reasoning == "hmm"
+    call = ToolCall.objects.get(run__turn__session=session)
+    assert (call.name, call.arguments, call.response) == ("search", {"q": "x"}, "found")
+    assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["image"]
 
 
 def _changed(**members: Any) -> dict[str, Any]:
@@ -193,14 +263,14 @@ def _message(key: str, above: str, **members: Any) -> Mapping[str, Any]:
     [
         (_changed(messages=[_message("1", "2"), _message("2", "1")]), "invalid_value"),
         (_changed(messages=[_message("1", ""), _message("1", "")]), "invalid_value"),
-        (_changed(messages=[_message("1", "", createdAt="soon")]), "invalid_value"),
+        (_changed(messages=[_message("1", "", createdAt="soon")]), "field_required"),
         (_changed(messages=[{"text": "x"}]), "field_required"),
         (_changed(messages=[7]), "invalid_type"),
         (_changed(messages=[]), "field_required"),
         (_changed(messages=[_message(str(n), str(n - 1)) for n in range(1_100)]), "body_too_large"),
         (_changed(messages=[_message("1", "", text="x" * 2_000_001)]), "invalid_value"),
         (examples.chatgpt(mapping={"a": 1}), "invalid_type"),
-        (examples.chatgpt(create_time=1e300), "invalid_value"),
+        (examples.chatgpt(title={"a": 1}, mapping={"a": {"message": {"author": 7}}}), "invalid_type"),
         (examples.chatgpt(conversation_id=None), "field_required"),
         (examples.open_webui(chat={"history": 7}), "invalid_type"),
     ],

@@ -98,16 +98,16 @@ def test_a_request_without_time_left_is_continued_by_the_next(
 
 def test_errors_name_the_file_its_line_and_the_field(client: APIClient) -> None:
     broken = chatgpt(conversation_id="broken", title="Broken")
-    broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
+    broken["mapping"]["ask"]["message"]["content"]["parts"] = "How low?"
     second = written(chatgpt(conversation_id="b"), broken)
     file = zipped(("x/conversations-000.json", chats("a")), ("x/conversations-001.json", second))
     answer = bring_in(client, file).json()
     assert len(answer["imported"]) == 2
     (refused,) = answer["refused"]
     assert (refused["file"], refused["title"], refused["field"], refused["code"]) == (
-        "x/conversations-001.json", "Broken", "1.mapping.ask.message.create_time", "invalid_type",
+        "x/conversations-001.json", "Broken", "1.mapping.ask.message.content.parts", "invalid_type",
     )  # fmt: skip
-    assert b"yesterday" in second.splitlines()[refused["line"] - 1]
+    assert b"How low?" in second.splitlines()[refused["line"] - 1]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 
 import { marked } from "./markdown_rules.js";
 import { completeMarkdown } from "./unfinished_markdown.js";
+import { showUnused } from "./unused_definitions.js";
 
 /** @import {Token, Links} from "marked" */
 
@@ -24,7 +25,8 @@ export class GrowingTokens {
    */
   read(text, isLive) {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-    if (!source.startsWith(this.settled)) this.#startOver();
+    // Whether a definition is used is known at the end of the text; one that is settled may be shown by then.
+    if (!source.startsWith(this.settled) || (!isLive && this.hasSettledDefinition)) this.#startOver();
     const { tokens, links } = this.#lex(source, isLive);
     if (JSON.stringify(links) === JSON.stringify(this.links)) return this.#settle(tokens, source);
     this.links = links;
@@ -39,7 +41,9 @@ export class GrowingTokens {
     const lexer = new marked.Lexer(this.options);
     Object.assign(lexer.tokens.links, this.settledLinks);
     const tokens = lexer.lex(isLive ? completeMarkdown(tail) : tail);
-    return { tokens, links: { ...tokens.links } };
+    const links = { ...tokens.links };
+    if (!isLive) showUnused(tokens, source, (line) => new marked.Lexer(this.options).inlineTokens(line));
+    return { tokens, links };
   }
 
   /** Drops the source of blocks that are final. @param {Token[]} tokens @param {string} source */
@@ -52,12 +56,14 @@ export class GrowingTokens {
       this.settled += raw;
       this.count += done.length;
       for (const token of done) if (token.type === "def") this.settledLinks[token.tag] ??= this.links[token.tag];
+      this.hasSettledDefinition = Object.keys(this.links).length > 0;
     }
     return { from, tokens };
   }
 
   #startOver() {
     this.settled = "";
+    this.hasSettledDefinition = false;
     this.count = 0;
     /** @type {Links} */
     this.settledLinks = {};

@@ -3,8 +3,9 @@
  * without attributes; images become links, unless they are files on this server. The result is untrusted and must pass the sanitizer.
  */
 
-import { Marked, Renderer } from "marked";
+import { Marked, Renderer, Tokenizer } from "marked";
 
+import { characterBefore, maskPunctuation } from "./cjk_emphasis.js";
 import { blockFormula, inlineFormula } from "./math_rules.js";
 import { ownImage } from "./own_image.js";
 
@@ -36,6 +37,23 @@ class PageRenderer extends Renderer {
   }
 }
 
+class PageTokenizer extends Tokenizer {
+  /** @override @param {string} src @param {string} masked @param {string} before */
+  emStrong(src, masked, before = "") {
+    return super.emStrong(src, masked, characterBefore(src, before));
+  }
+
+  /** One `~` is a tilde: "3~4 weeks". @override @param {string} src @param {string} masked @param {string} before */
+  del(src, masked, before = "") {
+    return src.startsWith("~~") ? super.del(src, masked, characterBefore(src, before)) : undefined;
+  }
+
+  /** A footnote of one word is no address of a link. @override @param {string} src */
+  def(src) {
+    return /^ {0,3}\[\^/.test(src) ? undefined : super.def(src);
+  }
+}
+
 /** `[1]` and `[[1]](url)`: places where citation chips may stand. @type {import("marked").TokenizerAndRendererExtension} */
 const citation = {
   name: "citation",
@@ -52,7 +70,8 @@ const citation = {
 };
 
 export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation] });
-marked.setOptions({ renderer: new PageRenderer() });
+marked.setOptions({ renderer: new PageRenderer(), tokenizer: new PageTokenizer() });
+marked.use({ hooks: { emStrongMask: maskPunctuation } });
 
 /** @param {string} raw of a block of code, with its fences */
 function isClosed(raw) {

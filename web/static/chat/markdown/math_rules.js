@@ -6,11 +6,13 @@
 import { OPEN } from "./unfinished_markdown.js";
 
 const BODY = String.raw`(?:(?!\n[ \t]*\n)[\s\S])+?`;
+/** What brackets hold that are not merely escaped: a command, an index, an operator. */
+const IN_BRACKETS = String.raw`(?:(?!\n[ \t]*\n|\\\])[\s\S])*?(?:\\[^\]]|[\^_=]|\s[-+*/<>]\s)(?:(?!\n[ \t]*\n)[\s\S])*?`;
 const BLOCK = new RegExp(
   String.raw`^ {0,3}(?:\$\$(${BODY})\$\$|\\\[(${BODY})\\\]|(\\begin\{([a-z]+\*?)\}${BODY}\\end\{\4\}))[ \t]*(?:\n|$)`,
 );
 const BLOCK_BEGINS = /\n {0,3}(?:\$\$|\\\[|\\begin\{)/;
-const DISPLAYED = new RegExp(String.raw`^(?:\$\$((?:\\[\s\S]|[^\\$])+?)\$\$|\\\[(${BODY}[\\^_=]${BODY})\\\])`);
+const DISPLAYED = new RegExp(String.raw`^(?:\$\$((?:\\[\s\S]|[^\\$])+?)\$\$|\\\[(?=${IN_BRACKETS}\\\])(${BODY})\\\])`);
 const INLINE = new RegExp(
   String.raw`^(?:\$(?![\s$])((?:\\[^\n]|[^\\$\n])*?(?:\\[^\n]|[^\s\\$]))\$(?![\w$])|\\\((${BODY})\\\))`,
 );

@@ -1,0 +1,59 @@
+"""The `output` of an answer in Open WebUI: items as the Responses API has them, in place of a text. Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class Answer(NamedTuple):
+    """calls: members of format.Message."""
+
+    text: str
+    reasoning: str
+    calls: list[dict[str, Any]]
+
+
+def read_output(items: Any, key: str) -> Answer:
+    """key: of the message, for calls without an id. What is no item is left out."""
+    texts: list[str] = []
+    reasoning: list[str] = []
+    calls: dict[str, dict[str, Any]] = {}
+    for number, item in enumerate(_objects(items)):
+        kind, call_id = item.get("type"), str(item.get("call_id") or item.get("id") or f"{key}-{number}")
+        if kind == "message":
+            texts.append(_text(item.get("content")))
+        elif kind == "reasoning":
+            reasoning.append(_text(item.get("content")) or _text(item.get("summary")))
+        elif kind == "function_call":
+            calls[call_id] = _call(call_id, item)
+        elif kind == "function_call_output" and call_id in calls:
+            calls[call_id]["response"] = _text(item.get("output"))
+    return Answer(
+        "\n\n".join(filter(None, texts)), "\n\n".join(filter(None, reasoning)), list(calls.values())
+    )
+
+
+def _objects(items: Any) -> Iterator[dict[str, Any]]:
+    return (item for item in items if isinstance(item, dict)) if isinstance(items, list) else iter(())
+
+
+def _text(content: Any) -> str:
+    """Of a text, or of parts."""
+    if isinstance(content, str):
+        return content
+    texts = (part.get("text") for part in _objects(content))
+    return "\n\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def _call(call_id: str, item: dict[str, Any]) -> dict[str, Any]:
+    arguments = item.get("arguments")
+    try:
+        read = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        read = arguments
+    return {
+        "tool_call_id": call_id[:200],
+        "name": str(item.get("name") or "tool")[:64],
+        "arguments": read if isinstance(read, dict) else {"input": read},
+        "response": "",
+    }

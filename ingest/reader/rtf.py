@@ -1,0 +1,19 @@
+"""Reads the text of RTF, without its control words."""
+
+from pathlib import Path
+
+from ingest.reader.outcome import Unreadable
+
+
+def read(path: Path) -> str:
+    """Raises Unreadable for what is no RTF."""
+    from striprtf.striprtf import rtf_to_text
+
+    # RTF is ASCII: other characters are written by their numbers, and by code pages that the file names.
+    source = path.read_bytes().decode("latin-1")
+    if not source.lstrip("\ufeff\r\n\t ").startswith("{\\rtf"):
+        raise Unreadable("document_corrupt")
+    # The library looks for links line by line: of several on a line it loses all addresses but the last, in quadratic time.
+    source = source.replace("{\\field", "\n{\\field")
+    text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
+    return text.replace("|\n", "\n").strip()
