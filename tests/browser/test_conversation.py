@@ -162,7 +162,8 @@ def test_each_block_is_read_in_the_direction_of_its_text(reader: Reader, stack: 
     sides = inner.evaluate_all("all => all.map(each => getComputedStyle(each).direction)")
     assert set(sides) == {"rtl"}, sides
     first, last = (reader.answers.locator("th").nth(at).bounding_box() for at in (0, 1))
-    assert first and last
+    assert first
+    assert last
     assert first["x"] > last["x"]
     expect(reader.page.locator("#title")).to_have_css("direction", "rtl")
 
