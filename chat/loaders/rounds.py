@@ -10,7 +10,7 @@ from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document, Passage, SentBack
-from chat.transcript.packets import snippet
+from chat.transcript.packets import place_of, snippet
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
 _MEMBERS = ("number", "document_id", "title", "url")
@@ -64,7 +64,7 @@ def load_citations(message_id: UUID) -> tuple[Document, ...]:
 def document_record(document: Document) -> dict[str, Any]:
     """The JSON object stored with the tool call that found a document; its text is part of the call's response."""
     record = {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
-    return record | ({"passage": document.passage._asdict()} if document.passage else {})
+    return record | place_of(document)
 
 
 def _rounds(stored: _Stored, parent: UUID | None) -> tuple[ShownRound, ...]:
@@ -106,6 +106,7 @@ def _documents(records: Iterable[Mapping[str, Any]]) -> tuple[Document, ...]:
             one.get("snippet", ""),
             url=one.get("url") or "",
             passage=Passage(**one["passage"]) if one.get("passage") else None,
+            knowledge_base=one.get("knowledge_base", ""),
         )
         for one in records
     )

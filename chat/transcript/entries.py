@@ -26,6 +26,7 @@ class Document:
     """A source that a model may cite. number: identifies it in the prompt, unique on its branch.
 
     passage: what a search found of it; None: the document itself, or a part that is no unit to cite.
+    knowledge_base: the id of the base whose document it is; empty for files.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Document:
     url: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     passage: Passage | None = None
+    knowledge_base: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,9 +199,15 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
 
 
 def _excerpt(document: Document) -> dict[str, Any]:
-    """What a tool found of a document, and where."""
-    beginning, place = snippet(document), document.passage
-    return ({"snippet": beginning} if beginning else {}) | ({"passage": place._asdict()} if place else {})
+    """What a tool found of a document."""
+    beginning = snippet(document)
+    return ({"snippet": beginning} if beginning else {}) | place_of(document)
+
+
+def place_of(document: Document) -> dict[str, Any]:
+    """Where a document was found, as far as it is known."""
+    place = {"passage": document.passage._asdict()} if document.passage else {}
+    return place | ({"knowledge_base": document.knowledge_base} if document.knowledge_base else {})
 
 
 def snippet(document: Document) -> str:

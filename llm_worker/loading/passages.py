@@ -19,4 +19,5 @@ def as_document(chunk: FoundChunk, **metadata: str) -> Document:
         url=chunk.url,
         metadata={**metadata, "start": str(chunk.start)},
         passage=Passage(chunk.start, len(chunk.text)),
+        knowledge_base=str(chunk.knowledge_base or ""),
     )

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Response, expect
 
 from tests.browser.knowledge_scene import add_files, create, expect_state, keeper
 from tests.browser.reader import Reader
@@ -41,6 +42,11 @@ def reader(windows: Windows, stack: Stack, ingest: None) -> Iterator[Reader]:
         yield reader
 
 
+def note_missing(missing: list[str], response: Response) -> None:
+    if response.status == 404:
+        missing.append(response.url)
+
+
 @pytest.mark.timeout(180)
 def test_ten_of_ten_citations_of_a_manual_open_at_their_passage_and_name_its_page(
     reader: Reader, stack: Stack
@@ -56,6 +62,9 @@ def test_ten_of_ten_citations_of_a_manual_open_at_their_passage_and_name_its_pag
     # What is found first of each query has the numbers from 1 on.
     stack.upstream.reply({"text": " ".join(f"{pump} [{n}]" for n, pump in enumerate(ASKED, 1))})
     reader.send("What are the pressures?")
+    missing: list[str] = []
+    note = partial(note_missing, missing)
+    page.on("response", note)
     chips = reader.answers.locator(".body .citation-chip")
     expect(chips).to_have_count(len(ASKED))
     for at, pump in enumerate(ASKED):
@@ -73,3 +82,5 @@ def test_ten_of_ten_citations_of_a_manual_open_at_their_passage_and_name_its_pag
                 "src", re.compile(rf"^blob:.*#page={PUMPS.index(pump) + 1}$")
             )
         page.keyboard.press("Escape")
+    page.remove_listener("response", note)
+    assert missing == [], "the base of each document is known"
