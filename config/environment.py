@@ -70,6 +70,10 @@ def delete_stored(directory: Path) -> None:
 NAMES_READ: set[str] = {"DATA_DIR"}
 
 
+# Of a token of 24 bytes: what is shorter was typed.
+LEAST_SECRET_CHARACTERS = 32
+
+
 def text(name: str, default: str = "") -> str:
     NAMES_READ.add(name)
     return os.environ.get(name) or _STORED.get(name) or default
@@ -135,6 +139,26 @@ def origin(name: str, *, of_others: Collection[str]) -> str:
             name, f"{host_of(value)} is in ALLOWED_HOSTS: choose a host of its own, and do not name it there"
         )
     return value
+
+
+def secret(name: str) -> str:
+    """Required without DEBUG, and so long that it cannot be guessed."""
+    value = text(name)
+    if not value:
+        fail(name, "is required unless DEBUG=1")
+    if len(value) < LEAST_SECRET_CHARACTERS:
+        # The value is not printed.
+        fail(
+            name,
+            f"has {len(value)} characters, {LEAST_SECRET_CHARACTERS} are required: make one with"
+            " python3 -c 'import secrets; print(secrets.token_urlsafe(48))'",
+        )
+    return value
+
+
+def are_loopback(names: Collection[str]) -> bool:
+    """Whether these names of ALLOWED_HOSTS are of this machine for itself, whoever looks them up."""
+    return all(re.fullmatch(r"(.*\.)?localhost|127(\.\d{1,3}){3}|\[::1\]", name.lower()) for name in names)
 
 
 def host_of(address: str) -> str:

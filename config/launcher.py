@@ -17,7 +17,9 @@ from config import embedded, model_server, preflight, programs
 from config import environment as env
 from config.console import Console
 from config.private_files import close_to_others
+from config.ready_message import ready_lines
 from config.supervisor import Supervisor
+from web.site_origin import connectable_host, listening_address
 
 # After this time the address is printed even if web does not answer yet. Web is restarted in any case.
 WEB_TIMEOUT_S = 120.0
@@ -87,8 +89,7 @@ class Launcher:
             preflight.check_development_host(settings.HOST, is_debug_chosen=is_debug_chosen)
         preflight.check_port(settings.HOST, settings.PORT)
         self._check_services()
-        self.address = f"http://{browser_host(settings.HOST)}:{settings.PORT}"
-        preflight.record_owner(self._lock, self.address)
+        preflight.record_owner(self._lock, listening_address(settings))
 
     def _check_services(self) -> None:
         settings = self.settings
@@ -162,8 +163,8 @@ class Launcher:
         host, port = self.settings.HOST, self.settings.PORT
         limit = time.monotonic() + WEB_TIMEOUT_S
         self.wait_until(lambda: accepts_connections(host, port) or time.monotonic() > limit)
-        login = "  (log in as demo, password demo)" if self.settings.DEVELOPMENT else ""
-        self._write_line("turnwire", f"ready: {self.address}{login}")
+        for line in ready_lines(self.settings):
+            self._write_line("turnwire", line)
         if self.settings.DEVELOPMENT and not preflight.is_loopback(host):
             self._write_line("turnwire", f"{RED}{OPEN_TO_OTHERS}{END_OF_RED}")
         if self.model and self.model.is_demo:
@@ -184,17 +185,6 @@ class Launcher:
 
     def _on_signal(self, _number: int, _frame: object) -> None:
         self._signals_received += 1
-
-
-def browser_host(host: str) -> str:
-    """`host` as it is typed into a browser on this machine."""
-    host = connectable_host(host)
-    return f"[{host}]" if ":" in host else host
-
-
-def connectable_host(host: str) -> str:
-    """`host`, or loopback if it means all addresses of the machine."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  compared, not bound
 
 
 def accepts_connections(host: str, port: int) -> bool:

@@ -37,17 +37,18 @@ DEVELOPMENT = env.switch("DEBUG")
 # Its error pages show settings and local variables to whoever asks; sources use DEVELOPMENT.
 DEBUG = False
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.secret_filter.ReportFilter"
-SECRET_KEY = env.text("SECRET_KEY")
-if not SECRET_KEY:
-    if not DEVELOPMENT:
-        env.fail("SECRET_KEY", "is required unless DEBUG=1")
-    SECRET_KEY = "only-for-debug-and-never-kept"  # noqa: S105  make run generates and keeps a real one
+# With DEBUG, make run generates and keeps a real one.
+SECRET_KEY = (
+    env.text("SECRET_KEY") or "only-for-debug-and-never-kept" if DEVELOPMENT else env.secret("SECRET_KEY")
+)
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELOPMENT else "")
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 PAGE_HOSTS = ALLOWED_HOSTS
-# Of links that are sent (web/site_origin.py).
-SITE_ORIGIN = env.origin("SITE_ORIGIN", of_others=())
+# Of links that are sent or printed (web/site_origin.py).
+SITE_ORIGIN = env.origin("PUBLIC_URL", of_others=()) or env.origin("SITE_ORIGIN", of_others=())
+# How users reach the instance. Nobody puts a proxy before an instance that only its own machine names.
+HAS_TLS = SITE_ORIGIN.startswith("https://") if SITE_ORIGIN else not env.are_loopback(PAGE_HOSTS)
 PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
 if PREVIEW_ORIGIN:
     ALLOWED_HOSTS = [*PAGE_HOSTS, env.host_of(PREVIEW_ORIGIN)]
@@ -247,14 +248,14 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 if not DEVELOPMENT:
-    SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=True)
+    SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=HAS_TLS)
     # Load balancers and Prometheus request these without the proxy that terminates TLS.
     SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
-    SESSION_COOKIE_SECURE = True
-    CSRF_COOKIE_SECURE = True
+    # Browsers keep no such cookie of an address without TLS: nobody could log in.
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HAS_TLS or SECURE_SSL_REDIRECT
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

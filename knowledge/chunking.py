@@ -20,6 +20,7 @@ _BORDERS: Final = (
     re.compile(r"\s+"),
 )
 _WHITE_SPACE: Final = re.compile(r"\s{2,}")
+_PAGE_BREAK: Final = "\f"
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 # Of equal characters; longer ones separate no better.
 _LONGEST_RUN: Final = 8
@@ -35,7 +36,18 @@ class ChunkText(NamedTuple):
 
 
 def split_chunks(text: str) -> Iterator[ChunkText]:
-    """In order, overlapping, without those that have no visible text. Raises nothing: one text must not stop others."""
+    """In order, overlapping, without those that have no visible text. Raises nothing: one text must not stop others.
+
+    A chunk is of one page where form feeds part pages: who opens what was cited reads it on one page.
+    """
+    at = 0
+    for page in text.split(_PAGE_BREAK):
+        for start, part in _split_page(page):
+            yield ChunkText(at + start, part)
+        at += len(page) + len(_PAGE_BREAK)
+
+
+def _split_page(text: str) -> Iterator[ChunkText]:
     before = 0
     for start, end in _places(text):
         visible = text[start:end].lstrip()

@@ -1,14 +1,36 @@
 """The address of the instance in links that are sent or printed. It is never that of a request, whose headers a client chooses."""
 
-from django.conf import settings
+from typing import Any
+
+from django.conf import settings as django_settings
 
 
 def site_url(path: str) -> str:
-    """The link to `path` at SITE_ORIGIN, or at the first host of ALLOWED_HOSTS that is one, as users reach it."""
-    return f"{settings.SITE_ORIGIN or _first_origin()}{path}"
+    """The link to `path` at the address where users reach the instance."""
+    return f"{site_origin(django_settings)}{path}"
 
 
-def _first_origin() -> str:
+def site_origin(settings: Any) -> str:
+    """PUBLIC_URL; else where web listens, or a proxy with TLS in front of it, under a name of ALLOWED_HOSTS. settings: of the process."""
+    if settings.SITE_ORIGIN:
+        return str(settings.SITE_ORIGIN)
+    listens = browser_host(settings.HOST)
     names = [host for host in settings.PAGE_HOSTS if not host.startswith((".", "*"))]
-    host = names[0] if names else settings.HOST
+    host = listens if listens in names or not names else names[0]
     return f"https://{host}" if settings.SECURE_SSL_REDIRECT else f"http://{host}:{settings.PORT}"
+
+
+def listening_address(settings: Any) -> str:
+    """Of web itself, as it is typed into a browser on this machine."""
+    return f"http://{browser_host(settings.HOST)}:{settings.PORT}"
+
+
+def browser_host(host: str) -> str:
+    """`host` as it is typed into a browser on this machine."""
+    host = connectable_host(host)
+    return f"[{host}]" if ":" in host else host
+
+
+def connectable_host(host: str) -> str:
+    """`host`, or loopback if it means all addresses of the machine."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  compared, not bound

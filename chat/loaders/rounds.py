@@ -9,8 +9,8 @@ from uuid import UUID
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
-from chat.transcript.entries import Document, SentBack
-from chat.transcript.packets import snippet
+from chat.transcript.entries import Document, Passage, SentBack
+from chat.transcript.packets import place_of, snippet
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
 _MEMBERS = ("number", "document_id", "title", "url")
@@ -63,7 +63,8 @@ def load_citations(message_id: UUID) -> tuple[Document, ...]:
 
 def document_record(document: Document) -> dict[str, Any]:
     """The JSON object stored with the tool call that found a document; its text is part of the call's response."""
-    return {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
+    record = {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
+    return record | place_of(document)
 
 
 def _rounds(stored: _Stored, parent: UUID | None) -> tuple[ShownRound, ...]:
@@ -99,7 +100,13 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
 def _documents(records: Iterable[Mapping[str, Any]]) -> tuple[Document, ...]:
     return tuple(
         Document(
-            one["number"], one["document_id"], one["title"], one.get("snippet", ""), url=one.get("url") or ""
+            one["number"],
+            one["document_id"],
+            one["title"],
+            one.get("snippet", ""),
+            url=one.get("url") or "",
+            passage=Passage(**one["passage"]) if one.get("passage") else None,
+            knowledge_base=one.get("knowledge_base", ""),
         )
         for one in records
     )

@@ -109,6 +109,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "models_invalid": (400, "Name one to four different models that exist."),
     "option_unsupported": (400, "A model cannot have this option."),
     "tool_unknown": (400, "There is no such tool."),
+    "tool_not_configured": (400, "The tool is not set up on this server."),
     "role_order": (409, "User messages and answers alternate; this message cannot take that place."),
     "session_not_empty": (409, "The chat holds messages."),
     "parent_in_progress": (409, "The parent message is still being answered."),

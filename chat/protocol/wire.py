@@ -223,6 +223,7 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
     "model_refusal": ("The model declined to answer.", False),
     "model_not_configured": ("The model is not configured any more.", False),
     "tool_unknown": ("The model cannot use the requested tool.", False),
+    "tool_not_configured": ("The requested tool is not set up on this server.", False),
     "option_unsupported": ("The model cannot have an option that was chosen.", False),
     "upstream_option_rejected": ("The model server refused an option that was chosen.", False),
     "upstream_auth": ("The model server refused the credentials.", False),

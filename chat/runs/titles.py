@@ -42,8 +42,13 @@ def request_title(turn_id: UUID) -> None:
 
 
 def provisional_title(question: str) -> str:
-    """Shorten the question to a title, for sessions that no model has named."""
-    return " ".join(question.split())[:FALLBACK_CHARACTERS].rstrip()
+    """Shorten the question to a title, for sessions that no model has named: at a space if there is one in its second half."""
+    words = " ".join(question.split())
+    if len(words) <= FALLBACK_CHARACTERS:
+        return words
+    begin = words[: FALLBACK_CHARACTERS - 1]
+    space = words.rfind(" ", 0, FALLBACK_CHARACTERS)
+    return f"{begin[:space] if space >= FALLBACK_CHARACTERS // 2 else begin}…"
 
 
 def set_title(session_id: UUID, title: str) -> bool:

@@ -7,16 +7,27 @@ fields of a message are added here first.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 EntryRole = Literal["user", "assistant"]
 # CA: the agent's prompt.  P: the project's documents.  D: dynamic context.
 BlockKind = Literal["CA", "P", "D"]
 
 
+class Passage(NamedTuple):
+    """Where a part of a document's text is, in characters."""
+
+    start: int
+    length: int
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source that a model may cite. number: identifies it in the prompt, unique on its branch."""
+    """A source that a model may cite. number: identifies it in the prompt, unique on its branch.
+
+    passage: what a search found of it; None: the document itself, or a part that is no unit to cite.
+    knowledge_base: the id of the base whose document it is; empty for files.
+    """
 
     number: int
     document_id: str
@@ -24,6 +35,8 @@ class Document:
     contents: str = ""
     url: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
+    passage: Passage | None = None
+    knowledge_base: str = ""
 
 
 @dataclass(frozen=True, slots=True)

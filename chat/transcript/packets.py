@@ -189,10 +189,7 @@ class Blocks:
 
 def _output(tool_call_id: str, response: str, documents: list[Document], ref: str) -> p.ToolOutput:
     if documents:
-        shown = [
-            _source(document) | ({"snippet": beginning} if (beginning := snippet(document)) else {})
-            for document in documents[:MAX_SHOWN_DOCUMENTS]
-        ]
+        shown = [_source(document) | _excerpt(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
         is_cut = len(shown) < len(documents)
         return p.ToolOutput(tool_call_id, documents=shown, truncated=is_cut, ref=ref if is_cut else None)
     is_cut = len(response) > MAX_SHOWN_CHARACTERS
@@ -201,13 +198,25 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
     )
 
 
+def _excerpt(document: Document) -> dict[str, Any]:
+    """What a tool found of a document."""
+    beginning = snippet(document)
+    return ({"snippet": beginning} if beginning else {}) | place_of(document)
+
+
+def place_of(document: Document) -> dict[str, Any]:
+    """Where a document was found, as far as it is known."""
+    place = {"passage": document.passage._asdict()} if document.passage else {}
+    return place | ({"knowledge_base": document.knowledge_base} if document.knowledge_base else {})
+
+
 def snippet(document: Document) -> str:
     """The beginning of a document's text, on one line."""
     return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
 
 
 def _source(document: Document) -> dict[str, Any]:
-    """A document as clients see it, without its text. tool_output adds a snippet."""
+    """A document as clients see it, without its text. tool_output adds an excerpt."""
     source: dict[str, Any] = {
         "number": document.number,
         "document_id": document.document_id,

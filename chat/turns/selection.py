@@ -1,6 +1,6 @@
 """Chooses what answers a turn: models, forced tool and options, from the request, the session or its agent. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from chat.models import ModelConfig, Session
@@ -40,12 +40,17 @@ def choose_models(
     return next(filter(None, (_in_order(enabled, choice) for choice in choices)), [enabled[0]])
 
 
-def choose_forced_tool(requested: str | None, session: Session) -> str:
-    """The chosen tool that the first cycle must call; empty: the model decides. Raises ApiError."""
+def choose_forced_tool(requested: str | None, session: Session, configured: Collection[str]) -> str:
+    """The chosen tool that the first cycle must call; empty: the model decides. Raises ApiError.
+
+    configured: the tools that the instance is set up for.
+    """
     if requested is None:
         return ""
     if requested not in session.chosen_tools:
         raise ApiError("tool_unknown", field="forced_tool")
+    if requested not in configured:
+        raise ApiError("tool_not_configured", field="forced_tool")
     return requested
 
 

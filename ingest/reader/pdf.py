@@ -1,4 +1,7 @@
-"""Reads the text of PDF documents, page by page, with pdfium, and says which pages are pictures without any."""
+"""Reads the text of PDF documents, page by page, with pdfium, and says which pages are pictures without any.
+
+A form feed stands between two pages, and nowhere else, so that the page of a passage can be counted.
+"""
 
 import re
 from pathlib import Path
@@ -10,6 +13,7 @@ from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
 
 MAX_PAGES: Final = 5_000
+_PAGE_BREAK: Final = "\n\f\n"
 # What pdfium gives for a hyphen at the end of a line, by the character that is drawn; and what follows.
 _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
@@ -28,7 +32,9 @@ def read(path: Path) -> str:
     scans: list[int] = []
     characters = 0
     for number, page in enumerate(document, 1):
-        text = _joined(page.get_textpage().get_text_bounded().replace("\r\n", "\n")).strip()
+        text = (
+            _joined(page.get_textpage().get_text_bounded().replace("\r\n", "\n")).replace("\f", "\n").strip()
+        )
         if not text and _shows_picture(page):
             scans.append(number)
         page.close()
@@ -41,7 +47,9 @@ def read(path: Path) -> str:
         if scans
         else []
     )
-    return "\n\n".join([*note, *pages]).strip()
+    # Not stripped at its beginning: pages without text count.
+    text = "\n\n".join([*note, _PAGE_BREAK.join(pages)]).rstrip()
+    return text if text.strip() else ""
 
 
 def _joined(text: str) -> str:

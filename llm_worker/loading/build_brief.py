@@ -25,6 +25,7 @@ from llm_worker.loading.surroundings import Surroundings
 from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.resume import is_finished
+from llm_worker.tools import TOOLS
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model
@@ -57,7 +58,9 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     around = Surroundings.of_run(run, config, edited=rows.edited if rows else None)
     tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
-        raise ModelFailed("tool_unknown", f"{run.forced_tool} is not offered to {run.model}")
+        is_missing = run.forced_tool in TOOLS and not TOOLS[run.forced_tool].is_available()
+        code = "tool_not_configured" if is_missing else "tool_unknown"
+        raise ModelFailed(code, f"{run.forced_tool} is not offered to {run.model}")
     project = _load_project_and_branch(around, rows)
     branch = project.branch
     brief = Brief(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Passage
 from knowledge.models.sql.chunk_search import FoundChunk
 
 # Passages of one search.
@@ -18,4 +18,6 @@ def as_document(chunk: FoundChunk, **metadata: str) -> Document:
         contents=chunk.text,
         url=chunk.url,
         metadata={**metadata, "start": str(chunk.start)},
+        passage=Passage(chunk.start, len(chunk.text)),
+        knowledge_base=str(chunk.knowledge_base or ""),
     )

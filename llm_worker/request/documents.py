@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Passage
 
 LEAD = "Here are some documents provided for context, they may not all be relevant:"
 
@@ -32,17 +32,22 @@ def _shown(document: Document) -> dict[str, Any]:
     return shown | {"contents": document.contents}
 
 
+# The id or address of a document, and which passage of it.
+_Identity = tuple[str, Passage | None]
+
+
 class Numbering:
     """The documents of one turn by number: those that its answer may cite.
 
-    A document keeps its number for the turn when it is found again; no two documents share a number.
+    A document keeps its number for the turn when it is found again; no two documents share a number. Each passage that a search
+    finds is numbered as a document of its own, so that a citation says which one it means.
     """
 
     def __init__(self, highest: int = 0, known: Iterable[Document] = ()) -> None:
         """highest: the highest number used on the branch.  known: documents of the turn that are numbered already."""
         self.documents: dict[int, Document] = {}
         self._highest = highest
-        self._number_of: dict[str, int] = {}
+        self._number_of: dict[_Identity, int] = {}
         for document in known:
             self._know(document)
 
@@ -52,7 +57,8 @@ class Numbering:
         return tuple(each for at, each in enumerate(numbered) if each not in numbered[:at])
 
     def _number(self, document: Document) -> int:
-        return self._number_of.get(_identity(document), self._highest + 1)
+        identity = _identity(document)
+        return self._number_of.get(identity, self._highest + 1) if identity else self._highest + 1
 
     def _know(self, document: Document) -> Document:
         self._highest = max(self._highest, document.number)
@@ -62,6 +68,7 @@ class Numbering:
         return document
 
 
-def _identity(document: Document) -> str:
-    """Equal for the same document; empty if it has no identity and is always a new one."""
-    return document.document_id or document.url
+def _identity(document: Document) -> _Identity | None:
+    """Equal for the same document or passage; None if it has no identity and is always a new one."""
+    name = document.document_id or document.url
+    return (name, document.passage) if name else None

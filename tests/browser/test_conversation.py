@@ -146,14 +146,25 @@ def test_a_fold_that_is_opened_at_the_end_is_read_from_its_beginning(reader: Rea
 
 def test_each_block_is_read_in_the_direction_of_its_text(reader: Reader, stack: Stack) -> None:
     arabic = "\u0645\u0631\u062d\u0628\u0627"
-    stack.upstream.reply({"text": f"{arabic} 1.\n\nIn English.\n\n- {arabic}\n\n```\n{arabic}\n```\n"})
+    table = f"| {arabic} | Python |\n|---|---|\n| {arabic} | 1 |"
+    text = f"{arabic} 1.\n\nIn English.\n\n- Python {arabic}\n  - {arabic} `a + {arabic}`\n\n> {arabic}\n\n{table}\n\n1.\n\n```\n{arabic}\n```\n"
+    stack.upstream.reply({"text": text})
     reader.send(f"{arabic}?")
     expect(reader.answers).to_have_attribute("aria-busy", "false")
     blocks = reader.answers.locator(".body .markdown > *, .body.markdown > *")
     directions = blocks.evaluate_all(
         "all => all.map(each => [each.nodeName, getComputedStyle(each.querySelector('code') ?? each).direction])"
     )
-    assert [direction for _, direction in directions] == ["rtl", "ltr", "rtl", "ltr"], directions
+    assert directions == [
+        ["P", "rtl"], ["P", "ltr"], ["UL", "ltr"], ["BLOCKQUOTE", "rtl"], ["DIV", "rtl"], ["OL", "rtl"], ["DIV", "ltr"],
+    ]  # fmt: skip
+    inner = reader.answers.locator(".body :is(li, li li, table, th, td)")
+    sides = inner.evaluate_all("all => all.map(each => getComputedStyle(each).direction)")
+    assert set(sides) == {"rtl"}, sides
+    first, last = (reader.answers.locator("th").nth(at).bounding_box() for at in (0, 1))
+    assert first
+    assert last
+    assert first["x"] > last["x"]
     expect(reader.page.locator("#title")).to_have_css("direction", "rtl")
 
 

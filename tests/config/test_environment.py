@@ -122,6 +122,47 @@ def test_secrets_are_required_unless_debug(read_settings: Any) -> None:
     assert (status, output) == (78, "ALLOWED_HOSTS: is required unless DEBUG=1\n")
 
 
+def test_a_secret_that_could_be_guessed_is_refused_unless_debug(read_settings: Any) -> None:
+    short = {"DATA_DIR": "/nonexistent", "ALLOWED_HOSTS": "example.org", "SECRET_KEY": "hunter2"}
+    status, output = read_settings(**short)
+    assert (status, output.startswith("SECRET_KEY: has 7 characters"), len(output.splitlines())) == (
+        78,
+        True,
+        1,
+    )
+    assert "hunter2" not in output
+    assert read_settings(**short, DEBUG="1") == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "has_tls"),
+    [
+        ({"ALLOWED_HOSTS": "chat.example.org"}, True),
+        ({"ALLOWED_HOSTS": "chat.example.org,127.0.0.1"}, True),
+        ({"ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]"}, False),
+        ({"ALLOWED_HOSTS": "localhost", "PUBLIC_URL": "https://localhost:8443"}, True),
+        ({"ALLOWED_HOSTS": "10.0.0.5", "PUBLIC_URL": "http://10.0.0.5:8000"}, False),
+        ({"ALLOWED_HOSTS": "chat.example.org", "SITE_ORIGIN": "https://chat.example.org"}, True),
+        ({"ALLOWED_HOSTS": "localhost", "SECURE_SSL_REDIRECT": "1"}, True),
+    ],
+)
+def test_tls_is_expected_unless_the_instance_is_reached_without(
+    environment: dict[str, str], *, has_tls: bool
+) -> None:
+    variables = {
+        "DATA_DIR": "/nonexistent",
+        "SECRET_KEY": "k" * 50,
+        "PATH": os.environ["PATH"],
+        **environment,
+    }
+    shown = "SECURE_SSL_REDIRECT, s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE"
+    script = f"import config.settings as s; print(s.{shown})"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == (f"{has_tls} {has_tls} {has_tls}\n", "")
+
+
 def test_an_address_with_a_password_is_not_echoed(read_settings: Any) -> None:
     _status, output = read_settings(**{**GOOD, "DATABASE_URL": "mysql://root:hunter2@localhost/x"})
     assert "hunter2" not in output

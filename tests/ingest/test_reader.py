@@ -60,7 +60,9 @@ def read(tmp_path: Path) -> Callable[[str, bytes], Reading]:
         pytest.param("a.md", lambda: b"# Moon\n", "# Moon\n", id="Markdown"),
         pytest.param("a.py", lambda: b"print('%PDF-')\n", "print('%PDF-')\n", id="code"),
         pytest.param("a.html", documents.HTML.encode, f"Tides\n\n# Moon\n\n{TIDES}", id="HTML without scripts"),
-        pytest.param("a.pdf", lambda: documents.pdf(TIDES, "Second page."), f"{TIDES}\n\nSecond page.", id="PDF"),
+        pytest.param("a.pdf", lambda: documents.pdf(TIDES, "Second page."), f"{TIDES}\n\f\nSecond page.", id="PDF"),
+        pytest.param("a.pdf", lambda: documents.pdf("", TIDES, "", ""), f"\n\f\n{TIDES}", id="PDF, its pages counted from an empty one"),
+        pytest.param("a.pdf", lambda: documents.pdf("", ""), "", id="PDF without text"),
         pytest.param("a.docx", docx, f"# Moon\n\n{TIDES}\n\nday | metres\nMonday | 4.2", id="Word"),
         pytest.param("a.pptx", documents.pptx, f"Slide 1\nMoon\n{TIDES}\nSpeak slowly.", id="PowerPoint"),
         pytest.param("a.epub", documents.epub, f"Tides\n\n# Moon\n\n{TIDES}\n\nThe second chapter.", id="EPUB in its order"),
@@ -126,7 +128,7 @@ def scanned_pdf() -> bytes:
         pytest.param("a.csv", lambda: b"a,b\n" + b"x" * 600, "\n" + "x" * 500 + "…", id="the end of a cell"),
         pytest.param("a.xlsx", many_sheets, "\n\nFurther sheets, which are not shown: Day 49, Day 50", id="sheets"),
         pytest.param("a.xlsx", many_sheets, "Sheet Day 1: 151 columns (the first 100 follow)", id="columns of a sheet"),
-        pytest.param("a.pdf", scanned_pdf, f"[Pictures without text, perhaps scanned, of which nothing follows: page 1]\n\n\n\n{TIDES}", id="scanned pages"),
+        pytest.param("a.pdf", scanned_pdf, f"[Pictures without text, perhaps scanned, of which nothing follows: page 1]\n\n\n\f\n{TIDES}", id="scanned pages"),
     ],
 )  # fmt: skip
 def test_what_a_text_leaves_out_is_said_in_it(

@@ -29,7 +29,16 @@ def test_what_has_no_headings_repeats_a_sentence() -> None:
     assert 0 < first.start + len(first.text) - second.start <= OVERLAP_CHARACTERS
 
 
-@given(st.text(alphabet="ab \n.#", max_size=60), st.integers(1, 400))
+def test_a_chunk_is_of_one_page() -> None:
+    pages = ["Low water comes twice. " * 30, "", "High water follows it. " * 100]
+    text = "\n\f\n".join(pages)
+    chunks = list(split_chunks(text))
+    assert all("\f" not in part for _, part in chunks)
+    assert [text.count("\f", 0, start) for start, _ in chunks] == [0, *[2] * (len(chunks) - 1)]
+    assert all(text[start : start + len(part)] == part for start, part in chunks)
+
+
+@given(st.text(alphabet="ab \n.#\f", max_size=60), st.integers(1, 400))
 def test_chunks_cover_the_text_in_order(piece: str, times: int) -> None:
     text = piece * times
     chunks = list(split_chunks(text))

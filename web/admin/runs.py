@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ChatMessage, Run, Session, ToolCall, Turn
+from chat.protocol.states import LIVE
 from chat.runs.cancellation import stop_run
 from chat.sweeper.requeue import RequeueOutcome, requeue
 from web.admin.action_log import apply_and_log
@@ -72,6 +73,9 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
         if context["setups"] and request.user.has_perm("chat.view_promptversion"):
             context["differences"] = list_differences(context["run"], context["setups"][-1])
         return context
+
+    def takes_actions(self, row: Run) -> bool:
+        return row.status in LIVE
 
     def get_readonly_fields(self, request: HttpRequest, obj: Run | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "waited_s", "worked_s", "silent_s"]

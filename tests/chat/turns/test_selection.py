@@ -71,9 +71,15 @@ def test_only_a_tool_of_the_agent_or_the_session_can_be_forced() -> None:
         Session(tools=["web_search"]),
         Session(agent=AGENT, tools=["current_time"]),
     ):
-        assert choose_forced_tool("web_search", chosen) == "web_search"
-        assert choose_forced_tool(None, chosen) == ""
+        assert choose_forced_tool("web_search", chosen, {"web_search"}) == "web_search"
+        assert choose_forced_tool(None, chosen, {"web_search"}) == ""
     for session in (Session(agent=WITHOUT_MODELS), Session()):
         with pytest.raises(ApiError) as refused:
-            choose_forced_tool("web_search", session)
+            choose_forced_tool("web_search", session, {"web_search"})
         assert refused.value.code == "tool_unknown"
+
+
+def test_a_tool_that_the_instance_is_not_set_up_for_cannot_be_forced() -> None:
+    with pytest.raises(ApiError) as refused:
+        choose_forced_tool("web_search", Session(agent=AGENT), {"current_time"})
+    assert (refused.value.code, refused.value.field) == ("tool_not_configured", "forced_tool")

@@ -46,8 +46,10 @@ def test_the_title_is_parsed_from_the_reply(reply: str, title: str) -> None:
     [
         ("Why two tides a day?", "Why two tides a day?"),
         ("Why\n\n  two\ttides?", "Why two tides?"),
-        ("word " * 20, "word word word word word word word word"),
-        ("x" * 100, "x" * 40),
+        ("word " * 20, "word word word word word word word word…"),
+        ("How often is it low water at Husum in May?", "How often is it low water at Husum in…"),
+        ("word " * 8, "word word word word word word word word"),
+        ("x" * 100, "x" * 39 + "…"),
         (" \n ", ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Passage
 from llm_worker.request.documents import Numbering, render_found, render_provided
 
 pytestmark = pytest.mark.pure
@@ -58,6 +58,17 @@ def test_two_parts_of_one_document_share_its_number_and_are_both_shown():
     numbering = Numbering()
     parts = numbering.number([*found("a", contents="first"), *found("a", contents="second")])
     assert [(part.number, part.contents) for part in parts] == [(1, "first"), (1, "second")]
+
+
+def test_each_passage_of_a_document_has_a_number_of_its_own_and_keeps_it():
+    def passages(*starts):
+        return [Document(0, "a", "A", f"text {start}", passage=Passage(start, 9)) for start in starts]
+
+    numbering = Numbering(known=[Document(1, "a", "A")])
+    first = numbering.number(passages(0, 700))
+    assert [part.number for part in first] == [2, 3]
+    assert [part.number for part in numbering.number(passages(700, 1400))] == [3, 4]
+    assert [part.number for part in Numbering(known=first).number(passages(0))] == [2]
 
 
 def test_documents_without_an_id_are_identified_by_address():

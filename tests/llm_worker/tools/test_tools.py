@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chat.protocol.tasks import TOOL_NAMES
+from chat.turns.configured_tools import configured_tools
 from llm_worker.tools import READ_FILE, SEARCH_PROJECT, TOOLS, select_tools
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.schemas import schema_tokens, tool_schemas
@@ -47,6 +48,14 @@ async def test_an_unknown_time_zone_is_named_in_the_error(name: str) -> None:
 
 def test_the_tool_names_in_the_protocol_match_the_registry() -> None:
     assert set(TOOLS) == TOOL_NAMES
+
+
+@pytest.mark.parametrize("search", ["", "http://127.0.0.1:9"])
+@pytest.mark.parametrize("opens", [True, False])
+def test_the_page_offers_the_tools_that_the_worker_has(settings: Any, search: str, *, opens: bool) -> None:
+    settings.WEB_SEARCH_URL, settings.OPEN_URL = search, opens
+    assert configured_tools() == {tool.name for tool in TOOLS.values() if tool.is_available()}
+    assert ("web_search" in configured_tools(), "open_url" in configured_tools()) == (bool(search), opens)
 
 
 def test_only_known_and_available_tools_are_offered() -> None:

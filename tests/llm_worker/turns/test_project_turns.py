@@ -208,6 +208,30 @@ class TestTheResearchAgentInAProject:
         cited = client.get(f"/api/sessions/{session}/messages/").json()[1]["citations"]
         assert [(one["number"], one["title"]) for one in cited] == [(1, "levels.txt")]
 
+    def test_each_passage_of_a_file_is_cited_by_its_own_number_and_says_where_it_is(
+        self, client: Any, alice: Any, talk: Any, upstream: Any
+    ) -> None:
+        text = "\n\f\n".join(["Low water. " * 60, "🌊 High water. " * 60, "Boats lie at low water mark."])
+        session, project = session_in(client, alice, ("tides.pdf", text, 4_500))
+        upstream.reply(call("search_project", query="low water"), times=1)
+        upstream.reply(call("search_project", query="low water boats"), times=1)
+        upstream.reply({"text": "Boats [2], and water [1]."}, times=1)
+        for run in talk(session, "One", models=["small"]):
+            ended(run, "completed", text="Boats [2], and water [1].")
+        answer = client.get(f"/api/sessions/{session}/messages/").json()[1]
+        assert [one["number"] for one in answer["citations"]] == [1, 2]
+        first, again = ({one["number"]: one for one in each["documents"]} for each in answer["tool_calls"])
+        stored = File.objects.get(project=project).text
+        for documents in (first, again):
+            for document in documents.values():
+                start, length = document["passage"]["start"], document["passage"]["length"]
+                assert " ".join(stored[start : start + length].split()).startswith(document["snippet"])
+                assert "\f" not in stored[start : start + length]
+        assert len(first) == len({one["passage"]["start"] for one in first.values()}) == 3
+        assert {number: one["passage"] for number, one in again.items()} == {
+            number: one["passage"] for number, one in first.items()
+        }
+
     def test_a_passage_keeps_its_number_in_the_report_and_in_the_answer(
         self, client: Any, alice: Any, talk: Any, upstream: Any
     ) -> None:

@@ -154,6 +154,14 @@ def test_a_forced_tool_that_is_not_offered_ends_the_run_before_any_request(ask, 
     assert upstream.requests == []
 
 
+def test_a_forced_tool_that_is_not_set_up_any_more_is_named_as_such(ask, deliver, upstream, clock, settings):
+    settings.WEB_SEARCH_URL = ""
+    [run] = ask("Go", session=clock, forced_tool="web_search")
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="tool_not_configured")
+    assert upstream.requests == []
+
+
 def test_without_an_agent_no_tools_are_offered(ask, deliver, upstream):
     [run] = ask("Go")
     deliver(run).result(60)

@@ -98,6 +98,14 @@ def test_the_page_has_a_button_for_each_action(run: Run, action: str) -> None:
     assert LogEntry.objects.count() == 1
 
 
+def test_a_run_that_has_ended_has_no_buttons(run: Run) -> None:
+    client = factories.staff_client("view_run", "change_run")
+    act(client, "stop", run)
+    page = admin_url(client, run)
+    for action in ("stop", "requeue"):
+        assert reverse("admin:chat_run_act", args=[run.pk, action]) not in page
+
+
 def test_reading_a_page_or_its_buttons_address_changes_nothing(run: Run) -> None:
     client = factories.staff_client("view_run", "change_run")
     admin_url(client, run)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { findPassage } from "../../../web/static/chat/files/passage.js";
+import { findPassage, pageAt } from "../../../web/static/chat/files/passage.js";
 
 const found = (text, passage) => {
   const at = findPassage(text, passage);
@@ -20,6 +20,31 @@ test("a passage is found by its words, however they are spaced and where the doc
   assert.equal(found(text, { text: "The flood reaches Husum at noon." }), "The flood  reaches\nHusum at noon.");
   assert.equal(found(text, { text: "The flood reaches Husum at noon.", start: 40 }), "The flood  reaches\nHusum at noon.");
   assert.equal(found(text, { text: "The flood reaches Husum at noo" }), "The flood  reaches\nHusum at noo");
+});
+
+test("of a passage whose beginning is known, all is marked", () => {
+  const text = "🌊 First. The flood reaches Husum at noon. The ebb follows. Last.";
+  const passage = { text: "The flood reaches", start: 9, length: 49 };
+  assert.equal(found(text, passage), "The flood reaches Husum at noon. The ebb follows.");
+  assert.equal(found(text, { ...passage, length: 900 }), text.slice(10));
+  const spaced = "The flood\n reaches Husum. The ebb follows. Last.";
+  assert.equal(found(spaced, { text: "The flood reaches Hu", start: 0, length: 42 }), "The flood\n reaches Husum. The ebb follows.");
+});
+
+test("where the text has changed since, what is known of the passage is marked and nothing else", () => {
+  const text = "New beginning. The flood reaches Husum at noon. Something else.";
+  assert.equal(found(text, { text: "The flood reaches Husum", start: 0, length: 40 }), "The flood reaches Husum");
+});
+
+test("the same words elsewhere are not taken for the passage", () => {
+  const text = "Water level: 4 m on Monday. Water level: 4 m on Tuesday.";
+  assert.deepEqual(findPassage(text, { text: "Water level: 4 m", start: 28, length: 28 }), { from: 28, to: 56 });
+});
+
+test("a passage is on the page that form feeds count, and texts without any have none", () => {
+  const text = "one\n\f\ntwo\n\f\nthree";
+  assert.deepEqual(["one", "two", "three"].map((word) => pageAt(text, text.indexOf(word))), [1, 2, 3]);
+  assert.equal(pageAt("one two", 4), null);
 });
 
 test("what the document does not hold is not found, and neither are a few words of it", () => {

@@ -90,6 +90,7 @@
  * @property {string} title
  * @property {string} [url]
  * @property {string} [snippet]  its beginning, of what a tool found
+ * @property {{start: number, length: number}} [passage]  where a search found it in the document's text, in characters (not UTF-16 units)
  * @property {string} [knowledge_base]  whose document it is
  *
  * @typedef {"running"|"waiting"|"completed"|"failed"|"refused"|"unknown"} CallStatus  waiting: for approval; unknown: the run ended before the call

@@ -222,10 +222,13 @@ class TestSearching:
         assert list(plain) == ["document", "title", "metadata", "contents"]
         run.message.refresh_from_db()
         assert run.message.text == "Two metres [[1]](https://sea.example/levels), spring [2]."
-        cited = client.get(f"/api/sessions/{session}/messages/").json()[1]["citations"]
+        answer = client.get(f"/api/sessions/{session}/messages/").json()[1]
+        cited = answer["citations"]
         assert [one["document_id"] for one in cited] == [
             str(File.objects.get(name=name).pk) for name in ("levels.txt", "moon.txt")
         ]
+        [listed] = answer["tool_calls"]
+        assert {one["knowledge_base"] for one in listed["documents"]} == {str(tides.pk)}
 
     def test_a_named_base_alone_is_searched_by_id_or_name(
         self, client: Any, talk: Any, upstream: Any, tides: KnowledgeBase, bread: KnowledgeBase

@@ -106,6 +106,7 @@ export const API_ERRORS = {
   message_too_long: () => t("This message is too long. Shorten it, or attach it as a file."),
   models_invalid: () => t("A picked model is not available (any more). Pick again."),
   option_unsupported: () => t("A picked model does not have an option of this chat. Change the options, or pick another model."),
+  tool_not_configured: () => t("The tool that was asked for is not set up on this server. Ask without it."),
   tool_unknown: () => t("This model cannot use the tool that was asked for. Pick another model."),
   role_order: () => t("This message cannot be put there. Reload the page."),
   session_not_empty: () => t("This chat holds messages already."),

@@ -3,7 +3,7 @@
 import { openFile } from "../files/open_file.js";
 
 /** @param {import("../types.js").Source} source */
-export function openSource({ document_id: id, title: name, knowledge_base: base, snippet }) {
+export function openSource({ document_id: id, title: name, knowledge_base: base, snippet, passage }) {
   const at = base ? { at: `knowledge-bases/${base}/documents/${id}/` } : {};
-  return openFile({ id, name, ...at, ...(snippet ? { passage: { text: snippet } } : {}) });
+  return openFile({ id, name, ...at, ...(snippet ? { passage: { text: snippet, ...passage } } : {}) });
 }

@@ -4,6 +4,7 @@ import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
+import { canAnotherModelHelp } from "./run_error_texts.js";
 import { runErrorText } from "./status_texts.js";
 import { referenceOf } from "./run_reference.js";
 
@@ -28,6 +29,6 @@ export class ProblemView {
     this.text.textContent = runErrorText(error);
     this.reference.textContent = t("Reference %(reference)s", { reference: referenceOf(run) });
     this.again.hidden = !isOver || !error.retryable;
-    this.other.hidden = !isOver || this.actions.others().length === 0;
+    this.other.hidden = !isOver || !canAnotherModelHelp(error.code) || this.actions.others().length === 0;
   }
 }

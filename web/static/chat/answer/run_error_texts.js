@@ -2,6 +2,12 @@
 
 import { t } from "../i18n.js";
 
+/** What has nothing to do with the model that was asked. */
+const OF_NO_MODEL = new Set(["tool_not_configured", "run_limit_reached", "worker_lost", "internal_error"]);
+
+/** @param {string} code */
+export const canAnotherModelHelp = (code) => !OF_NO_MODEL.has(code);
+
 /** @type {Record<string, () => string>} */
 export const RUN_ERRORS = {
   context_too_long: () => t("This conversation is too long for the model. Shorten your message, edit an earlier one, start a new chat, or try a model with a larger window."),
@@ -9,6 +15,7 @@ export const RUN_ERRORS = {
   output_limit_reached: () => t("The model used all of its output limit to think, before the answer began. Ask for less at once, or raise the limit."),
   model_refusal: () => t("The model declined to answer. Ask in another way, or try another model."),
   model_not_configured: () => t("This model is not available any more. Try another one."),
+  tool_not_configured: () => t("The tool that was asked for is not set up on this server. Ask without it."),
   tool_unknown: () => t("The model cannot use the tool that was asked for. Try another model."),
   option_unsupported: () => t("The model does not have an option of this chat any more. Change the options, or try another model."),
   upstream_option_rejected: () => t("The model server refused an option of this chat. Change the options, or try another model."),

@@ -2,7 +2,7 @@
 
 import { attachMenu } from "../elements/menu.js";
 import { t } from "../i18n.js";
-import { toolNames } from "../tools/tool_names.js";
+import { isConfigured, toolNames } from "../tools/tool_names.js";
 
 export class ForcedTool {
   /** @param {HTMLButtonElement} button */
@@ -18,8 +18,8 @@ export class ForcedTool {
 
   /** @param {string[]} tools those of the agent that answers next */
   offer(tools) {
-    this.offered = tools;
-    if (this.chosen && !tools.includes(this.chosen)) this.chosen = null;
+    this.offered = tools.filter(isConfigured);
+    if (this.chosen && !this.offered.includes(this.chosen)) this.chosen = null;
     this.#show();
   }
 

@@ -1,5 +1,6 @@
 /** Sends messages from the composer to the server, and withdraws queued questions. */
 
+import { shortened } from "../elements/shortened.js";
 import { newestWaiting } from "../conversation/queue.js";
 import { createSession, discardSession, withdraw } from "../server/sessions_api.js";
 
@@ -61,7 +62,7 @@ export class MessageSender {
    * @param {string} text @param {MessageParts} more
    */
   async #begin(text, more) {
-    const beginning = text.trim().split("\n")[0].slice(0, TITLE_CHARACTERS);
+    const beginning = shortened(text.trim().split("\n")[0].trimEnd(), TITLE_CHARACTERS);
     /** @type {Session|null} */
     let session = null;
     const create = async () => (session = await createSession(this.#newSession(beginning)));

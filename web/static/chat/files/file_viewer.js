@@ -1,6 +1,6 @@
 /**
  * A dialog that shows a file: a picture as it is, a PDF in the browser's own viewer, and of all others the text that models
- * read, at the passage that was cited. What the browser cannot show is downloaded.
+ * read, at the passage that was cited and the page that it is on. What the browser cannot show is downloaded.
  */
 
 import { contentAddress, fileAt, readContent, readText } from "../server/files_api.js";
@@ -11,7 +11,8 @@ import { icon } from "../elements/icons.js";
 import { byteText } from "../answer/api_error_texts.js";
 import { language, t } from "../i18n.js";
 import { fileErrorText, kindText, tokenText } from "./file_texts.js";
-import { textView } from "./text_view.js";
+import { pageAt } from "./passage.js";
+import { pageText, textView } from "./text_view.js";
 
 /** @import {FileInfo} from "../types.js" */
 
@@ -32,11 +33,16 @@ export class FileViewer {
     this.at = at ?? fileAt(id);
     this.isPlaceKnown = at !== undefined;
     this.passage = passage;
+    this.isPdf = false;
+    /** The page of the passage, once the text was read. @type {number|null} */
+    this.page = null;
     /** What to revoke. */
     this.address = "";
     this.isClosed = false;
     this.facts = h("p", { class: "hint" });
     this.views = h("div", { class: "view-choice", role: "group", "aria-label": t("View"), hidden: true });
+    /** @type {FileInfo|undefined} */
+    this.info = undefined;
     this.download = h("a", { class: "download", href: contentAddress(this.at), download: name, hidden: true }, icon("download"), t("Download"));
     this.body = h("div", { class: "file-body", "aria-busy": "true" }, h("p", { class: "hint", role: "status" }, t("Loading…")));
     const bar = h("div", { class: "viewer-bar" }, this.facts, this.views, this.download);
@@ -50,11 +56,13 @@ export class FileViewer {
       if (this.isClosed) return;
       this.download.href = contentAddress(this.at);
       this.download.hidden = false;
-      this.#showFacts(info);
+      this.info = info;
+      this.isPdf = info.content_type === PDF;
+      this.#showFacts();
       // Of a document whose new version has failed, the one before is still found.
       if (info.status === "failed") await this.#text().catch(() => this.#problem(info.error));
       else if (info.kind === "image") this.#picture(info);
-      else if (info.content_type === PDF && navigator.pdfViewerEnabled) this.#choice();
+      else if (this.isPdf && navigator.pdfViewerEnabled) this.#choice();
       else await this.#text();
     } catch (error) {
       this.#problem(error);
@@ -78,11 +86,11 @@ export class FileViewer {
     }
   }
 
-  /** @param {FileInfo} info */
-  #showFacts(info) {
+  #showFacts() {
+    const { info, page } = this;
     const { size, width, height, token_count: tokens } = info;
     const pixels = width && height ? `${width.toLocaleString(language)} × ${height.toLocaleString(language)}` : "";
-    this.facts.textContent = [kindText(info), byteText(size), pixels, tokens > 0 && tokenText(tokens)].filter(Boolean).join(" · ");
+    this.facts.textContent = [kindText(info), byteText(size), pixels, tokens > 0 && tokenText(tokens), page && pageText(page)].filter(Boolean).join(" · ");
   }
 
   /** Between the pages of a document and its text. */
@@ -112,14 +120,16 @@ export class FileViewer {
       // Of this type whatever the server says: nothing else may be shown as a document of the page's origin.
       this.address = URL.createObjectURL(new Blob([content], { type: PDF }));
     }
-    this.#show(h("iframe", { class: "file-pages", src: this.address, title: t("Pages") }));
+    this.#show(h("iframe", { class: "file-pages", src: this.address + (this.page ? `#page=${this.page}` : ""), title: t("Pages") }));
   }
 
   async #text() {
     const text = await readText(this.at);
     if (this.isClosed) return;
     if (!text.trim()) return this.#show(h("p", { class: "hint" }, t("There is no text in this file.")));
-    const { elements, shown } = textView(text, this.passage);
+    const { elements, place, shown } = textView(text, { passage: this.passage, hasPages: this.isPdf });
+    this.page = place && this.isPdf ? pageAt(text, place.from) : null;
+    this.#showFacts();
     this.#show(...elements);
     shown();
   }

@@ -9,6 +9,7 @@ import { marked } from "./markdown_rules.js";
 import { patchNodes } from "../elements/patch.js";
 import { EmbeddedViews } from "./embedded_views.js";
 import { sanitize } from "./sanitizer.js";
+import { directionOf } from "./text_direction.js";
 
 /** @import {Source} from "../types.js" */
 /** @import {Token} from "marked" */
@@ -16,8 +17,9 @@ import { sanitize } from "./sanitizer.js";
 
 /** @type {Source[]} */
 const NONE = [];
-/** Blocks that are read in the direction of their text; code and formulas are not. */
-const TEXTS = new Set(["P", "H1", "H2", "H3", "H4", "H5", "H6", "UL", "OL", "BLOCKQUOTE", "TABLE"]);
+/** Blocks that are read in the direction of their text, lists, quotes and tables as a whole; code and formulas are not. */
+const TEXTS = "p, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, .table";
+const NO_PROSE = "pre, code, kbd, .math";
 
 export class MarkdownView {
   /**
@@ -101,9 +103,21 @@ export class MarkdownView {
     const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
     block.html = html;
     const nodes = [...sanitize(html).childNodes];
-    for (const node of nodes) if (node instanceof HTMLElement && TEXTS.has(node.nodeName)) node.dir = "auto";
+    for (const node of nodes) if (node instanceof HTMLElement && node.matches(TEXTS)) node.dir = directionOf(proseOf(node)) ?? this.#directionBefore(i);
     block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, nodes, this.views);
   }
+
+  /** Of the block above, for one without letters. @param {number} i */
+  #directionBefore(i) {
+    const above = this.blocks.slice(0, i).flatMap(({ nodes }) => nodes).findLast((node) => node instanceof HTMLElement && node.dir);
+    return above instanceof HTMLElement ? above.dir : "auto";
+  }
+}
+
+/** The text of a node without code and formulas. @param {Node} node @returns {string} */
+function proseOf(node) {
+  if (node instanceof Element && node.matches(NO_PROSE)) return "";
+  return node instanceof Text ? node.data : [...node.childNodes].map(proseOf).join(" ");
 }
 
 /** Compares by value: sources that are read again are new objects. @param {Source[]} one @param {Source[]} other */

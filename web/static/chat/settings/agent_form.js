@@ -4,7 +4,7 @@ import { boxes, checked, group } from "../elements/check_boxes.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { toolNames } from "../tools/tool_names.js";
+import { namesWith } from "../tools/tool_names.js";
 
 /** @import {KnowledgeBase, Model} from "../types.js" */
 
@@ -37,7 +37,8 @@ export class AgentForm {
     this.prompt = h("textarea", { rows: 7, value: agent.prompt });
     this.reminder = h("textarea", { rows: 2, value: agent.reminder });
     this.replaces = h("input", { type: "checkbox", checked: agent.replaces_system_prompt });
-    this.tools = boxes(toolNames(), agent.tools);
+    this.toolNames = namesWith(agent.tools);
+    this.tools = boxes(this.toolNames, agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
     this.baseNames = new Map([...bases.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
@@ -75,7 +76,7 @@ export class AgentForm {
       field(t("Prompt"), this.prompt, t("Who the agent is and what it should do.")),
       h("label", { class: "box" }, this.replaces, h("span", {}, t("Replaces the system prompt of this server"))),
       field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
-      group(t("Tools"), this.tools, toolNames()),
+      group(t("Tools"), this.tools, this.toolNames),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
       ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
       ...(this.groups.length > 0 ? [this.#sharing()] : []),

@@ -7,7 +7,7 @@ import { h } from "../elements/element.js";
 import { OptionsForm } from "./options_form.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { t } from "../i18n.js";
-import { toolNames } from "../tools/tool_names.js";
+import { namesWith } from "../tools/tool_names.js";
 
 /** @import {Agent, ChatOptions, Model, RunOptions} from "../types.js" */
 
@@ -76,7 +76,7 @@ function heading(scope, choose, form) {
 
 /** Those of the agent cannot be taken away. @param {string[]} picked @param {string[]} ofAgent */
 function toolsPart(picked, ofAgent) {
-  const names = new Map(toolNames());
+  const names = namesWith([...picked, ...ofAgent]);
   for (const tool of ofAgent) names.set(tool, t("%(name)s (of the agent)", { name: names.get(tool) ?? tool }));
   for (const tool of picked) if (!names.has(tool)) names.set(tool, tool);
   const inputs = boxes(names, [...picked, ...ofAgent]);

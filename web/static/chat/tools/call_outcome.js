@@ -1,9 +1,10 @@
-/** The result of a tool call: documents as cards, a report as text, anything else verbatim, with JSON indented. */
+/** The result of a tool call: documents as cards, a report or a checked summary as text, anything else verbatim, with JSON indented. */
 
 import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { safeSummaryText } from "./safe_summary.js";
 
 /** @import {ToolCall} from "../types.js" */
 
@@ -49,8 +50,9 @@ export class CallOutcome {
   }
 }
 
-/** The report of an agent tool: while it is written, then the returned one. @param {ToolCall} call */
+/** What is read as text: the report of an agent tool, while it is written, then the returned one; a checked summary. @param {ToolCall} call */
 function reportOf({ report, inside, output, status, name }) {
+  if (name === "knowledge_base_search") return safeSummaryText(output);
   const isAgent = inside.length > 0 || report !== "" || name === "research_agent";
   return isAgent && (status === "completed" || status === "running") ? output || report : "";
 }

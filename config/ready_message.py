@@ -1,0 +1,30 @@
+"""What a start prints when web answers: where it is reached, and what is still missing on the way there. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from web.site_origin import listening_address, site_origin
+
+# Of the machine.
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  compared, not bound
+
+
+def ready_lines(settings: Any) -> Iterator[str]:
+    """settings: the module, or Django's."""
+    origin, listens = site_origin(settings), listening_address(settings)
+    if settings.DEVELOPMENT:
+        yield f"ready: {listens}  (log in as demo, password demo)"
+        return
+    yield f"ready: {origin}"
+    if origin.startswith("https://"):
+        proxy = (
+            ""
+            if settings.TRUSTED_PROXIES
+            else ", and its address as TRUSTED_PROXIES (127.0.0.1 if it runs here)"
+        )
+        yield (
+            f"{origin} needs a proxy that terminates TLS and forwards to {listens}, with the header X-Forwarded-Proto"
+            f"{proxy}. Without a proxy, set PUBLIC_URL={listens} and add its host to ALLOWED_HOSTS"
+        )
+    elif origin != listens and settings.HOST not in EVERY_ADDRESS:
+        yield f"web listens at {listens} alone: {origin} needs a proxy that forwards to it, or another HOST"

@@ -1,0 +1,33 @@
+/** Which tools the page offers, and when it offers another model. */
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+
+import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/run_error_texts.js";
+import { isConfigured, namesWith, toolNames } from "../../../web/static/chat/tools/tool_names.js";
+
+afterEach(() => delete globalThis.document);
+
+/** @param {string} tools */
+const setUp = (tools) => (globalThis.document = { body: { dataset: { tools } }, documentElement: {} });
+
+test("a tool that the server is not set up for is not offered", () => {
+  setUp("current_time open_url");
+  assert.deepEqual([...toolNames().keys()], ["open_url", "current_time"]);
+  assert.deepEqual(["web_search", "current_time", "tides__levels"].map(isConfigured), [false, true, true]);
+});
+
+test("one that was chosen before is shown as missing, so that it can be taken away", () => {
+  setUp("current_time");
+  const names = namesWith(["web_search", "current_time"]);
+  assert.deepEqual([...names.keys()], ["current_time", "web_search"]);
+  assert.match(names.get("web_search"), /not set up/);
+});
+
+test("another model is offered only where it can help, in words and by a button", () => {
+  const helped = Object.keys(RUN_ERRORS).filter(canAnotherModelHelp);
+  const saying = Object.entries(RUN_ERRORS).filter(([, text]) => /(another|other) (model|one)|larger window/.test(text())).map(([code]) => code);
+  assert.deepEqual(saying.filter((code) => !helped.includes(code)), []);
+  assert.ok(!canAnotherModelHelp("tool_not_configured"));
+  assert.ok(canAnotherModelHelp("upstream_unavailable"));
+});
