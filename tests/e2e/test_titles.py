@@ -45,7 +45,7 @@ async def test_a_session_that_has_a_name_keeps_it_and_no_model_is_asked(stack: S
         await socket.subscribe(other["id"], since=0)
         await alice.ask(other, "Is a session named\nafter its question, without a model?")
         [named] = await socket.until(lambda: socket.of_type("session"), "the title")
-        assert (named["session"], named["title"]) == (other["id"], "Is a session named after its question, w")
+        assert (named["session"], named["title"]) == (other["id"], "Is a session named after its question,…")
         assert len(titles_asked_for(stack, "Is a session named\n")) == 1
         assert titles_asked_for(stack, "two tides a day?") == []
         assert (await alice.call("GET", f"sessions/{session['id']}/"))["title"] == "Mine"

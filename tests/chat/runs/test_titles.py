@@ -86,10 +86,10 @@ def test_without_an_answer_the_question_names_the_session_until_there_is_one(
     session = new_session(client)
     unanswered(client, session, "Why are there two tides a day,\n and not one?", status)
     assert asked() == []
-    assert title_of(client, session) == "Why are there two tides a day, and not o"
-    assert told_titles(session) == ["Why are there two tides a day, and not o"]
+    assert title_of(client, session) == "Why are there two tides a day, and not…"
+    assert told_titles(session) == ["Why are there two tides a day, and not…"]
     unanswered(client, session, "Hello?", status)
-    assert title_of(client, session) == "Why are there two tides a day, and not o"
+    assert title_of(client, session) == "Why are there two tides a day, and not…"
     [run] = factories.complete_turn(client, session, "And now?")["runs"]
     assert asked() == [run["id"]]
     assert titles.set_title(session, "Two tides")

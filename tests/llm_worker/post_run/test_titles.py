@@ -14,7 +14,7 @@ from llm_worker.post_run import titles
 from tests.llm_worker.outcomes import ended
 
 QUESTION = "Why are there two tides a day, and not just one?"
-FALLBACK = "Why are there two tides a day, and not j"
+FALLBACK = "Why are there two tides a day, and not…"
 
 
 @pytest.fixture

@@ -172,7 +172,9 @@ def test_a_turn_that_is_stored_is_accepted_whatever_becomes_of_its_message(
     assert factories.message_texts(client, session) == ["Hello?", ""]
 
 
+@pytest.mark.django_db
 def test_liveness_needs_no_other_service() -> None:
+    """A connection that an earlier request has left in the thread is given back all the same."""
     assert Client().get("/health/live").json() == {"status": "ok"}
 
 
