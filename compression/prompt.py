@@ -12,6 +12,7 @@ from chat.transcript.entries import Entry
 from chat.transcript.passages import readable_text
 from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.restricted.echoes import EchoCheck
 
 INSTRUCTIONS = """\
 You write the summary that will stand in for the beginning of a long conversation between a user and an assistant, \
@@ -42,10 +43,8 @@ summarised.]"""
 FINAL = """\
 Now write the summary of the messages before the marker, in at most {words} words. Reply with the summary and nothing \
 else."""
-# So many words in a row are an echo of the request.
-ECHOED_WORDS: Final = 8
-_WORD: Final = re.compile(r"\w+")
 TOOLS_USED = "[Tools used for this answer: {names}]"
+_ECHOES: Final = EchoCheck((INSTRUCTIONS, PREVIOUS, MARKER, FINAL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +71,10 @@ def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
 
     words: the limit that the request names.  conversation: what may be repeated.
     """
-    said, limit = " ".join(_words(text)), f"{words} words"
-    if f" {limit} " in f" {said} " and not any(limit in message for message in conversation):
+    if "previous_summary" in text.casefold() or _ECHOES.finds([text]):
         return True
-    if "previous_summary" in said:
-        return True
-    fixed = [_words(part) for part in (INSTRUCTIONS, PREVIOUS, MARKER, FINAL)]
-    rows = (part[at : at + ECHOED_WORDS] for part in fixed for at in range(len(part) - ECHOED_WORDS + 1))
-    return any(" ".join(row) in said for row in rows)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+    limit = re.compile(rf"\b{words}\W+words\b", re.IGNORECASE)
+    return bool(limit.search(text)) and not any(limit.search(message) for message in conversation)
 
 
 def to_messages(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Message]:

@@ -18,6 +18,8 @@ def main(arguments: list[str]) -> None:
     from django.core.management import call_command
 
     django.setup()
+    from knowledge.vector_extension import warn_of_absence
+
     # Meanwhile the services start.
     call_command("collectstatic", interactive=False, verbosity=0)
     if "--embedded-postgres" in arguments:
@@ -25,18 +27,10 @@ def main(arguments: list[str]) -> None:
     if "--embedded-valkey" in arguments:
         embedded.wait_for_valkey(embedded.Server("valkey", [], url=settings.REDIS_URL))
     call_command("migrate", interactive=False, verbosity=0)
-    say_what_is_missing()
+    warn_of_absence(sys.stderr.write)  # call_command() makes no checks
     if settings.DEVELOPMENT:
         create_demo_user()
     call_command("sync_models", *(["--demo"] if "--demo" in arguments else []))
-
-
-def say_what_is_missing() -> None:
-    """One line for each extension of Postgres that would be used: call_command() makes no checks."""
-    from knowledge.vector_extension import check_vector_extension
-
-    for missing in check_vector_extension(databases=["default"]):
-        sys.stderr.write(f"{missing.msg} {missing.hint}\n")
 
 
 def create_demo_user() -> None:

@@ -4,9 +4,11 @@ redis-py does so by itself. kombu does not: of a plain `rediss://` it accepts an
 """
 
 import ssl
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+# Values of `ssl_cert_reqs`; kombu takes those of Python's `ssl`, too, which Celery's documentation uses.
 _REQUIREMENTS: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 # In the query of a URL, for Redis and RabbitMQ alike -> what py-amqp calls it.
 _OPTIONS: Final = {"ssl_ca_certs": "ca_certs", "ssl_certfile": "certfile", "ssl_keyfile": "keyfile"}
@@ -21,19 +23,19 @@ def with_ca_file(url: str, ca_file: str) -> str:
 
 
 def wrong_option(url: str) -> str:
-    """What is wrong with the URL, for a message of one line."""
-    required = _query(url).get("ssl_cert_reqs", "required")
-    return "" if required in _REQUIREMENTS else f"ssl_cert_reqs is none of {', '.join(_REQUIREMENTS)}"
+    """What is wrong with the URL, for a message of one line; empty if nothing is."""
+    is_known = _requirement(_query(url)) in _REQUIREMENTS
+    return "" if is_known else f"ssl_cert_reqs must be one of {', '.join(_REQUIREMENTS)}"
 
 
 def broker_options(url: str) -> tuple[str, dict[str, Any]]:
     """The URL for Celery's broker_url, and its broker_use_ssl: empty without TLS.
 
-    kombu reads the options of a `rediss://` from its URL; those of an
-    `amqps://` it would hand to py-amqp under names that this does not know.
+    kombu reads the options of a `rediss://` from its URL; those of an `amqps://` it would hand to py-amqp under names that
+    py-amqp does not know.
     """
     parts, query = urlsplit(url), _query(url)
-    required = query.get("ssl_cert_reqs", "required")
+    required = _requirement(query)
     if parts.scheme == "rediss":
         return url, {"ssl_cert_reqs": _REQUIREMENTS[required]}
     if parts.scheme != "amqps":
@@ -44,6 +46,10 @@ def broker_options(url: str) -> tuple[str, dict[str, Any]]:
         options["server_hostname"] = parts.hostname
     left = {name: value for name, value in query.items() if not name.startswith("ssl_")}
     return urlunsplit(parts._replace(query=urlencode(left))), options
+
+
+def _requirement(query: Mapping[str, str]) -> str:
+    return query.get("ssl_cert_reqs", "required").lower().removeprefix("cert_")
 
 
 def _query(url: str) -> dict[str, str]:

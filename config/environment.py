@@ -70,7 +70,7 @@ def delete_stored(directory: Path) -> None:
 NAMES_READ: set[str] = {"DATA_DIR"}
 
 
-# Of a token of 24 bytes: what is shorter was typed.
+# As long as 24 random bytes in base64: a shorter secret was probably typed.
 LEAST_SECRET_CHARACTERS = 32
 
 
@@ -80,7 +80,7 @@ def text(name: str, default: str = "") -> str:
 
 
 def readable_file(name: str) -> str:
-    """A path; empty if there is none."""
+    """The path of a file, or empty if the variable is not set."""
     path = text(name)
     if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
         fail(name, f"{path} is not a file that can be read")

@@ -3,10 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from web.site_origin import listening_address, site_origin
-
-# Of the machine.
-EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  compared, not bound
+from web.site_origin import connectable_host, listening_address, site_origin
 
 
 def ready_lines(settings: Any) -> Iterator[str]:
@@ -26,5 +23,5 @@ def ready_lines(settings: Any) -> Iterator[str]:
             f"{origin} needs a proxy that terminates TLS and forwards to {listens}, with the header X-Forwarded-Proto"
             f"{proxy}. Without a proxy, set PUBLIC_URL={listens} and add its host to ALLOWED_HOSTS"
         )
-    elif origin != listens and settings.HOST not in EVERY_ADDRESS:
+    elif origin != listens and connectable_host(settings.HOST) == settings.HOST:
         yield f"web listens at {listens} alone: {origin} needs a proxy that forwards to it, or another HOST"

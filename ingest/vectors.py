@@ -1,7 +1,7 @@
 """Computes the vectors of chunks that wait for one: for some seconds, then the queue's other messages have their turn.
 
-Batches reach across files, and owners take turns in them (decision 0164). One worker at a time holds the lease of the model; a batch whose worker is killed is computed
-again by the next one, and a vector is stored once.
+Batches reach across files, and owners take turns in them (decision 0164). One worker at a time holds the lease of the model;
+a batch whose worker is killed is computed again by the next one, and a vector is stored once.
 """
 
 import logging

@@ -1,5 +1,6 @@
 """Whether Postgres has the extension `vector`, which searches by vectors need."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.core import checks
@@ -21,6 +22,12 @@ def has_vector_extension(alias: str = "default") -> bool:
                 return False
         _known.add(alias)
     return True
+
+
+def warn_of_absence(write: Callable[[str], object]) -> None:
+    """One line for whoever starts the processes or asks for vectors; nothing if it is there or no model needs it."""
+    for warning in check_vector_extension(databases=["default"]):
+        write(f"{warning.msg} {warning.hint}\n")
 
 
 @checks.register(checks.Tags.database)

@@ -38,7 +38,7 @@ def rebuild_packets(run: Run) -> list[bytes]:
 
 
 def present_stored(run: Run) -> JSONObject:
-    """The message of an ended run, as REST shows it."""
+    """The message of a run as it is stored, as clients are shown it."""
     message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
     return present_live_message(message)
 

@@ -48,16 +48,12 @@ def read() -> list[Metric]:
     )
     waiting = Run.objects.unblocked().filter(status=Status.QUEUED).order_by()
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
-    # A queue in which nothing waits is told as well: a series that vanishes is no alert, and none that ends.
+    # Queues in which nothing waits are included: an alert on a series that disappears does not resolve.
     queues = ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()
-    ages = (
-        {DEFAULT_QUEUE: 0.0}
-        | dict.fromkeys(queues, 0.0)
-        | {
-            name: waited.total_seconds()
-            for name, waited in waiting.values_list(queue).annotate(waited=Now() - Min("queued_at"))
-        }
-    )
+    ages = dict.fromkeys([DEFAULT_QUEUE, *queues], 0.0) | {
+        name: waited.total_seconds()
+        for name, waited in waiting.values_list(queue).annotate(waited=Now() - Min("queued_at"))
+    }
     for name, seconds in ages.items():
         age.add_metric([name], max(0.0, seconds))
     return [runs, age]

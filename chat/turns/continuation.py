@@ -12,9 +12,9 @@ from redis.exceptions import RedisError
 
 from chat.events import session_events
 from chat.infrastructure.after_commit import call_after_commit
-from chat.log.progress import present_live_message
+from chat.log.rebuilt import present_stored
 from chat.log.stream import append_now, run_log
-from chat.models import ChatMessage, Run, Session, TipSnapshot, Turn
+from chat.models import Run, Session, TipSnapshot, Turn
 from chat.models.daily_use import DailyUse
 from chat.models.run_spending import run_limits
 from chat.presenters.turns import present_continuation
@@ -85,8 +85,7 @@ def _admit(session: Session, queue: str) -> None:
 
 def _open_log(run: Run) -> None:
     """Replace the log, which ends with `stop`, by the text so far: who reads from its beginning waits for more."""
-    message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
-    snapshot = Snapshot(str(run.pk), run.attempt, 0, present_live_message(message))
+    snapshot = Snapshot(str(run.pk), run.attempt, 0, present_stored(run))
     try:
         append_now(run_log(run.turn.session_id, run.pk), run.attempt, 0, [encode(snapshot)], base=0)
     except RedisError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
-from ingest.reader.text import decode
+from ingest.reader.text import decode_with_note
 from ingest.reader.xml_check import check_xml, looks_like_xml
 
 MAX_ENTRIES: Final = 10_000
@@ -62,8 +62,7 @@ def read_texts(path: Path) -> str:
             content = archive.read(entry)
             if not content or b"\x00" in content[:_HEAD]:
                 continue
-            decoded = decode(content)
-            text = decoded.replaced(decoded.text)
+            text = decode_with_note(content)
             characters += len(text)
             if characters > MAX_TEXT_CHARACTERS:
                 raise Unreadable("archive_limits")

@@ -30,7 +30,7 @@ def read(path: Path) -> str:
 
 def _chapter(content: bytes) -> str:
     page = decode(content)
-    return page.replaced(visible_text(page.text))
+    return page.with_note(visible_text(page.text))
 
 
 def _spine(archive: zipfile.ZipFile) -> list[str]:

@@ -22,7 +22,7 @@ _LINES: Final = re.compile(r"\s*\n\s*\n\s*")
 
 def read(path: Path) -> str:
     page = decode(path.read_bytes())
-    return page.replaced(visible_text(page.text))
+    return page.with_note(visible_text(page.text))
 
 
 def visible_text(source: str) -> str:

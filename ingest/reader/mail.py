@@ -44,7 +44,7 @@ def _text(message: EmailMessage) -> str:
     content = body.get_payload(decode=True)
     decoded = decode(content if isinstance(content, bytes) else b"", body.get_content_charset() or "")
     is_page = body.get_content_subtype() == "html"
-    return decoded.replaced(visible_text(decoded.text) if is_page else decoded.text)
+    return decoded.with_note(visible_text(decoded.text) if is_page else decoded.text)
 
 
 def _one_line(value: object) -> str:

@@ -41,7 +41,7 @@ def read_main_text(path: Path, target: Path) -> Outcome:
     logging.disable(logging.CRITICAL)  # what it finds on a page is no concern of operators
     address = path.with_name("address").read_text()
     found = _extract(page.text, address)
-    text = page.replaced(found.text or visible_text(page.text))
+    text = page.with_note(found.text or visible_text(page.text))
     target.write_bytes(storable(text[:MAX_CHARACTERS]).encode())
     title = storable(" ".join(found.title.split()))[:MAX_TITLE_CHARACTERS]
     return Outcome(has_text=True, title=title, published=found.published)

@@ -41,7 +41,7 @@ def read_csv(path: Path) -> str:
         columns = max(columns, len(row))
         first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return decoded.replaced(preview("Table", first, len(first) + more, columns))
+    return decoded.with_note(preview("Table", first, len(first) + more, columns))
 
 
 def read_xlsx(path: Path) -> str:

@@ -37,22 +37,26 @@ class Decoded(NamedTuple):
     text: str
     guess: str = ""
 
-    def replaced(self, text: str) -> str:
-        """What was made of the text, with a note above it if its encoding was guessed."""
+    def with_note(self, text: str) -> str:
+        """What a reader has made of `self.text`, below a note if the encoding was guessed."""
         return f"{note(self.guess)}\n\n{text}" if self.guess and text else text
 
 
 def read(path: Path) -> str:
-    decoded = decode(path.read_bytes())
-    return decoded.replaced(decoded.text)
+    return decode_with_note(path.read_bytes())
 
 
 def read_xml(path: Path) -> str:
     """The source. Raises Unreadable for one that defines entities."""
     content = path.read_bytes()
     check_xml(content, allows_doctype=True, is_lenient=True)
+    return decode_with_note(content)
+
+
+def decode_with_note(content: bytes) -> str:
+    """Raises Unreadable for what is no text."""
     decoded = decode(content)
-    return decoded.replaced(decoded.text)
+    return decoded.with_note(decoded.text)
 
 
 def decode(content: bytes, charset: str = "") -> Decoded:

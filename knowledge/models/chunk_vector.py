@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from knowledge.models.chunk import Chunk
-from knowledge.models.sql.turns import NEXT_VECTORS, Turn
+from knowledge.models.sql.fair_order import NEXT_VECTORS, WaitingVector
 
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
@@ -208,11 +208,11 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
     def waiting(self) -> Self:
         return self.filter(vector__isnull=True, error="")
 
-    def next_turns(self, model: EmbeddingModel, most: int) -> list[Turn]:
+    def next_turns(self, model: EmbeddingModel, most: int) -> list[WaitingVector]:
         """Of those that wait for this model, at most so many, in the order in which they are computed."""
         with connection.cursor() as cursor:
             cursor.execute(NEXT_VECTORS, {"model": model.pk, "latest": model.latest_owner, "most": most})
-            return [Turn(*row) for row in cursor.fetchall()]
+            return [WaitingVector(*row) for row in cursor.fetchall()]
 
 
 class ChunkVector(models.Model):

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from knowledge.models.extraction import FileStatus
-from knowledge.models.sql.turns import CLAIM_FILE
+from knowledge.models.sql.fair_order import CLAIM_FILE
 
 M = TypeVar("M", bound=models.Model)
 

@@ -1,6 +1,7 @@
 """TLS to Redis and to the broker: no connection of the product speaks to a server that it cannot verify."""
 
 import asyncio
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -123,6 +124,14 @@ def test_a_url_keeps_what_it_says_and_one_without_tls_is_unchanged() -> None:
     assert broker_options("redis://h/0") == ("redis://h/0", {})
     assert (
         wrong_option("rediss://h/0?ssl_cert_reqs=maybe")
-        == "ssl_cert_reqs is none of none, optional, required"
+        == "ssl_cert_reqs must be one of none, optional, required"
     )
     assert not wrong_option("amqps://h/0?ssl_cert_reqs=optional")
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("scheme", ["rediss", "amqps"])
+def test_a_requirement_may_be_written_as_celery_documents_it(scheme: str) -> None:
+    url = f"{scheme}://h/0?ssl_cert_reqs=CERT_OPTIONAL"
+    assert not wrong_option(url)
+    assert ssl.CERT_OPTIONAL in broker_options(url)[1].values()

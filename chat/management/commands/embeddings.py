@@ -10,7 +10,7 @@ from chat.runs.task_queue import enqueue_vectors
 from knowledge.indexing import usable_embedder, vectors_wait
 from knowledge.models import EmbeddingModel
 from knowledge.reindexing import ModelProgress, ModelState, drop_unused, model_progress
-from knowledge.vector_extension import check_vector_extension
+from knowledge.vector_extension import warn_of_absence
 
 INTERVAL_S: Final = 5.0
 
@@ -28,8 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        for missing in check_vector_extension(databases=["default"]):
-            self.stderr.write(f"{missing.msg} {missing.hint}")
+        warn_of_absence(self.stderr.write)
         if options["start"]:
             self._start()
         progress = self._show()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from chat.protocol.tasks import TOOL_NAMES
 from chat.turns.configured_tools import configured_tools
@@ -52,10 +53,10 @@ def test_the_tool_names_in_the_protocol_match_the_registry() -> None:
 
 @pytest.mark.parametrize("search", ["", "http://127.0.0.1:9"])
 @pytest.mark.parametrize("opens", [True, False])
-def test_the_page_offers_the_tools_that_the_worker_has(settings: Any, search: str, *, opens: bool) -> None:
-    settings.WEB_SEARCH_URL, settings.OPEN_URL = search, opens
-    assert configured_tools() == {tool.name for tool in TOOLS.values() if tool.is_available()}
-    assert ("web_search" in configured_tools(), "open_url" in configured_tools()) == (bool(search), opens)
+def test_the_page_offers_the_tools_that_the_worker_has(search: str, *, opens: bool) -> None:
+    with override_settings(WEB_SEARCH_URL=search, OPEN_URL=opens):
+        assert configured_tools() == {tool.name for tool in TOOLS.values() if tool.is_available()}
+        assert ("web_search" in configured_tools(), "open_url" in configured_tools()) == (bool(search), opens)
 
 
 def test_only_known_and_available_tools_are_offered() -> None:

@@ -3,8 +3,8 @@
 from typing import Final, NamedTuple
 
 
-class Turn(NamedTuple):
-    """A chunk's vector that is to be computed, and whose turn that is."""
+class WaitingVector(NamedTuple):
+    """A row of ChunkVector that is to be computed, and the owner of its file."""
 
     pk: int
     owner: int
