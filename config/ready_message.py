@@ -7,11 +7,12 @@ from web.site_origin import connectable_host, listening_address, site_origin
 
 
 def ready_lines(settings: Any) -> Iterator[str]:
-    """settings: the module, or Django's."""
-    origin, listens = site_origin(settings), listening_address(settings)
+    """settings: the module config.settings, which the launcher reads without Django, or Django's."""
+    listens = listening_address(settings)
     if settings.DEVELOPMENT:
         yield f"ready: {listens}  (log in as demo, password demo)"
         return
+    origin = site_origin(settings)
     yield f"ready: {origin}"
     if origin.startswith("https://"):
         proxy = (

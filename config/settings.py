@@ -247,8 +247,8 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
+SECURE_SSL_REDIRECT = not DEVELOPMENT and env.switch("SECURE_SSL_REDIRECT", default=HAS_TLS)
 if not DEVELOPMENT:
-    SECURE_SSL_REDIRECT = env.switch("SECURE_SSL_REDIRECT", default=HAS_TLS)
     # Load balancers and Prometheus request these without the proxy that terminates TLS.
     SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]
     SECURE_HSTS_SECONDS = 31_536_000

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from config import settings
 from config.ready_message import ready_lines
+from web.site_origin import site_origin
 
 pytestmark = pytest.mark.pure
 
@@ -21,6 +23,14 @@ def lines(**changed: Any) -> list[str]:
         "TRUSTED_PROXIES": [],
     }
     return list(ready_lines(SimpleNamespace(**usual | changed)))
+
+
+def test_the_settings_of_an_instance_for_development_are_enough() -> None:
+    """Those of the tests are."""
+    assert settings.DEVELOPMENT
+    [ready] = ready_lines(settings)
+    assert ready.endswith("(log in as demo, password demo)")
+    assert site_origin(settings).startswith("http://")
 
 
 def test_an_instance_of_this_machine_is_ready_where_it_listens() -> None:

@@ -97,6 +97,7 @@ def test_every_process_is_a_descendant_in_a_group_of_its_own(instance: LaunchedI
                 assert os.getsid(process.pid) == os.getsid(instance.process.pid), "not daemonised"
 
 
+@pytest.mark.core
 def test_a_second_start_says_so_in_one_line_and_leaves_the_first_alone(
     instance: LaunchedInstance, tmp_path: Path
 ) -> None:
