@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Count
+
 from chat.models import ModelConfig
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_utc
 from chat.transcript.tokens import PROJECT_SHARE
+from knowledge.indexing import chunks_without_vector
 from knowledge.models import File, FileKind, FileStatus, Project
 
 # Of the instructions; a rough estimate, because counting long ones takes a list of projects too long.
@@ -16,11 +19,12 @@ _CHARACTERS_PER_TOKEN: Final = 4
 
 
 def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
-    """files: in the order in which they were uploaded. One query for all of them, and one for the models."""
+    """files: in the order in which they were uploaded. Queries for all projects together: of files, of models, of passages without a vector."""
     models = list(ModelConfig.objects.offered())
     files: defaultdict[UUID | None, list[File]] = defaultdict(list)
     for file in File.objects.filter(project__in=projects).defer("text").order_by("created_at", "pk"):
         files[file.project_id].append(file)
+    waiting = _vectors_waiting(projects)
     return [
         {
             "id": str(project.pk),
@@ -28,6 +32,10 @@ def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
             "instructions": project.instructions,
             "files": [present_file(file, models) for file in files[project.pk]],
             **_measured(project, files[project.pk], models),
+            "indexing": {
+                "chunks": sum(file.chunk_count for file in files[project.pk]),
+                "waiting": waiting.get(project.pk, 0),
+            },
             "created_at": isoformat_utc(project.created_at),
             "updated_at": isoformat_utc(project.updated_at),
         }
@@ -38,6 +46,12 @@ def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
 def present_project(project: Project) -> JSONObject:
     [presented] = present_projects([project])
     return presented
+
+
+def _vectors_waiting(projects: Sequence[Project]) -> dict[UUID, int]:
+    """By project: passages that are found by words alone until they have a vector."""
+    without = chunks_without_vector(File.objects.filter(project__in=projects)).order_by()
+    return dict(without.values_list("file__project").annotate(Count("pk")))
 
 
 def _measured(project: Project, files: Iterable[File], models: Iterable[ModelConfig]) -> JSONObject:

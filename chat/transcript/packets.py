@@ -4,6 +4,7 @@
 streamed. `fold` is its inverse: it converts packets to the text that a reader saw.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -191,11 +192,22 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
     if documents:
         shown = [_source(document) | _excerpt(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
         is_cut = len(shown) < len(documents)
-        return p.ToolOutput(tool_call_id, documents=shown, truncated=is_cut, ref=ref if is_cut else None)
+        return p.ToolOutput(
+            tool_call_id, _note_of(response), documents=shown, truncated=is_cut, ref=ref if is_cut else None
+        )
     is_cut = len(response) > MAX_SHOWN_CHARACTERS
     return p.ToolOutput(
         tool_call_id, output=response[:MAX_SHOWN_CHARACTERS], truncated=is_cut, ref=ref if is_cut else None
     )
+
+
+def _note_of(response: str) -> str | None:
+    """What a tool says beside the documents that it found (llm_worker/request/documents.py)."""
+    try:
+        found = json.loads(response)
+    except ValueError:
+        return None
+    return found.get("note") if isinstance(found, dict) else None
 
 
 def _excerpt(document: Document) -> dict[str, Any]:

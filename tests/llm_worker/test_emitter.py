@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.wire import AnyPacketBody, Error, Placement, encode
+from chat.protocol.wire import AnyPacketBody, Error, Placement, ToolOutput, encode
+from chat.transcript.entries import Document
 from chat.transcript.packets import Blocks, fold
 from llm_worker.emitter import Emitter
+from llm_worker.request.documents import render_found
 from llm_worker.state import RunState
 from llm_worker.stream.think_tags import split_untagged
 
@@ -128,3 +130,17 @@ def test_the_text_shown_equals_the_text_saved_and_can_be_stored_and_sent(deltas,
 def test_text_that_cannot_be_stored_is_replaced(pieces, text):
     _, state = played(*(("text", piece) for piece in pieces))
     assert state.text == text
+
+
+def test_what_a_search_says_beside_its_documents_is_shown_beside_them():
+    found = Document(1, "one", "One", "Text.")
+    for response, shown in (
+        (render_found([found], "More comes."), "More comes."),
+        (render_found([found]), None),
+        ("Plain.", None),
+    ):
+        blocks = Blocks()
+        list(blocks.tool_start(0, "call", "search_project"))
+        [(_, packet)] = blocks.tool_output(0, response, [found], "row")
+        assert isinstance(packet, ToolOutput)
+        assert (packet.output, [one["title"] for one in packet.documents or ()]) == (shown, ["One"])

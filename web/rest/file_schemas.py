@@ -36,6 +36,13 @@ class FileAnswer(ResponseSchema):
     error = FileErrorAnswer(required=False)
 
 
+class IndexingAnswer(ResponseSchema):
+    chunks = serializers.IntegerField(help_text="Those that searches find.")
+    waiting = serializers.IntegerField(
+        help_text="Those of them that are found by words alone until they have a vector."
+    )
+
+
 class ProjectAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -47,5 +54,6 @@ class ProjectAnswer(ResponseSchema):
         help_text="By model: whether its requests contain all these texts, in a chat without agent and tools. Otherwise it "
         "searches them, if it has tools. Each run decides again, by what else its request contains.",
     )
+    indexing = IndexingAnswer()
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()

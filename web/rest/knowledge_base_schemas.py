@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from knowledge.models import FileKind, MemberRole
-from web.rest.file_schemas import FILE_STATUSES, FileErrorAnswer
+from web.rest.file_schemas import FILE_STATUSES, FileErrorAnswer, IndexingAnswer
 from web.rest.response_schemas import ResponseSchema
 
 MEMBER_ROLES = MemberRole.values
@@ -14,13 +14,6 @@ class DocumentCountsAnswer(ResponseSchema):
     processing = serializers.IntegerField()
     ready = serializers.IntegerField()
     failed = serializers.IntegerField()
-
-
-class IndexingAnswer(ResponseSchema):
-    chunks = serializers.IntegerField(help_text="Those that searches find.")
-    waiting = serializers.IntegerField(
-        help_text="Those of them that are found by words alone until they have a vector."
-    )
 
 
 class KnowledgeBaseAnswer(ResponseSchema):

@@ -146,21 +146,32 @@ _DISTANCE: Final = """(
             SELECT of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions})
             FROM knowledge_chunkvector AS of WHERE of.chunk_id = by_words.id AND of.model_id = {model}
         )"""
-# A chunk without a vector is judged by its words in the place of it.
+# A chunk without a vector is judged by its words in the place of it, which says little beside vectors, of which one is always
+# the nearest: the best of such chunks keep every third place (decision 0158). Scores are raised to those of the places after.
 _FUSED: Final = """, found AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector, coalesce(coverage, 0) AS coverage,
             coalesce(by_vector.distance, {distance}) + {offset} AS distance
         FROM by_words FULL JOIN by_vector USING (id)
+    ), rated AS (
+        SELECT *, coalesce(min(distance) OVER () / distance, coverage) + {words_weight} * coverage * coverage AS score
+        FROM found
+    ), placed AS (
+        SELECT *, row_number() OVER ranking AS place, row_number() OVER of_kind AS number
+        FROM rated WINDOW ranking AS (ORDER BY score DESC, by_words NULLS LAST, id),
+            of_kind AS (PARTITION BY distance IS NULL ORDER BY score DESC, by_words NULLS LAST, id)
+    ), kept AS (
+        SELECT *, CASE WHEN distance IS NULL THEN least(place - number, 2 * number) + 0.5 ELSE number END AS after
+        FROM placed
     ), fused AS (
-        SELECT id, by_words, by_vector,
-            coalesce(min(distance) OVER () / distance, coverage) + {words_weight} * coverage * coverage AS score
-        FROM found ORDER BY score DESC, by_words NULLS LAST, id LIMIT %(limit)s
+        SELECT id, by_words, by_vector, row_number() OVER (ORDER BY after, number) AS place,
+            max(score) OVER (ORDER BY after DESC, number DESC) AS score
+        FROM kept ORDER BY after, number LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, coalesce(served.name, file.name), chunk.start, chunk.text, fused.by_words, fused.by_vector,
         coalesce(served.url, file.url), file.knowledge_base_id, fused.score::float8
     FROM fused JOIN knowledge_chunk AS chunk ON chunk.id = fused.id JOIN knowledge_file AS file ON file.id = chunk.file_id
         LEFT JOIN knowledge_servedversion AS served ON served.document_id = file.id
-    ORDER BY fused.score DESC, fused.by_words NULLS LAST, fused.id"""
+    ORDER BY fused.place"""
 
 
 def search_chunks(

@@ -8,6 +8,8 @@ import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./rec
 const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({ turn_index, tab_index, sub_turn_index, model_index: 0 });
 const source = { number: 1, document_id: "d", title: "Tides", url: "https://example.org/tides" };
 
+const NOTE = "Files are being indexed.";
+
 /** Thinks, calls two tools at once - one is an agent that calls another inside -, and answers with a citation. */
 const OBJECTS = [
   [place(0), { type: "run_start", model: "m1" }],
@@ -29,7 +31,7 @@ const OBJECTS = [
   [place(1, 1, 0), { type: "reasoning_done" }],
   [place(1, 1, 1), { type: "tool_start", tool_call_id: "c", name: "current_time" }],
   [place(1, 1, 1), { type: "tool_arguments", tool_call_id: "c", arguments: {} }],
-  [place(1, 0), { type: "tool_output", tool_call_id: "a", documents: [source] }],
+  [place(1, 0), { type: "tool_output", tool_call_id: "a", output: NOTE, documents: [source] }],
   [place(1, 0), { type: "section_end", tool_call_id: "a", duration_ms: 300 }],
   [place(1, 1, 1), { type: "tool_output", tool_call_id: "c", output: "noon" }],
   [place(1, 1, 1), { type: "section_end", tool_call_id: "c" }],
@@ -49,7 +51,7 @@ const PACKETS = OBJECTS.map(([placement, obj], i) => ({ type: "packet", session:
 /** As REST tells of it while its calls run and once it has ended. */
 const BEFORE = { turn_number: 0, reasoning: "Look it up.", reasoning_ms: 1200, text_before: "One moment. ", children: [] };
 const readCalls = (status) => [
-  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: "{}", status, tab_index: 0, ...BEFORE },
+  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: JSON.stringify({ documents: [{ contents: "Two bulges." }], note: NOTE }), documents: [source], status, tab_index: 0, ...BEFORE },
   { tool_call_id: "b", name: "research_agent", arguments: { question: "why two" }, response: "", status, tab_index: 1, ...BEFORE },
 ];
 
@@ -83,7 +85,8 @@ test("a message read while tools run and the packets after its cursor show each 
     const calls = answer.rounds.flatMap((round) => round.calls);
     assert.deepEqual(calls.map(outcome).sort(), [["a", "completed", 300], ["b", "failed", 900]], `after ${moment}`);
     assert.equal(answer.rounds.length, 1, `after ${moment}`);
-    assert.deepEqual(answer.rounds[0].calls.find(({ id }) => id === "a").documents, [source]);
+    const { documents, output } = answer.rounds[0].calls.find(({ id }) => id === "a");
+    assert.deepEqual([documents, output], [[source], NOTE]);
     assert.equal(answer.text, TEXT);
     assert.deepEqual(answer.rounds.map(({ textBefore, reasoningMs }) => [textBefore, reasoningMs]), [["One moment. ", 1200]]);
   }

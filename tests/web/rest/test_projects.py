@@ -9,9 +9,11 @@ from rest_framework.test import APIClient
 
 from chat.models import Session
 from chat.transcript.tokens import PROJECT_SHARE
+from ingest.vectors import compute_waiting
 from knowledge.models import File, Project
 from tests import factories
 from tests.concurrency import run_concurrently
+from tests.indexed import add_indexed
 
 PROJECTS = "/api/projects/"
 WHOLE = {"name": "Tides", "instructions": "Name the Moon."}
@@ -34,6 +36,23 @@ def create(client: APIClient, **fields: Any) -> str:
 
 def files_of(client: APIClient, project: str) -> list[str]:
     return [file["id"] for file in client.get(f"{PROJECTS}{project}/").json()["files"]]
+
+
+@pytest.mark.django_db(transaction=True)  # the index of vectors is created when the first one is computed
+@pytest.mark.usefixtures("embeddings_upstream")
+def test_a_project_tells_how_many_of_its_passages_still_have_no_vector(client: APIClient, alice: Any) -> None:
+    project, other = (Project.objects.create(owner=alice, name=name) for name in ("Tides", "Bread"))
+    add_indexed(project, "tides.txt", "Two tides a day.")
+    add_indexed(project, "moon.txt", "The moon pulls the sea.")
+
+    def indexing(pk: Any) -> Any:
+        return client.get(f"{PROJECTS}{pk}/").json()["indexing"]
+
+    assert indexing(project.pk) == {"chunks": 2, "waiting": 2}
+    assert indexing(other.pk) == {"chunks": 0, "waiting": 0}
+    compute_waiting()
+    assert indexing(project.pk) == {"chunks": 2, "waiting": 0}
+    assert [one["indexing"]["waiting"] for one in client.get(PROJECTS).json()] == [0, 0]
 
 
 class TestKeepingProjects:

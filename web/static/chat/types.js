@@ -109,7 +109,7 @@
  * @property {string} name
  * @property {Record<string, any>} given  its arguments
  * @property {string} writing  the arguments as text, as far as received
- * @property {string} output
+ * @property {string} output  beside documents: what the tool says of them
  * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full
  * @property {Source[]} documents
  * @property {CallStatus} status
@@ -208,6 +208,7 @@
  * @property {FileInfo[]} files  in the order in which they were uploaded
  * @property {number} token_count  of all its texts
  * @property {Record<string, boolean>} fits  by model, whether its requests contain all of them
+ * @property {{chunks: number, waiting: number}} indexing  the passages that searches find, and those of them without a vector
  * @property {string} updated_at
  *
  * @typedef {"owner"|"editor"|"reader"|"restricted"} MemberRole

@@ -30,7 +30,7 @@ export function countText({ documents }) {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** The vectors that are still missing; empty: none. @param {KnowledgeBase} base */
+/** The vectors that are still missing; empty: none. @param {Pick<KnowledgeBase, "indexing">} base */
 export function indexingText({ indexing }) {
   if (!indexing || indexing.waiting === 0) return "";
   const done = Math.max(0, indexing.chunks - indexing.waiting);

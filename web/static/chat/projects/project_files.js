@@ -9,6 +9,7 @@ import { announcement, tokenText } from "../files/file_texts.js";
 import { FileUploads } from "../files/file_uploads.js";
 import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
+import { indexingText } from "../knowledge/knowledge_texts.js";
 import { deleteFile } from "../server/files_api.js";
 import { unlessGone } from "../server/unless_gone.js";
 import { fitText } from "./fit_text.js";
@@ -32,10 +33,11 @@ export class ProjectFiles {
     this.held = new Map();
     this.list = h("ul", { class: "file-cards", "aria-label": t("Files of this project") });
     this.size = h("p", { class: "hint", role: "status" });
+    this.indexing = h("p", { class: "hint", role: "status" });
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
     this.button = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
     const head = h("div", { class: "line" }, h("h2", {}, t("Files")), this.button, this.input);
-    this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size);
+    this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size, this.indexing);
     this.#takeDrops();
   }
 
@@ -89,6 +91,7 @@ export class ProjectFiles {
     const { entries } = this.#open.uploads;
     this.cards.show(entries, (entry) => (entry.kind === "image" && entry.state === "ready" ? t("Models do not see pictures of projects.") : ""));
     this.size.textContent = this.#sizeText(entries);
+    this.indexing.textContent = indexingText(this.project);
   }
 
   /** @param {FileEntry[]} entries */

@@ -7,12 +7,16 @@ import { ProjectFiles } from "./project_files.js";
 /** @import {ListActions} from "../sessions/session_list.js" */
 /** @import {Model, Project} from "../types.js" */
 
+/** The socket tells of files that have been read; how far indexing is, is asked for. */
+const ASK_EVERY_MS = 3_000;
+
 export class ProjectView {
   /**
    * @param {HTMLElement} element scrolls
    * @param {object} page
    * @param {ListActions} page.chats
    * @param {(project: string, instructions: string) => Promise<boolean>} page.save
+   * @param {(project: string) => Promise<void>} page.read
    * @param {() => Model[]} page.models
    * @param {(text: string) => void} page.announce
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
@@ -20,6 +24,8 @@ export class ProjectView {
    */
   constructor(element, page) {
     this.element = element;
+    this.read = page.read;
+    this.timer = 0;
     this.instructions = new InstructionsForm(page.save);
     this.files = new ProjectFiles(page);
     this.chats = new ProjectChats(element, page.chats, page.failed);
@@ -34,10 +40,13 @@ export class ProjectView {
     this.instructions.show(project);
     this.files.show(project);
     this.chats.open(project.id);
+    clearTimeout(this.timer);
+    if (project.indexing.waiting) this.timer = setTimeout(() => this.read(project.id), ASK_EVERY_MS);
   }
 
   hide() {
     this.element.hidden = true;
+    clearTimeout(this.timer);
   }
 
   /** @param {any} frame of the socket */

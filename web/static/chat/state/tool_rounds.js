@@ -99,12 +99,18 @@ function readCall({ id: row, tool_call_id, name, arguments: given, response, doc
     ...newCall(tool_call_id, tab_index, name),
     row,
     given,
-    output: response,
+    output: documents.length > 0 ? noteIn(response) : response,
     documents,
     status: status === "pending" ? "running" : status,
     durationMs: duration_ms,
     inside: children.map(readCall),
   };
+}
+
+/** What a search says beside the documents that it found, if anything. @param {string} response  that of a model @returns {string} */
+export function noteIn(response) {
+  const { note } = parseObject(response) ?? {};
+  return typeof note === "string" ? note : "";
 }
 
 /** @param {number} turn_index @param {Round[]} rounds @param {AnswerText} answer @returns {Round} */
@@ -145,7 +151,7 @@ function packetChanges(call, obj) {
       return { writing: call.writing + obj.text };
     case "tool_arguments":
       // Arguments too long for one packet are those of the deltas.
-      return { given: obj.ref ? parseArguments(call.writing) : obj.arguments };
+      return { given: obj.ref ? parseObject(call.writing) : obj.arguments };
     case "approval_required":
       // Without arguments where they are too long; the packets before have them.
       return { status: "waiting", row: obj.tool_call, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
@@ -159,7 +165,7 @@ function packetChanges(call, obj) {
 }
 
 /** @param {string} text @returns {Record<string, any>} */
-function parseArguments(text) {
+function parseObject(text) {
   try {
     return JSON.parse(text);
   } catch {

@@ -4,9 +4,12 @@ import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
 
 /** @import {ToolCall} from "../types.js" */
+
+const SEARCHES = new Set(["search_project", "knowledge_base_search"]);
 
 export class CallOutcome {
   /** @param {import("./call_view.js").ReadWhole} readWhole */
@@ -15,11 +18,12 @@ export class CallOutcome {
     /** @type {ToolCall|undefined} */
     this.call = undefined;
     this.isWhole = false;
+    this.note = h("p", { class: "hint" });
     this.output = h("pre", { class: "output", role: "group", tabIndex: 0, "aria-label": t("Result") });
     this.report = h("div", { class: "markdown report", role: "group", tabIndex: 0, "aria-label": t("Report") });
     this.cards = h("ol", { class: "document-cards" });
     this.more = h("button", { type: "button", class: "small", onclick: () => this.#showWhole() }, t("Show everything"));
-    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.cards);
+    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.note, this.cards);
     this.text = new MarkdownView(this.report);
   }
 
@@ -28,7 +32,10 @@ export class CallOutcome {
     if (call === this.call) return;
     const { documents, status, ref } = call;
     const report = reportOf(call);
-    const output = report || documents.length ? "" : call.output;
+    const note = searchNote(call);
+    const output = report || note || documents.length ? "" : call.output;
+    this.note.textContent = note;
+    this.note.hidden = !note;
     this.report.hidden = !report;
     if (report) this.text.show(report, { isLive: status === "running" });
     this.output.hidden = !output;
@@ -55,6 +62,13 @@ function reportOf({ report, inside, output, status, name }) {
   if (name === "knowledge_base_search") return safeSummaryText(output);
   const isAgent = inside.length > 0 || report !== "" || name === "research_agent";
   return isAgent && (status === "completed" || status === "running") ? output || report : "";
+}
+
+/** A search over files of which some have no vectors yet says so. @param {ToolCall} call */
+function searchNote({ name, output, documents }) {
+  if (!SEARCHES.has(name)) return "";
+  const isIndexing = documents.length > 0 ? output : noteIn(output);
+  return isIndexing ? t("Some files were still being read or indexed: a later search may find more.") : "";
 }
 
 /** @param {string} text */
