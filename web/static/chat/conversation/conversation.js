@@ -7,6 +7,7 @@ import { AnswerView } from "../answer/answer_view.js";
 import { ColumnsView } from "./columns_view.js";
 import { h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
+import { KeptPlace } from "./kept_place.js";
 import { OlderMessages } from "./older_messages.js";
 import { DrawScheduler } from "../elements/draw_scheduler.js";
 import { keepTimes } from "../elements/sent_time.js";
@@ -32,15 +33,19 @@ export class Conversation {
   constructor(scroller, list, actions) {
     this.scroller = scroller;
     this.list = list;
-    this.actions = actions;
+    this.actions = { ...actions, select: (/** @type {string} */ id) => this.#select(id), edit: (/** @type {[Message, string, boolean]} */ ...changed) => this.#send(changed) };
+    this.server = actions;
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
     this.views = new Map();
+    /** Drawn last. @type {Message[]} */
+    this.branch = [];
     this.summary = new SummaryView();
     this.queue = new QueueView({ edit: (id) => this.#edit(id), withdraw: actions.withdraw });
     /** By question. @type {Map<string, ColumnsView>} */
     this.columns = new Map();
     this.pending = new PendingMessage();
     this.following = new AutoScroll(scroller, list);
+    this.place = new KeptPlace(scroller);
     this.older = new OlderMessages(scroller, () => actions.readOlder());
     this.pace = new DrawScheduler();
     /** Who is to be brought into sight. @type {string|null} */
@@ -107,6 +112,32 @@ export class Conversation {
     return view !== undefined;
   }
 
+  /** Another version of a message on the screen. @param {string} id */
+  async #select(id) {
+    const shown = this.branch.find(({ siblings = [] }) => siblings.includes(id));
+    const view = this.views.get(shown?.id ?? "");
+    this.following.stop();
+    if (view) this.place.keep(id, view.element);
+    const isAccepted = await this.server.select(id);
+    if (!isAccepted) this.place.forget();
+    return isAccepted;
+  }
+
+  /** @param {boolean} isComplete */
+  #restorePlace(isComplete) {
+    // A part of the branch, as drawn first, may end where the user is.
+    this.following.stop();
+    this.place.restore(this.views.get(this.place.kept.id)?.element, isComplete);
+  }
+
+  /** A question that was edited is the newest one of its branch. @param {[Message, string, boolean]} changed */
+  async #send(changed) {
+    const [, , isWaiting] = changed;
+    const isAccepted = await this.server.edit(...changed);
+    if (isAccepted && !isWaiting) this.goToEnd();
+    return isAccepted;
+  }
+
   /** @param {string} id of a question on the screen */
   #edit(id) {
     const view = this.views.get(id);
@@ -115,7 +146,7 @@ export class Conversation {
 
   /** @param {{state: SessionState|null, pending: Pending|null}} shown @returns {boolean} whether all is drawn */
   #draw({ state, pending }) {
-    const known = state?.branch ?? [];
+    const known = (this.branch = state?.branch ?? []);
     const { elements, first } = state ? this.#elements(state, known) : { elements: [], first: 0 };
     const hasOlder = first > 0 || Boolean(state?.hasOlder);
     if (hasOlder) elements.unshift(this.older.element);
@@ -126,6 +157,7 @@ export class Conversation {
     this.older.begin(known[first]?.id);
     setChildren(this.list, elements);
     this.older.done(known[first]?.id, hasOlder && first === 0);
+    if (this.place.kept) this.#restorePlace(first === 0);
     if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
     if (this.sought && state?.branch) this.#showSought(state.branch);
     return first === 0;
