@@ -165,7 +165,15 @@ def test_a_question_is_rendered_as_safely_as_an_answer_and_edited_and_copied_as_
     # Material that was pasted is not rendered.
     caller.questions.get_by_role("button", name="Cancel").click()
     caller.send("**Much** of it. " + "word " * 5_000)
-    expect(caller.questions.nth(1).locator(".question-text.plain")).to_contain_text("**Much** of it.")
+    much = caller.questions.nth(1)
+    expect(much.locator(".question-text.plain")).to_contain_text("**Much** of it.")
+    folded = much.evaluate("e => e.clientHeight")
+    assert folded < 600
+    much.get_by_role("button", name="Show more").tap()
+    assert much.evaluate("e => e.clientHeight") > 2 * folded
+    much.get_by_role("button", name="Show less").tap()
+    assert much.evaluate("e => e.clientHeight") == folded
+    expect(much).to_be_in_viewport()
 
 
 PICTURE = base64.b64decode(

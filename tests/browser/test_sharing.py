@@ -182,7 +182,7 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     reader: Reader, tmp_path: Path
 ) -> None:
     broken = examples.chatgpt(conversation_id="c-2", title="Broken")
-    broken["mapping"]["ask"]["message"]["create_time"] = "yesterday"
+    broken["mapping"]["ask"]["message"]["content"]["parts"] = "How low?"
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps([examples.chatgpt(), broken], indent=1), encoding="utf-8")
     zipped = tmp_path / "chatgpt.zip"
@@ -197,7 +197,7 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     bring_in(reader, export)
     expect(dialog).to_contain_text("1 was there already.")
     expect(dialog.get_by_role("listitem")).to_contain_text("Broken")
-    expect(dialog.get_by_role("listitem")).to_contain_text("1.mapping.ask.message.create_time")
+    expect(dialog.get_by_role("listitem")).to_contain_text("1.mapping.ask.message.content.parts")
     assert violations_in_both_themes(reader.page) == []
     dialog.get_by_role("button", name="Close").click()
     reader.page.get_by_role("link", name="Tides").click()

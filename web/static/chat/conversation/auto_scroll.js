@@ -74,6 +74,8 @@ export class AutoScroll {
 
 /** Whether this opens a fold. @param {Event} event */
 function isOpening({ target }) {
-  const summary = /** @type {Element} */ (target).closest("summary");
+  const element = /** @type {Element} */ (target);
+  if (element.closest("[aria-expanded=false]")) return true;
+  const summary = element.closest("summary");
   return summary !== null && !(/** @type {HTMLDetailsElement} */ (summary.parentElement).open);
 }

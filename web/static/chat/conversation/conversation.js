@@ -170,6 +170,7 @@ export class Conversation {
     const view = this.views.get(message);
     if (view && this.reveal(message)) {
       this.sought = null;
+      if (view instanceof UserMessage) view.unfold();
       this.marks.show(view.element, query);
     } else if (!isAskedFor) {
       sought.isAskedFor = true;

@@ -50,6 +50,11 @@ export class UserMessage {
     if (picked.length > 0) this.bases.replaceChildren(icon("source"), tn("Only from %(count)s picked knowledge base", "Only from %(count)s picked knowledge bases", picked.length));
   }
 
+  /** Shows all of a long text. */
+  unfold() {
+    this.text.unfold();
+  }
+
   /** Opens the editor, with the caret at the end. */
   edit() {
     // As it is now: a question that is answered meanwhile must not be asked again without saying so.
