@@ -88,7 +88,8 @@ def test_a_token_is_limited_when_it_is_made(reader: Reader) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("What the new token may do").select_option("Only read")
     dialog.get_by_label("How long the new token is valid").select_option("30 days")
-    dialog.get_by_role("button", name="New token").click()
+    with page.expect_response("**/api/usage/limits/"):  # the counters are read again
+        dialog.get_by_role("button", name="New token").click()
     token = dialog.get_by_label("New token", exact=True).input_value()
     row = dialog.get_by_role("listitem").filter(has_text=token[:8])
     expect(row).to_contain_text(re.compile("only reads · until "))

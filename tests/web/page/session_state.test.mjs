@@ -297,3 +297,14 @@ test("a read of the end before, arriving late, does not end the continuation for
   const { answer } = play([...SUBSCRIBED, ...CUT, goesOn, opening(3), ...MORE.slice(0, 2), read(BEFORE), read(live), ...MORE.slice(2)]);
   assert.deepEqual([answer.text, answer.ended], [`${BEFORE.text} and more`, true]);
 });
+
+test("a picture of a message that is read after the message gets its preview", () => {
+  const file = { id: "f", name: "tide.png", kind: "image", token_count: 0, has_thumbnail: false };
+  const read = { ...readAfter(PACKETS, PACKETS.length) };
+  const [question, ...others] = read.branch;
+  const { state } = play([{ ...read, branch: [{ ...question, files: [file] }, ...others] }]);
+  const told = { type: "file", id: "f", name: "tide.png", kind: "image", status: "ready", token_count: 258, has_thumbnail: true };
+  const after = fold(state, told)[0];
+  assert.deepEqual(after.branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true }]);
+  assert.equal(fold(state, { ...told, id: "other" })[0], state);
+});

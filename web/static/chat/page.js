@@ -1,6 +1,7 @@
 /** Connects the parts of the page. The URL's fragment names what is open (frame/address.js). */
 
 import { attachAccountMenu } from "./frame/account_menu.js";
+import { announcer } from "./elements/announcer.js";
 import { AnswerSettings } from "./composer/answer_settings.js";
 import { SessionSidebar } from "./sessions/session_sidebar.js";
 import { CompressionStatus } from "./frame/compression_status.js";
@@ -39,8 +40,8 @@ import { TurnActions } from "./conversation/turn_actions.js";
 /** @param {string} id @returns {any} an element of page.html; its kind is known there */
 const part = (id) => document.getElementById(id);
 
-/** For screen readers. @param {string} text */
-const announce = (text) => (part("announcer").textContent = text);
+/** For screen readers. */
+const announce = announcer(part("announcer"));
 
 class Page {
   constructor() {

@@ -14,6 +14,8 @@ import { language, t } from "../i18n.js";
  * @property {string|null} resets_at
  */
 
+/** @typedef {{name: string, use: string, isNearly: boolean}} Row */
+
 /** What each limit is of, in the order in which they are shown. @type {Record<string, () => string>} */
 const NAMES = {
   runs_in_progress: () => t("Answers being written"),
@@ -29,19 +31,27 @@ const NAMES = {
   sockets: () => t("Windows and programs connected"),
 };
 
-/** @param {(error: any) => void} failed */
-export function limitsTable(failed) {
-  const place = h("div", { class: "scrolls", tabIndex: 0, role: "region", "aria-label": t("Limits") });
-  const section = h("section", { class: "limits", hidden: true }, h("h3", {}, t("Limits")), place);
-  api.call("GET", "usage/limits/").then((uses) => {
-    const rows = limitRows(uses);
-    section.hidden = rows.length === 0;
-    place.replaceChildren(h("table", {}, h("tbody", {}, ...rows.map(line))));
-  }, failed);
-  return section;
+export class LimitsTable {
+  /** @param {(error: any) => void} failed */
+  constructor(failed) {
+    this.failed = failed;
+    this.place = h("div", { class: "scrolls", tabIndex: 0, role: "region", "aria-label": t("Limits") });
+    this.element = h("section", { class: "limits", hidden: true }, h("h3", {}, t("Limits")), this.place);
+    this.read();
+  }
+
+  read() {
+    api.call("GET", "usage/limits/").then((uses) => this.#show(limitRows(uses)), this.failed);
+  }
+
+  /** @param {Row[]} rows */
+  #show(rows) {
+    this.element.hidden = rows.length === 0;
+    this.place.replaceChildren(h("table", {}, h("tbody", {}, ...rows.map(line))));
+  }
 }
 
-/** @param {LimitUse[]} uses @returns {{name: string, use: string, isNearly: boolean}[]} those with a limit */
+/** @param {LimitUse[]} uses @returns {Row[]} those with a limit */
 export function limitRows(uses) {
   const byCode = new Map(uses.map((use) => [use.code, use]));
   return Object.entries(NAMES).flatMap(([code, name]) => {
@@ -52,7 +62,7 @@ export function limitRows(uses) {
   });
 }
 
-/** @param {{name: string, use: string, isNearly: boolean}} row */
+/** @param {Row} row */
 function line({ name, use, isNearly }) {
   return h("tr", { class: isNearly ? "nearly" : "" }, h("th", { scope: "row" }, name), h("td", {}, use));
 }

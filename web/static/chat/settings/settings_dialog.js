@@ -10,7 +10,7 @@ import { notificationChoice } from "./notification_choice.js";
 import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
-import { limitsTable } from "./limits_table.js";
+import { LimitsTable } from "./limits_table.js";
 import { usageTable } from "./usage_table.js";
 
 /** @typedef {(error: any) => void} Failed */
@@ -22,7 +22,9 @@ export function openSettings(failed) {
     settings.close();
     failed(error);
   };
-  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), new TokensView(failedAndAway).element, limitsTable(failedAndAway), usageTable(failedAndAway)];
+  const limits = new LimitsTable(failedAndAway);
+  const tokens = new TokensView(failedAndAway, () => limits.read());
+  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), tokens.element, limits.element, usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }

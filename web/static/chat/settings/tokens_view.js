@@ -10,10 +10,11 @@ import { language, t } from "../i18n.js";
 /** @typedef {{id: string, start: string, scope: Scope, created_at: string, expires_at: string|null, token?: string}} Token */
 
 export class TokensView {
-  /** @param {(error: any) => void} failed */
-  constructor(failed) {
+  /** @param {(error: any) => void} failed @param {() => void} changed a token was made or deleted */
+  constructor(failed, changed) {
     /** @type {(error: any) => void} */
     this.failed = failed;
+    this.changed = changed;
     this.list = h("ul", { class: "rows" });
     this.fresh = h("div", { class: "fresh", role: "status" });
     const create = h("button", { type: "button", onclick: () => this.#attempt(() => this.#create()) }, icon("plus"), t("New token"));
@@ -50,6 +51,7 @@ export class TokensView {
     const expires_in_days = this.days.value ? Number(this.days.value) : null;
     /** @type {Token} */
     const made = await api.call("POST", "auth/tokens/", { scope: this.scope.value, expires_in_days });
+    this.changed();
     await this.#read();
     const text = h("input", { type: "text", readOnly: true, value: made.token, "aria-label": t("New token"), onfocus: () => text.select() });
     this.fresh.replaceChildren(h("p", {}, h("strong", {}, t("Copy it now: it is not shown again."))), text);
@@ -61,6 +63,7 @@ export class TokensView {
     const what = h("p", {}, t("Programs that use %(start)s… are locked out at once.", { start: token.start }));
     if (!(await ask(t("Delete this token?"), { yes: t("Delete") }, what))) return;
     await api.call("DELETE", `auth/tokens/${token.id}/`);
+    this.changed();
     this.fresh.replaceChildren();
     await this.#read();
   }

@@ -9,7 +9,7 @@ import { withNewest, withOlder } from "./branch_pages.js";
 import { placeOf } from "./columns.js";
 import { emptyAnswer, isTerminal, withContinuation, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
-/** @import {Answer, Effect, Message, SessionState} from "../types.js" */
+/** @import {Answer, AttachedFile, Effect, Message, SessionState} from "../types.js" */
 
 /** @param {string} session @returns {SessionState} */
 export function emptyState(session) {
@@ -85,12 +85,25 @@ const HANDLERS = {
   overall_stop: (state) => [state, ["sessions"]],
   session: (state) => [state, ["read", "sessions"]],
   compression: foldCompression,
+  file: foldFile,
   packet: (state, frame) => foldRun(state, frame, withPacket),
   reset: (state, frame) => foldRun(state, frame, withReset),
   snapshot: (state, frame) => foldRun(state, frame, withSnapshot),
   queued: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position })),
   heartbeat: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, quiet: true })),
 };
+
+/**
+ * A file of a message was read after the message: one that came with an import, or that is read again.
+ * @param {SessionState} state @param {any} frame @returns {[SessionState, Effect[]]}
+ */
+function foldFile(state, { id, token_count, has_thumbnail }) {
+  const isOf = (/** @type {Message} */ { files = [] }) => files.some((file) => file.id === id);
+  if (!state.branch?.some(isOf)) return [state, []];
+  const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, token_count, has_thumbnail } : file);
+  const branch = state.branch.map((message) => (isOf(message) ? { ...message, files: message.files.map(read) } : message));
+  return [{ ...state, branch }, []];
+}
 
 /**
  * Session events are contiguous too: repeats change nothing, a gap asks again.
