@@ -4,7 +4,7 @@ import logging
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -52,6 +52,11 @@ class ProjectSize(NamedTuple):
     tokens: int
 
 
+class _CountedFile(NamedTuple):
+    tokens: int
+    file: _FileRow
+
+
 class _AttachedFile(NamedTuple):
     message: UUID
     number: int | None
@@ -67,23 +72,25 @@ _OF_MESSAGES: Final = Statement(
     """,  # noqa: S608  names of columns alone
     _AttachedFile,
 )
-# Parameters: project. Plan: index of knowledge_file.project_id.
+# In the default encoding where a text was not counted in this one.
+_TOKENS: Final = "COALESCE((file.tokens_by_encoding->>%(encoding)s)::int, file.token_count)"
+# Parameters: project, encoding. Plan: index of knowledge_file.project_id.
 _OF_PROJECT: Final = Statement(
     f"""
-    SELECT {select_list(_FileRow, "file")} FROM knowledge_file AS file
+    SELECT {_TOKENS}, {select_list(_FileRow, "file")} FROM knowledge_file AS file
     WHERE file.project_id = %(project)s AND file.status = 'ready' AND file.kind <> 'image'
     ORDER BY file.created_at, file.id
     """,  # noqa: S608  names of columns alone
-    _FileRow,
+    _CountedFile,
 )
 
 
-# Parameters: project. Plan: index of knowledge_file.project_id; the texts are not read.
+# Parameters: project, encoding. Plan: index of knowledge_file.project_id; the texts are not read.
 _SIZE_OF_PROJECT: Final = Statement(
-    """
-    SELECT count(*), COALESCE(sum(token_count), 0)::bigint FROM knowledge_file
-    WHERE project_id = %(project)s AND status = 'ready' AND kind <> 'image'
-    """,
+    f"""
+    SELECT count(*), COALESCE(sum({_TOKENS}), 0)::bigint FROM knowledge_file AS file
+    WHERE file.project_id = %(project)s AND file.status = 'ready' AND file.kind <> 'image'
+    """,  # noqa: S608  a constant alone
     ProjectSize,
 )
 
@@ -107,11 +114,16 @@ def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
     return dict(by_message)
 
 
-def load_project_files(project_id: UUID) -> list[TextFile]:
-    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch."""
-    return [file.as_text(0) for file in _OF_PROJECT.all(project=project_id)]
+def load_project_files(project_id: UUID, encoding: str = "") -> list[TextFile]:
+    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch.
+
+    encoding: in which their tokens are counted; empty: the default.
+    """
+    found = _OF_PROJECT.all(project=project_id, encoding=encoding)
+    return [replace(file.as_text(0), token_count=tokens) for tokens, file in found]
 
 
-def measure_project_files(project_id: UUID) -> ProjectSize:
-    [size] = _SIZE_OF_PROJECT.all(project=project_id)
+def measure_project_files(project_id: UUID, encoding: str = "") -> ProjectSize:
+    """encoding: in which its tokens are counted; empty: the default."""
+    [size] = _SIZE_OF_PROJECT.all(project=project_id, encoding=encoding)
     return size

@@ -48,11 +48,14 @@ class ProjectContext:
         return max(self.branch.highest_number, *(document.number for document in self.documents), 0)
 
 
-def load_project(project: UUID, history_window: int) -> ProjectFiles:
-    """All or nothing, by the history window without the project. Texts are loaded only if they fit."""
-    measured = measure_project_files(project)
+def load_project(project: UUID, history_window: int, encoding: str) -> ProjectFiles:
+    """All or nothing, by the history window without the project. Texts are loaded only if they fit.
+
+    encoding: of the model, in which its texts are counted; empty: the default.
+    """
+    measured = measure_project_files(project, encoding)
     if measured.tokens < PROJECT_SHARE * history_window:
-        return ProjectFiles(load_project_files(project))
+        return ProjectFiles(load_project_files(project, encoding))
     return ProjectFiles(are_searched=measured.files > 0)
 
 

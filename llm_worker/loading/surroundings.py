@@ -104,7 +104,11 @@ class Surroundings:
         tools that a project needs which is left out.
         """
         project = self.run.turn.session.project_id
-        return load_project(project, self._window(self.chosen)) if project else ProjectFiles()
+        return (
+            load_project(project, self._window(self.chosen), self.config.tokenizer)
+            if project
+            else ProjectFiles()
+        )
 
     @property
     def project_note(self) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
 from chat.transcript.passages import join_passages
+from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.documents import render_provided
-from llm_worker.request.images import image_placeholder, image_tokens
+from llm_worker.request.images import image_placeholder
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
@@ -63,7 +64,11 @@ class MessageRenderer:
             lines = "\n".join(map(image_placeholder, unseen))
             tokens += self.tokens_of(lines, 0)
             text = f"{text}\n\n{lines}" if text else lines
-        tokens += SENT_AT_TOKENS + TOKENS_PER_MESSAGE + sum(image_tokens(image) for image in images)
+        tokens += (
+            SENT_AT_TOKENS
+            + TOKENS_PER_MESSAGE
+            + sum(picture_tokens(image.width_px, image.height_px) for image in images)
+        )
         return Message("U", with_sent_at(text, entry.sent_at), images=images, tokens=tokens)
 
     def render_files(self, entry: Entry) -> Message:

@@ -89,6 +89,16 @@ def test_readable_texts_of_a_project_are_loaded_oldest_first(alice: Any) -> None
     assert attachments.load_project_files(project.pk) == [expected_text(first, 0), expected_text(second, 0)]
 
 
+def test_texts_of_a_project_are_counted_in_the_encoding_that_is_asked_for(alice: Any) -> None:
+    project = Project.objects.create(owner=alice, name="Tides")
+    text(alice, "a.txt", project=project, tokens_by_encoding={"o200k_base": 2})
+    text(alice, "b.txt", project=project)
+    for encoding, counts in (("o200k_base", [2, 3]), ("cl100k_base", [3, 3]), ("", [3, 3])):
+        files = attachments.load_project_files(project.pk, encoding)
+        assert [file.token_count for file in files] == counts
+        assert attachments.measure_project_files(project.pk, encoding) == (2, sum(counts))
+
+
 def test_the_prompt_of_a_session_is_its_agents_or_else_its_projects(alice: Any) -> None:
     from chat.models import Agent
 
