@@ -183,7 +183,9 @@ class TestTheFitOfAProject:
         session, project = session_in(client, alice)
         file_of(alice, "later.txt", "", 10**6, project=project, status="processing")
         talk(session, "One")
-        assert (seen(upstream.requests[-1])[1:], tools_of(upstream.requests[-1])) == (["One"], [])
+        [note, question] = seen(upstream.requests[-1])[1:]
+        assert (question, tools_of(upstream.requests[-1])) == ("One", [])
+        assert note.endswith("not readable yet: later.txt.")
 
     def test_a_model_without_tools_is_told_that_it_is_shown_nothing(
         self, client: Any, alice: Any, talk: Any, upstream: Any
