@@ -167,6 +167,6 @@ def _run(held: Compression) -> Run:
 def _reserved(run: Run, config: ModelConfig) -> int:
     """The tokens of the window that are not left for history, if the run asked today."""
     session = run.turn.session
-    provided = dynamic_context.build(session, load_bound_bases(session))
+    provided = dynamic_context.build(session, load_bound_bases(session, (), run.turn.user_message.parent_id))
     context = run.dynamic_context or run_context(session.agent, provided, "")
     return config.counted_window - Surroundings.of_run(run, config, dynamic_context=context).history_window

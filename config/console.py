@@ -10,11 +10,13 @@ import select
 import sys
 from pathlib import Path
 
+FILE_NAME = "turnwire.log"
 COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 # A pipe that select reports as writable takes this much without blocking: PIPE_BUF of Linux. On macOS, where it is
 # 512, a longer line may block for a moment.
 LONGEST_LINE_BYTES = 4096
-FILE_BYTES = 5_000_000
+# Of each of three files: several of the longest lines (line_buffer.py).
+FILE_BYTES = 32_000_000
 
 
 class Console:
@@ -24,7 +26,7 @@ class Console:
         directory.mkdir(parents=True, exist_ok=True)
         logging.raiseExceptions = False  # a full disk must not stop the services
         self._file = logging.handlers.RotatingFileHandler(
-            directory / "turnwire.log", maxBytes=FILE_BYTES, backupCount=2, encoding="utf-8"
+            directory / FILE_NAME, maxBytes=FILE_BYTES, backupCount=2, encoding="utf-8"
         )
         self._file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -36,7 +38,7 @@ class Console:
         self._file.emit(logging.LogRecord("turnwire", logging.INFO, "", 0, label + line, None, None))
         if self._coloured:
             label = f"\x1b[{self._colour(name)}m{label}\x1b[0m"
-        _write_unless_full(sys.stdout.fileno(), f"{label}{line}\n".encode(errors="replace"))
+        _write_unless_full(sys.stdout.fileno(), label.encode(), line.encode(errors="replace"))
 
     def _colour(self, name: str) -> int:
         if name not in self._names:
@@ -44,9 +46,12 @@ class Console:
         return COLOURS[self._names.index(name) % len(COLOURS)]
 
 
-def _write_unless_full(descriptor: int, line: bytes) -> None:
+def _write_unless_full(descriptor: int, label: bytes, text: bytes) -> None:
+    line = label + text + b"\n"
     if len(line) > LONGEST_LINE_BYTES:
-        line = line[: LONGEST_LINE_BYTES - 4] + "…\n".encode()
+        mark = f" … [cut: {len(text):,} bytes; whole in {FILE_NAME}]\n".encode()
+        begin = line[: LONGEST_LINE_BYTES - len(mark)].decode(errors="ignore")
+        line = begin.encode() + mark
     try:
         _, writable, _ = select.select([], [descriptor], [], 0)
         if writable:

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from config.line_buffer import LineBuffer
 from config.orphan_guard import signal_group
 
 # The delay before a restart doubles with each exit, until a child has lived for STEADY_S.
 FIRST_DELAY_S = 0.1
 LONGEST_DELAY_S = 5.0
 STEADY_S = 10.0
-# Of a longer unfinished line, only the end is kept.
-LONGEST_LINE_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Child:
     quick_exits: int = 0
     # The return code of the latest process that ended, as in subprocess. None: none has ended.
     status: int | None = None
-    unfinished_line: bytes = field(default=b"", repr=False)
+    output: LineBuffer = field(default_factory=LineBuffer, repr=False)
 
     @property
     def is_running(self) -> bool:
@@ -170,6 +169,8 @@ class Supervisor:
         if process.stdout and not process.stdout.closed:
             self._forward_output(child, process.stdout)
             self._close(process.stdout)
+        for line in child.output.end():
+            self._write_line(child.program.name, line)
         child.process = None
         child.status = process.returncode
         if child.due_at is None:
@@ -197,10 +198,8 @@ class Supervisor:
         except BlockingIOError:
             return
         if data:
-            *lines, child.unfinished_line = (child.unfinished_line + data).split(b"\n")
-            for line in lines:
-                self._write_line(child.program.name, line.decode(errors="replace").rstrip())
-            child.unfinished_line = child.unfinished_line[-LONGEST_LINE_BYTES:]
+            for line in child.output.take(data):
+                self._write_line(child.program.name, line)
         else:
             self._close(stream)
 

@@ -129,6 +129,7 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         outcome.token_count,
         outcome.width_px,
         outcome.height_px,
+        tokens_by_encoding=outcome.tokens_by_encoding,
     )
     stored: list[str] = []
     is_stored = False

@@ -32,22 +32,29 @@ class BoundBase(NamedTuple):
 
 @dataclass(frozen=True)
 class BoundBases:
-    """bases: in the order of the prompt.  are_picked: with the question."""
+    """bases: in the order of the prompt.  are_picked: with the question.  earlier: those that only questions above it picked."""
 
     bases: Sequence[BoundBase] = ()
     are_picked: bool = False
+    earlier: Sequence[UUID] = ()
 
     @classmethod
-    def load(cls, user: int, picked: Sequence[UUID], standing: Iterable[UUID]) -> Self:
+    def load(
+        cls, user: int, picked: Sequence[UUID], standing: Iterable[UUID], earlier: Iterable[UUID] = ()
+    ) -> Self:
         """picked: with the question; if there are any, they alone count.  standing: of the session, then of its agent.
 
-        One query; none if nothing is bound.
+        earlier: picked with questions above it; those that the user is no member of any more are left out. One query; none if
+        nothing is bound.
         """
         ids = list(dict.fromkeys(picked or standing))
-        if not ids:
+        again = [] if picked else [pk for pk in dict.fromkeys(earlier) if pk not in ids]
+        if not ids and not again:
             return cls()
-        found = _load(user, ids)
-        return cls([found.get(pk) or BoundBase(pk) for pk in ids], are_picked=bool(picked))
+        found = _load(user, [*ids, *again])
+        again = [pk for pk in again if pk in found]
+        bases = [found.get(pk) or BoundBase(pk) for pk in [*ids, *again]]
+        return cls(bases, are_picked=bool(picked), earlier=again)
 
     def without_unknown(self, ids: Collection[UUID]) -> Self:
         """Leave out those of these that the user is no member of."""

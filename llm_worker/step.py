@@ -15,7 +15,15 @@ from llm_worker.state import Utterance
 from llm_worker.stream.arguments import storable_members
 from llm_worker.stream.call_assembler import RequestedCall, without_cut_arguments
 from llm_worker.stream.call_preview import CallPreviewer
-from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, SentMembers, TextDelta, ToolCallDelta
+from llm_worker.upstream.deltas import (
+    Delta,
+    Finished,
+    ModelFailed,
+    ReasoningDelta,
+    SentMembers,
+    TextDelta,
+    ToolCallDelta,
+)
 from llm_worker.upstream.lenient import CONTENT
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.request_logging import ResponseLog
@@ -56,6 +64,9 @@ async def run_llm_step(
     try:
         async with aclosing(models.stream(request)) as answer:
             await _read(answer, emitter, parts)
+    except ModelFailed as failure:
+        parts.log.fail(failure)
+        raise
     finally:
         emitter.state.count_step(metadata.usage)
         emitter.state.finish = WHOLE

@@ -200,7 +200,9 @@ def test_every_row_is_there(old: Old) -> None:
 
 
 def test_everything_reads_as_it_did(old: Old) -> None:
-    assert list(lost(old.recorded["answers"], old.answers)) == []
+    # Pictures had no count of tokens (decision 0167).
+    counted = re.compile(r" files \d+ token_count: 0 is now [1-9]\d*$")
+    assert [line for line in lost(old.recorded["answers"], old.answers) if not counted.search(line)] == []
 
 
 def test_shared_links_show_what_they_did(old: Old) -> None:

@@ -4,12 +4,13 @@ import logging
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from chat.models.sql.statements import Statement, select_list
 from chat.transcript.entries import Document, Image, TextFile
+from chat.transcript.picture_tokens import picture_tokens
 from knowledge import blobs
 from knowledge.models import FileKind
 
@@ -46,10 +47,31 @@ class _FileRow(NamedTuple):
 
 
 class ProjectSize(NamedTuple):
-    """Of the readable texts of a project."""
+    """files, tokens: of the readable texts of a project.  others: its pictures, and the files that are still being read."""
 
     files: int
     tokens: int
+    others: int = 0
+
+
+class OtherFile(NamedTuple):
+    """A picture of a project, or a file of it that is still being read: then without a size."""
+
+    file: _FileRow
+    is_picture: bool
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.file.name.split())
+
+    @property
+    def tokens(self) -> int:
+        return picture_tokens(self.file.width_px or 0, self.file.height_px or 0)
+
+
+class _CountedFile(NamedTuple):
+    tokens: int
+    file: _FileRow
 
 
 class _AttachedFile(NamedTuple):
@@ -67,23 +89,37 @@ _OF_MESSAGES: Final = Statement(
     """,  # noqa: S608  names of columns alone
     _AttachedFile,
 )
-# Parameters: project. Plan: index of knowledge_file.project_id.
+_IS_TEXT: Final = "file.status = 'ready' AND file.kind <> 'image'"
+_IS_OTHER: Final = "(file.status = 'processing' OR (file.status = 'ready' AND file.kind = 'image'))"
+# In the default encoding where a text was not counted in this one.
+_TOKENS: Final = "COALESCE((file.tokens_by_encoding->>%(encoding)s)::int, file.token_count)"
+# Parameters: project, encoding. Plan: index of knowledge_file.project_id.
 _OF_PROJECT: Final = Statement(
     f"""
-    SELECT {select_list(_FileRow, "file")} FROM knowledge_file AS file
-    WHERE file.project_id = %(project)s AND file.status = 'ready' AND file.kind <> 'image'
+    SELECT {_TOKENS}, {select_list(_FileRow, "file")} FROM knowledge_file AS file
+    WHERE file.project_id = %(project)s AND {_IS_TEXT}
     ORDER BY file.created_at, file.id
     """,  # noqa: S608  names of columns alone
-    _FileRow,
+    _CountedFile,
 )
 
 
-# Parameters: project. Plan: index of knowledge_file.project_id; the texts are not read.
+# Parameters: project. Plan: index of knowledge_file.project_id. An empty column stands for the text, which is not read.
+_OTHERS_OF_PROJECT: Final = Statement(
+    f"""
+    SELECT {select_list(_FileRow, "file", text="error_code")}, file.status = 'ready'
+    FROM knowledge_file AS file WHERE file.project_id = %(project)s AND {_IS_OTHER}
+    ORDER BY file.created_at, file.id
+    """,  # noqa: S608  names of columns alone
+    OtherFile,
+)
+# Parameters: project, encoding. Plan: index of knowledge_file.project_id; the texts are not read.
 _SIZE_OF_PROJECT: Final = Statement(
-    """
-    SELECT count(*), COALESCE(sum(token_count), 0)::bigint FROM knowledge_file
-    WHERE project_id = %(project)s AND status = 'ready' AND kind <> 'image'
-    """,
+    f"""
+    SELECT count(*) FILTER (WHERE {_IS_TEXT}), COALESCE(sum({_TOKENS}) FILTER (WHERE {_IS_TEXT}), 0)::bigint,
+        count(*) FILTER (WHERE {_IS_OTHER})
+    FROM knowledge_file AS file WHERE file.project_id = %(project)s
+    """,  # noqa: S608  constants alone
     ProjectSize,
 )
 
@@ -107,11 +143,21 @@ def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
     return dict(by_message)
 
 
-def load_project_files(project_id: UUID) -> list[TextFile]:
-    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch."""
-    return [file.as_text(0) for file in _OF_PROJECT.all(project=project_id)]
+def load_project_files(project_id: UUID, encoding: str = "") -> list[TextFile]:
+    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch.
+
+    encoding: in which their tokens are counted; empty: the default.
+    """
+    found = _OF_PROJECT.all(project=project_id, encoding=encoding)
+    return [replace(file.as_text(0), token_count=tokens) for tokens, file in found]
 
 
-def measure_project_files(project_id: UUID) -> ProjectSize:
-    [size] = _SIZE_OF_PROJECT.all(project=project_id)
+def measure_project_files(project_id: UUID, encoding: str = "") -> ProjectSize:
+    """encoding: in which its tokens are counted; empty: the default."""
+    [size] = _SIZE_OF_PROJECT.all(project=project_id, encoding=encoding)
     return size
+
+
+def load_other_project_files(project_id: UUID) -> list[OtherFile]:
+    """What `ProjectSize.others` counts, oldest first. The pictures themselves are not read."""
+    return _OTHERS_OF_PROJECT.all(project=project_id)

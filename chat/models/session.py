@@ -117,6 +117,8 @@ class Session(models.Model):
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     # Ids of those that it searches beside its agent's, in their order; a base may have been deleted since.
     knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
+    # Whether bases were picked with one of its questions: only then a turn looks for those of its branch.
+    has_picked_bases = models.BooleanField(default=False, db_default=False)
     # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
     # agent's models do, or the default one: a client that names models for one turn has not chosen them for the others.
     has_own_models = models.BooleanField(default=False, db_default=False)

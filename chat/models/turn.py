@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class SentBeside(NamedTuple):
     """What a client sent beside a question and its files; it belongs to the question, however often that is answered.
 
-    knowledge_bases: picked with it, which alone are searched; empty: none was.
+    knowledge_bases: picked with it, which alone are searched; empty: none was.  earlier_bases: picked with questions above it,
+    which are searched again.
     """
 
     additional_context: str = ""
     knowledge_bases: Sequence[UUID] = ()
+    earlier_bases: Sequence[UUID] = ()
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -50,11 +52,16 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return SentBeside(context, bases or ())
 
     def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
-        """By question, of those with anything. All turns of a question have the same."""
-        something = ~models.Q(additional_context="") | models.Q(knowledge_bases__isnull=False)
-        rows = self.filter(something, user_message__in=questions)
-        given = rows.values_list("user_message_id", "additional_context", "knowledge_bases")
-        return {question: SentBeside(context, bases or ()) for question, context, bases in given}
+        """By question, of those with anything. All turns of a question have the same, but that the latest says which earlier
+        bases it searches."""
+        has_bases = models.Q(knowledge_bases__isnull=False) | models.Q(earlier_knowledge_bases__isnull=False)
+        rows = self.filter(~models.Q(additional_context="") | has_bases, user_message__in=questions)
+        columns = ("additional_context", "knowledge_bases", "earlier_knowledge_bases")
+        given = rows.order_by("created_at", "id").values_list("user_message_id", *columns)
+        return {
+            question: SentBeside(context, bases or (), earlier or ())
+            for question, context, bases, earlier in given
+        }
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
         """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
@@ -78,6 +85,8 @@ class Turn(models.Model):
     # Ids of the knowledge bases that were picked with the question, which alone are searched; None: none was picked. They
     # belong to the question, as additional_context does.
     knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)
+    # Ids of those that were picked with questions above this one, and are searched again; None: there are none.
+    earlier_knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)
     # The turn in whose columns the answers of this one stand, in the place of earlier ones; None: in its own.
     origin = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries"

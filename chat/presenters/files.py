@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from chat.models import ModelConfig
+from chat.models.file_tokens import fits_model, tokens_of_file
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
 from chat.protocol.file_errors import file_error_message
 from knowledge.models import File, FileKind, FileStatus
@@ -16,7 +17,7 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
         "content_type": file.content_type,
         "size": file.size_bytes,
         "status": file.status,
-        "token_count": file.token_count,
+        "token_count": tokens_of_file(file),
         "kind": file.kind,
         "project": id_or_none(file.project_id),
         "created_at": isoformat_utc(file.created_at),
@@ -26,7 +27,7 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
     shape |= present_thumbnail(file)
     if file.status == FileStatus.READY:
         offered = ModelConfig.objects.offered() if models is None else models
-        shape["fits"] = {model.name: file.token_count <= model.request_tokens for model in offered}
+        shape["fits"] = {model.name: fits_model(file, model) for model in offered}
     if file.status == FileStatus.FAILED:
         shape["error"] = {"code": file.error_code, "message": file_error_message(file.error_code)}
     return shape

@@ -151,10 +151,11 @@ def _is_continuable(message: ChatMessage, run: Run) -> bool:
 
 
 def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """The members `additional_context` and `knowledge_bases` of the questions that were sent with them."""
+    """The members `additional_context`, `knowledge_bases` and `earlier_knowledge_bases` of the questions that were sent with them."""
     given = Turn.objects.sent_beside_each(questions) if questions else {}
     shown: dict[UUID, JSONObject] = {}
-    for question, (context, bases) in given.items():
+    for question, (context, bases, earlier) in given.items():
         shown[question] = {"additional_context": context} if context else {}
         shown[question] |= {"knowledge_bases": [str(base) for base in bases]} if bases else {}
+        shown[question] |= {"earlier_knowledge_bases": [str(base) for base in earlier]} if earlier else {}
     return shown

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from chat.models import ModelConfig
+from chat.models.file_tokens import tokens_for_model
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_utc
 from chat.transcript.tokens import PROJECT_SHARE
@@ -56,8 +57,11 @@ def _vectors_waiting(projects: Sequence[Project]) -> dict[UUID, int]:
 
 def _measured(project: Project, files: Iterable[File], models: Iterable[ModelConfig]) -> JSONObject:
     """fits: as a run decides it (llm_worker/loading/project.py), without what only the run knows: prompts and tools."""
-    readable = (file for file in files if file.status == FileStatus.READY and file.kind != FileKind.IMAGE)
-    tokens = sum(file.token_count for file in readable)
+    readable = [file for file in files if file.status == FileStatus.READY and file.kind != FileKind.IMAGE]
     beside = len(project.instructions) // _CHARACTERS_PER_TOKEN
-    fits = {model.name: tokens < PROJECT_SHARE * (model.request_tokens - beside) for model in models}
-    return {"token_count": tokens, "fits": fits}
+    fits = {
+        model.name: sum(tokens_for_model(file, model) for file in readable)
+        < PROJECT_SHARE * (model.request_tokens - beside)
+        for model in models
+    }
+    return {"token_count": sum(file.token_count for file in readable), "fits": fits}

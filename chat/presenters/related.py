@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
+from chat.models.file_tokens import tokens_of_file
 from chat.presenters.files import present_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.transcript.citation_links import citation_record
@@ -41,7 +42,7 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
     for row in rows:
         file = row.file
         by_message[row.message_id].append(
-            {"id": str(file.pk), "name": file.name, "kind": file.kind, "token_count": file.token_count}
+            {"id": str(file.pk), "name": file.name, "kind": file.kind, "token_count": tokens_of_file(file)}
             | present_thumbnail(file)
         )
     return by_message

@@ -41,7 +41,7 @@ MAX_TITLE: Final = 200
 # What the new session has of the old one. Not how it is kept: pinned or archived.
 _KEPT: Final = (
     "agent_id", "project_id", "while_answering", "tools", "reminder", "prompt", "options", "knowledge_bases",
-    "has_own_models", "tags", "models",
+    "has_picked_bases", "has_own_models", "tags", "models",
 )  # fmt: skip
 _NUMBERED: Final = re.compile(r"^(.*) \((\d{1,3})\)$", re.DOTALL)
 # What has a message and nothing else that is copied.

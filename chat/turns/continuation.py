@@ -44,7 +44,8 @@ def continue_answer(run: Run) -> Continuation:
     task_queue.check_reachable()
     drop_unusable(run.turn.session)
     beside = Turn.objects.sent_beside(run.turn.user_message)
-    bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases)
+    parent = run.turn.user_message.parent_id
+    bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases, parent)
     provided_context = dynamic_context.build(run.turn.session, bases)
     with transaction.atomic():
         session = lock_session(run.turn.session)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from chat.models import ChatMessage, MessageFile, ModelConfig, Session
+from chat.models.file_tokens import tokens_for_model
 from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
 
@@ -25,25 +26,30 @@ def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
 
 
 def check_fit(files: Sequence[File], models: Sequence[ModelConfig]) -> None:
-    """Raise ApiError if a file alone is larger than a request to the smallest of the models may be.
+    """Raise ApiError if a file alone is larger than a request to one of the models may be: the smallest such model.
 
     Several files that are too large together, or beside prompts and tools, end the run with `context_too_long`.
     """
     if not files:
         return
     chosen = ModelConfig.objects.filter(pk__in=[model.pk for model in models])  # with their windows
-    smallest = min(chosen, key=lambda model: model.request_tokens)
-    largest = max(files, key=lambda file: file.token_count)
-    limit = smallest.request_tokens
-    if largest.token_count <= limit:
-        return
-    raise ApiError(
+    for model in sorted(chosen, key=lambda model: model.request_tokens):
+        tokens, largest = max(
+            ((tokens_for_model(file, model), file) for file in files), key=lambda counted: counted[0]
+        )
+        if tokens > model.request_tokens:
+            raise _too_large(largest, tokens, model)
+
+
+def _too_large(file: File, tokens: int, model: ModelConfig) -> ApiError:
+    limit = model.request_tokens
+    return ApiError(
         "attachments_too_large",
-        f"{largest.name} has {largest.token_count} tokens; {smallest.name} takes at most {limit}.",
+        f"{file.name} has {tokens} tokens; {model.name} takes at most {limit}.",
         field="files",
-        model=smallest.name,
-        file=str(largest.pk),
-        token_count=largest.token_count,
+        model=model.name,
+        file=str(file.pk),
+        token_count=tokens,
         limit=limit,
     )
 

@@ -53,6 +53,7 @@ class TurnInsert:
             created_at=timezone.now(),
             additional_context=beside.additional_context,
             knowledge_bases=list(beside.knowledge_bases) or None,
+            earlier_knowledge_bases=list(beside.earlier_bases) or None,
             request_id=log_context.current_request_id(),
         )
         answers = [
@@ -120,6 +121,7 @@ class TurnInsert:
             leaf=shown and self.runs[0].message_id,
             new_runs=len(self.runs),
             most_runs=self.most_runs,
+            has_picked_bases=self.turn.knowledge_bases is not None,
             models=None if self.named_models is None else list(self.named_models),
             payload=Jsonb(payload),
         )
@@ -138,7 +140,7 @@ _STORE = Statement(
         UPDATE chat_session
         SET leaf_id = COALESCE(%(leaf)s::uuid, leaf_id), updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1, is_measured = FALSE,
             seen_event = latest_event + 1, -- a user who sends a message has seen the answers above it
-            models = COALESCE(%(models)s::varchar[], models)
+            models = COALESCE(%(models)s::varchar[], models), has_picked_bases = has_picked_bases OR %(has_picked_bases)s
         FROM counted WHERE id = %(session)s RETURNING chat_session.*
     ), message AS ({insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
     turn AS ({insertion(Turn, "turns")} {_IF_UNCHANGED}),

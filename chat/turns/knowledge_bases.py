@@ -1,29 +1,44 @@
 """Decides which knowledge bases a turn searches, and whether its models may read what they hold (decision 0116)."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 
 from chat.models import Session
 from chat.models.run_knowledge import KnowledgeAccess
+from chat.models.sql.messages import PICKED_BASES
 from chat.protocol.errors import ApiError
 from knowledge.bound_bases import BoundBases
 from knowledge.models import KnowledgeBase
 
+# Of those that earlier questions picked, the latest.
+MAX_EARLIER: Final = 20
 
-def load_bound_bases(session: Session, picked: Sequence[UUID] = ()) -> BoundBases:
-    """Those picked with the question; if none was, those of the session and then of its agent. One query, or none.
 
+def load_bound_bases(session: Session, picked: Sequence[UUID], parent: UUID | None) -> BoundBases:
+    """Those picked with the question; if none was, those of the session, then of its agent, then those picked with questions above it.
+    One query, or none; one more in a session where some were picked.
+
+    parent: the message that the question replies to; None: the root.
     Of an agent that somebody else shares, those that the session's owner is no member of are not mentioned.
     """
     agent = session.agent if session.agent_id else None
     of_agent = agent.knowledge_bases if agent else []
-    bases = BoundBases.load(session.owner_id, picked, [*session.knowledge_bases, *of_agent])
+    earlier = [] if picked else _picked_earlier(session, parent)
+    bases = BoundBases.load(session.owner_id, picked, [*session.knowledge_bases, *of_agent], earlier)
     if agent and agent.owner_id != session.owner_id and not bases.are_picked:
         return bases.without_unknown(set(of_agent) - set(session.knowledge_bases))
     return bases
+
+
+def _picked_earlier(session: Session, parent: UUID | None) -> list[UUID]:
+    """The latest first."""
+    if not session.has_picked_bases or parent is None:
+        return []
+    rows = PICKED_BASES.all(leaf=parent, session=session.pk)
+    return list(dict.fromkeys(base for row in rows for base in row.knowledge_bases))[:MAX_EARLIER]
 
 
 def check_picked(bases: BoundBases) -> None:

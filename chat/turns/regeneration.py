@@ -53,7 +53,8 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
     task_queue.check_reachable()
     drop_unusable(question.session)
     beside = Turn.objects.sent_beside(question)
-    bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases)
+    bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases, question.parent_id)
+    beside = beside._replace(earlier_bases=bases.earlier)
     provided_context = dynamic_context.build(question.session, bases)
     with transaction.atomic():
         session = lock_session(question.session)

@@ -114,7 +114,11 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
 
 def _load_content(session: Session, request: TurnRequest) -> _Content:
     files = turn_files.load_readable(session, request.files)
-    bases = knowledge_bases.load_bound_bases(session, request.knowledge_bases)
+    bases = knowledge_bases.load_bound_bases(
+        session,
+        request.knowledge_bases,
+        session.leaf_id if request.parent is DefaultParent.TIP else request.parent,
+    )
     knowledge_bases.check_picked(bases)
     task_queue.check_reachable()
     return _Content(files, count_tokens(request.text), bases, dynamic_context.build(session, bases))
@@ -186,7 +190,7 @@ def _turn_insert(
         question,
         plan.models,
         after,
-        request.beside,
+        request.beside._replace(earlier_bases=content.bases.earlier),
         dynamic_context=prompt_blocks.run_context(agent, provided, request.additional_context),
         forced_tool=plan.forced_tool,
         options=plan.options,

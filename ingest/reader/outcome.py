@@ -15,7 +15,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name,
     beside a picture its `thumbnail`.
 
-    content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
+    tokens_by_encoding: in those that are installed beside the default.  content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
     """
 
     error: str = ""
@@ -23,6 +23,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     content_type: str = ""
     has_text: bool = False
     token_count: int = 0
+    tokens_by_encoding: dict[str, int] = {}
     has_picture: bool = False
     width_px: int | None = None
     height_px: int | None = None

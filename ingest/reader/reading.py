@@ -84,8 +84,12 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     text = storable(function(folder / "content"))
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Unreadable("document_limits")
+    (folder / "text").write_bytes(text.encode())
+    if not text:
+        return Outcome(kind=reader.kind, has_text=True)
+    from chat.transcript.encodings import installed_encodings
     from chat.transcript.tokens import count_tokens
 
-    tokens = count_tokens(text) if text else 0
-    (folder / "text").write_bytes(text.encode())
-    return Outcome(kind=reader.kind, has_text=True, token_count=tokens)
+    _, *others = installed_encodings()
+    counts = {name: count_tokens(text, name) for name in others}
+    return Outcome(kind=reader.kind, has_text=True, token_count=count_tokens(text), tokens_by_encoding=counts)

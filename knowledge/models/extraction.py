@@ -1,5 +1,7 @@
 """Extraction: what is known of a file once it has been read, with its kind and status."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from django.db import models
@@ -32,3 +34,4 @@ class Extraction(NamedTuple):
     content: str = ""
     size_bytes: int = 0
     thumbnail: str = ""
+    tokens_by_encoding: Mapping[str, int] = MappingProxyType({})

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, Value
 from django.db.models.functions import Now
 
 from knowledge.models.account_deletion import cascade_unless_document
@@ -77,6 +77,8 @@ class File(models.Model):
     # The text that models read and its tokens in the default encoding; for images width_px and height_px instead.
     text = models.TextField(blank=True, default="")
     token_count = models.IntegerField(default=0)
+    # Its tokens in the other installed encodings, by their names; empty if it was read before they were counted.
+    tokens_by_encoding = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -201,6 +203,7 @@ class File(models.Model):
     def end_ready(self, found: Extraction, *, has_chunks: bool = False) -> bool:
         """has_chunks: of this attempt, all are stored, and are found from now on. Otherwise none is."""
         stored = found._asdict() | {"chunks_version": self.attempt if has_chunks else None}
+        stored["tokens_by_encoding"] = dict(found.tokens_by_encoding)
         stored["chunk_count"] = self._count_chunks() if has_chunks else 0
         if not found.content:
             del stored["content"], stored["size_bytes"]

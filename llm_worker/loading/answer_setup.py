@@ -8,7 +8,6 @@ from chat.prompts.definition import define_prompts
 from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.entries import Entry
 from llm_worker.brief import Brief
-from llm_worker.loading.project import NOT_SHOWN
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.schemas import tool_schemas
@@ -62,7 +61,7 @@ def _options(brief: Brief) -> dict[str, Any]:
         "asks_for_citations": parts.system.endswith(prompt("citations")),
         "citable_documents": len(brief.documents),
         "has_reminder": bool(brief.reminder),
-        "has_project": parts.project not in ("", NOT_SHOWN),
+        "has_project": bool(parts.project or parts.project_pictures),
         "has_dynamic_context": bool(parts.dynamic_context),
         "summary": parts.summary_id,
         # The text is continued from an earlier attempt's (prefill).

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
-from llm_worker.request.images import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
+from chat.transcript.picture_tokens import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
 from llm_worker.request.message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE
 from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS

@@ -20,7 +20,7 @@ from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.left_out import offer_reading
-from llm_worker.loading.project import ProjectContext, build_project_context
+from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
 from llm_worker.loading.surroundings import Surroundings
 from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
@@ -96,8 +96,8 @@ def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -
     )
     if not stores_blocks:
         branch = branch.without_blocks()  # stored for a previous agent of the session
-    context = build_project_context(run, around.project.whole, branch, in_the_branch=stores_blocks)
-    return replace(context, text=around.project_note) if around.project_note else context
+    context = build_project_context(run, around.project, branch, in_the_branch=stores_blocks)
+    return context.with_note(NOT_SHOWN) if around.hides_project else context
 
 
 def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
@@ -172,6 +172,8 @@ def _prompt_parts(around: Surroundings, project: ProjectContext, source: str) ->
         agent_prompt="" if _is_stored("CA", agent, branch) else prompts.agent_prompt,
         project=project.text,
         project_tokens=project.tokens,
+        project_note=project.note,
+        project_pictures=project.pictures,
         dynamic_context=around.dynamic_context,
         summarised_files=tuple(branch.summarised_files),
         sees_images=around.config.supports_vision,

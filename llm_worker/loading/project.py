@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.loaders.attachments import load_project_files, measure_project_files
-from chat.models import PromptBlock, Run
-from chat.transcript.entries import Block, Document, TextFile
+from chat.loaders.attachments import load_other_project_files, load_project_files, measure_project_files
+from chat.models import ModelConfig, PromptBlock, Run
+from chat.transcript.entries import Block, Document, Image, TextFile
 from chat.transcript.tokens import PROJECT_SHARE, count_tokens
 from llm_worker.loading.branch import Branch
+from llm_worker.loading.project_pictures import OtherProjectFiles, choose_pictures
 from llm_worker.request.documents import render_provided
 from llm_worker.request.message import TOKENS_PER_MESSAGE
 
@@ -25,10 +26,11 @@ NOT_SHOWN: Final = (
 
 
 class ProjectFiles(NamedTuple):
-    """whole: all readable files, if they fit.  are_searched: there are some, and they do not fit."""
+    """whole: all readable texts, if they fit.  are_searched: there are some, and they do not fit.  others: beside the texts."""
 
     whole: Sequence[TextFile] = ()
     are_searched: bool = False
+    others: OtherProjectFiles = OtherProjectFiles()
 
 
 @dataclass(frozen=True)
@@ -36,51 +38,79 @@ class ProjectContext:
     """branch: with the project block if it is stored there, without one if this model does not see the project.
 
     documents: with their numbers in the request.  text, tokens: for PromptParts; empty if it is stored in the branch.
+    note: of what `text` does not say.
     """
 
     branch: Branch
     documents: Sequence[Document] = ()
     text: str = ""
     tokens: int = 0
+    note: str = ""
+    pictures: tuple[Image, ...] = ()
+
+    def with_note(self, note: str) -> "ProjectContext":
+        return replace(self, note=" ".join(filter(None, [note, self.note])))
 
     @property
     def highest_number(self) -> int:
         return max(self.branch.highest_number, *(document.number for document in self.documents), 0)
 
 
-def load_project(project: UUID, history_window: int) -> ProjectFiles:
-    """All or nothing, by the history window without the project. Texts are loaded only if they fit."""
-    measured = measure_project_files(project)
-    if measured.tokens < PROJECT_SHARE * history_window:
-        return ProjectFiles(load_project_files(project))
-    return ProjectFiles(are_searched=measured.files > 0)
+def load_project(project: UUID, history_window: int, model: ModelConfig) -> ProjectFiles:
+    """All texts or none, by the history window without the project. They are loaded only if they fit.
+
+    Pictures take what the texts leave, all of them or none.
+    """
+    measured = measure_project_files(project, model.tokenizer)
+    room = PROJECT_SHARE * history_window
+    is_whole = measured.tokens < room
+    others = OtherProjectFiles()
+    if measured.others:
+        found = load_other_project_files(project)
+        others = choose_pictures(found, room - measured.tokens if is_whole else room, model)
+    if is_whole:
+        return ProjectFiles(load_project_files(project, model.tokenizer), others=others)
+    return ProjectFiles(are_searched=measured.files > 0, others=others)
 
 
-def estimate_project_tokens(files: Sequence[TextFile]) -> int:
-    """The tokens of their message, from stored counts and one for each character that JSON adds."""
-    text = render_provided(_numbered(files, range(1, len(files) + 1)))
+def estimate_project_tokens(files: Sequence[TextFile], note: str = "") -> int:
+    """The tokens of their message, from stored counts and one for each character that JSON and the note add."""
+    text = render_provided(_numbered(files, range(1, len(files) + 1)), note)
     contents = sum(len(file.document.contents) for file in files)
     return sum(file.token_count for file in files) + len(text) - contents + TOKENS_PER_MESSAGE
 
 
 def build_project_context(
-    run: Run, files: Sequence[TextFile], branch: Branch, *, in_the_branch: bool
+    run: Run, project: ProjectFiles, branch: Branch, *, in_the_branch: bool
 ) -> ProjectContext:
-    """files: all of the project, or none.  in_the_branch: whether the project is stored as a block in the branch."""
-    if not files:
-        return ProjectContext(branch.without_blocks("P"))
+    """in_the_branch: whether the texts are stored as a block in the branch. Pictures and the note are not: they differ by model."""
+    note, pictures = project.others.read()
+    if not project.whole:
+        return ProjectContext(branch.without_blocks("P"), note=note, pictures=pictures)
+    if in_the_branch:
+        stored = _stored_context(run, project.whole, branch)
+        return replace(stored, note=note, pictures=pictures)
+    documents = _numbered_after(branch, project.whole)
+    are_counted = all(file.token_count for file in project.whole)
+    text = render_provided(documents, note)
+    tokens = estimate_project_tokens(project.whole, note) - TOKENS_PER_MESSAGE if are_counted else 0
+    return ProjectContext(branch, documents, text, tokens, pictures=pictures)
+
+
+def _stored_context(run: Run, files: Sequence[TextFile], branch: Branch) -> ProjectContext:
+    """The documents as they stand in the branch, or stored there anew."""
     text, numbers = branch.project
-    if in_the_branch and len(numbers) == len(files):
+    if len(numbers) == len(files):
         stored = _numbered(files, numbers)
         if render_provided(stored) == text:
             return ProjectContext(branch, stored)
-    first = branch.highest_number + 1
-    documents = _numbered(files, range(first, first + len(files)))
-    if not in_the_branch:
-        are_counted = all(file.token_count for file in files)
-        tokens = estimate_project_tokens(files) - TOKENS_PER_MESSAGE if are_counted else 0
-        return ProjectContext(branch, documents, render_provided(documents), tokens)
+    documents = _numbered_after(branch, files)
     return ProjectContext(branch.with_block(_store(run, documents)), documents)
+
+
+def _numbered_after(branch: Branch, files: Sequence[TextFile]) -> list[Document]:
+    first = branch.highest_number + 1
+    return _numbered(files, range(first, first + len(files)))
 
 
 def _numbered(files: Sequence[TextFile], numbers: Sequence[int]) -> list[Document]:

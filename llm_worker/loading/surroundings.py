@@ -104,17 +104,18 @@ class Surroundings:
         tools that a project needs which is left out.
         """
         project = self.run.turn.session.project_id
-        return load_project(project, self._window(self.chosen)) if project else ProjectFiles()
+        return load_project(project, self._window(self.chosen), self.config) if project else ProjectFiles()
 
     @property
-    def project_note(self) -> str:
-        """What a model is told of a project that it can neither be shown nor search; mostly empty."""
-        return NOT_SHOWN if self.project.are_searched and not self._searches_project else ""
+    def hides_project(self) -> bool:
+        """Whether the model can neither be shown the texts of the project nor search them."""
+        return self.project.are_searched and not self._searches_project
 
     @cached_property
     def history_window(self) -> int:
         """Tokens of a request that are left for the summary, the messages after it and the question."""
-        beside = _tokens(self.dynamic_context) + _tokens(self.project_note)
+        beside = _tokens(self.dynamic_context) + (_tokens(NOT_SHOWN) if self.hides_project else 0)
+        beside += _tokens(self.project.others.note) + self.project.others.tokens
         if self.project.whole and not self._stores_blocks:
             beside += estimate_project_tokens(self.project.whole)
         return self._window(self.tools, beside)

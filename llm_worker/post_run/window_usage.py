@@ -71,6 +71,10 @@ def _exceeds(tokens: int, limit: float) -> bool:
 def _is_around(message: Message, brief: Brief) -> bool:
     """Whether the message surrounds the history instead of belonging to it: stored blocks are history."""
     prompt_parts = brief.prompt_parts
-    around = {"S": prompt_parts.system, "CA": prompt_parts.agent_prompt, "P": prompt_parts.project}
-    around["D"] = prompt_parts.dynamic_context
-    return message.letter == "R" or (bool(message.text) and around.get(message.letter) == message.text)
+    around: dict[str, tuple[str, ...]] = {
+        "S": (prompt_parts.system,),
+        "CA": (prompt_parts.agent_prompt,),
+        "P": (prompt_parts.project, prompt_parts.project_note),
+        "D": (prompt_parts.dynamic_context,),
+    }
+    return message.letter == "R" or (bool(message.text) and message.text in around.get(message.letter, ()))

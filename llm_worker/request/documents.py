@@ -18,9 +18,9 @@ def render_found(documents: Sequence[Document], note: str = "") -> str:
     return json.dumps(listed, ensure_ascii=False)
 
 
-def render_provided(documents: Sequence[Document]) -> str:
+def render_provided(documents: Sequence[Document], note: str = "") -> str:
     """The lead and the same JSON object: a user message of files or a project. Stored blocks are compared with it."""
-    return f"{LEAD}\n{render_found(documents)}"
+    return f"{LEAD}\n{render_found(documents, note)}"
 
 
 def _shown(document: Document) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from chat.transcript.entries import Block, BlockKind, Call, Entry, Round
+from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages
+from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.documents import render_provided
-from llm_worker.request.images import image_placeholder, image_tokens
+from llm_worker.request.images import image_placeholder
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
@@ -63,8 +64,11 @@ class MessageRenderer:
             lines = "\n".join(map(image_placeholder, unseen))
             tokens += self.tokens_of(lines, 0)
             text = f"{text}\n\n{lines}" if text else lines
-        tokens += SENT_AT_TOKENS + TOKENS_PER_MESSAGE + sum(image_tokens(image) for image in images)
+        tokens += SENT_AT_TOKENS + TOKENS_PER_MESSAGE + _tokens_of_images(images)
         return Message("U", with_sent_at(text, entry.sent_at), images=images, tokens=tokens)
+
+    def with_images(self, message: Message, images: tuple[Image, ...]) -> Message:
+        return replace(message, images=images, tokens=message.tokens + _tokens_of_images(images))
 
     def render_files(self, entry: Entry) -> Message:
         """All text files of a user message in one message."""
@@ -126,6 +130,10 @@ class MessageRenderer:
     def _call_tokens(self, call: Call) -> int:
         text = call_text(call.name, call.arguments)
         return self.tokens_of(text, call.token_count) + TOKENS_PER_CALL
+
+
+def _tokens_of_images(images: Sequence[Image]) -> int:
+    return sum(picture_tokens(image.width_px, image.height_px) for image in images)
 
 
 def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from chat.transcript.entries import Entry, TextFile
+from chat.transcript.entries import Entry, Image, TextFile
 from llm_worker.request.history import FittedHistory
 from llm_worker.request.message import Letter, Message, total_tokens
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
@@ -25,6 +25,9 @@ class PromptParts:
     summary: str = ""
     agent_prompt: str = ""
     project: str = ""
+    # Of the project, beside documents that are stored as a block or searched; the pictures go with the last of the two texts.
+    project_note: str = ""
+    project_pictures: tuple[Image, ...] = ()
     dynamic_context: str = ""
     reminder: str = ""
     # The id of the summary's message; empty if unknown.
@@ -56,11 +59,11 @@ class FixedMessages:
             ("S", parts.system, 0),
             ("SUM", parts.summary, parts.summary_tokens),
             ("CA", parts.agent_prompt, 0),
-            ("P", parts.project, parts.project_tokens),
             ("D", parts.dynamic_context, 0),
             ("R", parts.reminder, 0),
         ]
         shown = [renderer.render_text(letter, text, stored) for letter, text, stored in standing if text]
+        shown += _project(parts, renderer)
         files = [renderer.render_files(question)] if question.files else []
         return cls(
             head=[message for message in shown if message.letter in ("S", "SUM")],
@@ -84,3 +87,11 @@ class FixedMessages:
         blocks = sorted([*kept.blocks, *self.blocks], key=lambda block: BLOCKS.index(block.letter))
         notice = [kept.notice] if kept.notice else []
         return [*self.head, *kept.messages, *blocks, *notice, *self.question]
+
+
+def _project(parts: PromptParts, renderer: MessageRenderer) -> list[Message]:
+    texts = [(parts.project, parts.project_tokens), (parts.project_note, 0)]
+    messages = [renderer.render_text("P", text, stored) for text, stored in texts if text]
+    if messages and parts.project_pictures:
+        messages[-1] = renderer.with_images(messages[-1], parts.project_pictures)
+    return messages

@@ -26,7 +26,7 @@ class CallResult:
     """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
 
     is_safe_summary: the response stands for documents, none of which may be shown.
-    arguments: those that really ran; None: those of the call.
+    arguments: those that really ran; None: those of the call.  is_knowledge_search: of documents that may be shown.
     """
 
     status: ResultStatus
@@ -35,6 +35,14 @@ class CallResult:
     duration_ms: int | None = field(default=None, compare=False)
     is_safe_summary: bool = False
     arguments: Mapping[str, Any] | None = None
+    is_knowledge_search: bool = False
+
+    @property
+    def logged_as(self) -> str:
+        """How the lines that tell of its storing begin; empty: it has none."""
+        if self.is_safe_summary:
+            return "safe_summary"
+        return "knowledge_search" if self.is_knowledge_search else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,11 @@ class DatabaseRoundStore:
         await self._write(start_approved, self._run, approved)
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
-        if result.is_safe_summary:
-            log_safe_summary("safe_summary_persist_started", tool_call=row)
+        if result.logged_as:
+            log_safe_summary(f"{result.logged_as}_persist_started", tool_call=row)
         await self._write(finish_call, self._run, row, result, report)
-        if result.is_safe_summary:
-            log_safe_summary("safe_summary_persist_done", tool_call=row)
+        if result.logged_as:
+            log_safe_summary(f"{result.logged_as}_persist_done", tool_call=row)
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await until_written(self._database.call_with_retry(function, *args)):

@@ -102,7 +102,13 @@ def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
         if documents or outcome.note
         else f"{tool.name} returned nothing."
     )
-    return CallResult("completed", response, documents, arguments=outcome.arguments)
+    return CallResult(
+        "completed",
+        response,
+        documents,
+        arguments=outcome.arguments,
+        is_knowledge_search=outcome.is_knowledge_search,
+    )
 
 
 def _timed_out(tool: Tool, limit_s: float) -> CallResult:

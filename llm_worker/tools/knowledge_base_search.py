@@ -90,7 +90,7 @@ async def _search(queries: Sequence[str], base: str, work: ToolContext) -> ToolR
     note = INDEXING if await work.knowledge.is_indexing() else ""
     found = [await work.knowledge.search(query, base) for query in queries]
     documents = tuple(best_first(found))[:MAX_DOCUMENTS]
-    return ToolResult("" if documents or note else NOTHING, documents, note)
+    return ToolResult("" if documents or note else NOTHING, documents, note, is_knowledge_search=True)
 
 
 async def _without_records(result: ToolResult, work: ToolContext) -> ToolResult:

@@ -23,6 +23,7 @@ class ToolResult:
     note: a sentence to the model beside the documents, such as that a later search finds more.
     documents: those found, best first; they are numbered by the caller, not by the tool.
     is_safe_summary: the response stands for documents, none of which may be shown.
+    is_knowledge_search: knowledge bases were searched; the log tells when the result is stored.
     arguments: those that really ran, which are stored and shown from then on; None: those of the call.
     """
 
@@ -30,6 +31,7 @@ class ToolResult:
     documents: tuple[Document, ...] = ()
     note: str = ""
     is_safe_summary: bool = False
+    is_knowledge_search: bool = False
     arguments: Mapping[str, Any] | None = None
 
 

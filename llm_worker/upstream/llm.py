@@ -28,7 +28,7 @@ from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redirects import redirect_of
 from llm_worker.upstream.refused_options import name_refused_option
 from llm_worker.upstream.request_body import request_body
-from llm_worker.upstream.request_logging import log_completion, log_request, log_skipped
+from llm_worker.upstream.request_logging import log_completion, log_failure, log_request, log_skipped
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
 from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 RETRIES = 2
 FIRST_RETRY_S = 0.5
+# In the log, of a request that its sender waits for no longer.
+CANCELLED = "cancelled"
 # Raised by the SDK and the libraries below it.
 SDK_ERRORS = (
     openai.OpenAIError,
@@ -102,9 +104,12 @@ class LanguageModels:
                         yield deltas
             except AttemptFailed as failed:
                 if not started and (changed := self._traits.after(failed.failure, sent, is_streamed=True)):
+                    log_failure(sent, failed.failure.code, failed.failure.status)
                     sent = changed
                     continue
+                # The last failure is logged with what was received (ResponseLog).
                 wait_s = self._retry_wait_s(sent, failed, 0 if started else retries_left)
+                log_failure(sent, failed.failure.code, failed.failure.status)
             else:
                 return
             retries_left -= 1
@@ -116,7 +121,11 @@ class LanguageModels:
         while True:
             try:
                 completion = await self._complete_once(sent)
+            except asyncio.CancelledError:
+                log_failure(sent, CANCELLED)
+                raise
             except AttemptFailed as failed:
+                log_failure(sent, failed.failure.code, failed.failure.status)
                 if changed := self._traits.after(failed.failure, sent, is_streamed=False):
                     sent = changed
                     continue

@@ -16,7 +16,7 @@ from chat.infrastructure import log_context
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.upstream.completion import Completion
-from llm_worker.upstream.deltas import Delta, Finished, ReasoningDelta, TextDelta
+from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.redaction import describe
 
@@ -50,12 +50,28 @@ def log_skipped(request: Request, skipped: Mapping[str, int]) -> None:
         logger.warning("%r sent what is not understood: %s", request.model, dict(skipped))
 
 
+def log_failure(request: Request, code: str, status: int | None = None) -> None:
+    """The response of an attempt that gave no answer. Nothing that the server said: it may quote what it was sent.
+
+    code: of the failure.  status: of the server's response; None: there was none.
+    """
+    if settings.LOG_LLM_REQUESTS:
+        error = {"code": code, "status": status}
+        _write(
+            "LLM_RESPONSE", {"model": request.model.name, **_summary([]), "tool_calls": [], "error": error}
+        )
+
+
 class ResponseLog:
     """Collects the deltas of one inference and logs the whole answer; does nothing if the setting is off."""
 
     def __init__(self) -> None:
         self._is_wanted = settings.LOG_LLM_REQUESTS
         self._deltas: list[Delta] = []
+        self._error: dict[str, Any] = {}
+
+    def fail(self, failure: ModelFailed) -> None:
+        self._error = {"error": {"code": failure.code, "status": failure.status}}
 
     def take(self, deltas: Iterable[Delta]) -> None:
         if self._is_wanted:
@@ -65,7 +81,9 @@ class ResponseLog:
         """Called at the end of the inference, after success or failure. calls: id, name and arguments of each."""
         if self._is_wanted:
             asked = [{"id": pk, "name": name, "arguments": arguments} for pk, name, arguments in calls]
-            _write("LLM_RESPONSE", {"model": model, **_summary(self._deltas), "tool_calls": asked})
+            _write(
+                "LLM_RESPONSE", {"model": model, **_summary(self._deltas), "tool_calls": asked, **self._error}
+            )
 
 
 def _write(event: str, content: Mapping[str, Any]) -> None:

@@ -86,8 +86,11 @@ def test_a_base_is_picked_for_a_chat_and_another_for_one_message(reader: Reader,
     expect(summary).to_have_attribute("aria-label", "Knowledge bases: Tides")
     reader.send("And the tides?")
     reader.expect_echo("And the tides?", index=1)
+    again = "Searches 1 knowledge base again that was picked before: Law"
     expect(reader.questions.nth(1)).not_to_contain_text("Only from")
+    expect(reader.questions.nth(1)).to_contain_text(again)
     page.reload()
+    expect(reader.questions.nth(1)).to_contain_text(again)
     expect(summary).to_have_attribute("aria-label", "Knowledge bases: Tides")
     summary.click()
     page.locator("#bases").get_by_role("checkbox", name="Tides").uncheck()
@@ -95,7 +98,8 @@ def test_a_base_is_picked_for_a_chat_and_another_for_one_message(reader: Reader,
     expect(summary).to_have_attribute("aria-label", "Knowledge bases: none")
     reader.send("And now?")
     reader.expect_echo("And now?", index=2)
-    assert "knowledge_base_search" not in offered(stack)
+    expect(reader.questions.nth(2)).to_contain_text(again)
+    assert "knowledge_base_search" in offered(stack)
 
 
 def test_an_agent_brings_its_knowledge_bases(reader: Reader, stack: Stack) -> None:

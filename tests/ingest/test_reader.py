@@ -336,3 +336,11 @@ def test_no_reader_may_use_more_than_a_process_has() -> None:
     assert limits.MEMORY_BYTES < 1.5e9
     assert limits.CPU_S[1] < child.WALL_CLOCK_S < 90
     assert resource.RLIM_INFINITY != limits.MEMORY_BYTES
+
+
+def test_texts_are_counted_in_every_installed_encoding(read: Callable[[str, bytes], Reading]) -> None:
+    text = "საქართველო არის ქვეყანა. " * 1_000
+    outcome = read("a.txt", text.encode()).outcome
+    assert outcome.token_count == count_tokens(text)
+    assert outcome.tokens_by_encoding == {"o200k_base": count_tokens(text, "o200k_base")}
+    assert outcome.tokens_by_encoding["o200k_base"] < outcome.token_count / 7

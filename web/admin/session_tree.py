@@ -43,6 +43,11 @@ class CallNode:
         return json.dumps(self.call.arguments, ensure_ascii=False) if self.call.arguments else ""
 
     @property
+    def reasoning(self) -> str:
+        """What the model thought before the round: all its calls have it stored, the first one shows it."""
+        return "" if self.call.tab_index else self.call.shown_reasoning  # type: ignore[attr-defined]
+
+    @property
     def arguments(self) -> str:
         return json.dumps(self.call.arguments, indent=1, ensure_ascii=False)
 
@@ -88,6 +93,11 @@ class MessageNode:
         return readable_text(self.message.shown_text, rounds)  # type: ignore[attr-defined]
 
     @property
+    def is_reasoning_cut(self) -> bool:
+        length: int = self.message.reasoning_length  # type: ignore[attr-defined]
+        return length > MAX_CHARACTERS
+
+    @property
     def hidden(self) -> int:
         """The number of characters left out."""
         length: int = self.message.length  # type: ignore[attr-defined]
@@ -121,7 +131,12 @@ class _NodeBuilder:
     def __init__(self, shape: TreeShape, ids: set[UUID]) -> None:
         self._shape = shape
         messages = ChatMessage.objects.filter(pk__in=ids).select_related("run").defer("text", "reasoning")
-        shown = messages.annotate(shown_text=Left("text", MAX_CHARACTERS), length=Length("text"))
+        shown = messages.annotate(
+            shown_text=Left("text", MAX_CHARACTERS),
+            length=Length("text"),
+            shown_reasoning=Left("reasoning", MAX_CHARACTERS),
+            reasoning_length=Length("reasoning"),
+        )
         self._messages = {message.pk: message for message in shown.order_by()}
         self._edited = EditedAnswer.objects.by_message(self._messages.values())
         self._calls = _calls([one.run.pk for one in self._messages.values() if run_of(one)])
@@ -168,9 +183,12 @@ def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
     calls = ToolCall.objects.filter(run__in=runs).defer(
         "response", "reasoning", "documents", "report_reasoning"
     )
-    nodes = {
-        call.pk: CallNode(call) for call in calls.annotate(shown_response=Left("response", MAX_CHARACTERS))
-    }
+    shown = calls.annotate(
+        shown_response=Left("response", MAX_CHARACTERS),
+        shown_reasoning=Left("reasoning", MAX_CHARACTERS),
+        shown_report_reasoning=Left("report_reasoning", MAX_CHARACTERS),
+    )
+    nodes = {call.pk: CallNode(call) for call in shown}
     top: dict[UUID, list[CallNode]] = defaultdict(list)
     for node in nodes.values():
         parent: Any = node.call.parent_tool_call_id

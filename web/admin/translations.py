@@ -41,7 +41,7 @@ NAMES: Final = (
     _("user message"), _("while answering"),
     _("content type"), _("file"), _("files"), _("height px"), _("instructions"), _("message file"), _("message files"), _("position"),
     _("projects"), _("size bytes"), _("width px"),
-    _("actor"), _("at"), _("before"), _("are bases picked"), _("change of a membership"), _("changes of memberships"),
+    _("actor"), _("at"), _("before"), _("are bases picked"), _("earlier knowledge bases"), _("has picked bases"), _("change of a membership"), _("changes of memberships"),
     _("invitation"), _("invitations"), _("email"), _("max uses"), _("uses"), _("created by"), _("expires at"),
     _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"),

@@ -21,7 +21,9 @@ class FileAnswer(ResponseSchema):
         help_text="Bytes of the content; of a picture once it is ready, without metadata."
     )
     status = serializers.ChoiceField(choices=FILE_STATUSES)
-    token_count = serializers.IntegerField(help_text="Of the extracted text.")
+    token_count = serializers.IntegerField(
+        help_text="Of the extracted text, in cl100k_base; of a picture, what models that see it are charged."
+    )
     kind = serializers.ChoiceField(choices=FileKind.values)
     project = serializers.UUIDField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -31,7 +33,7 @@ class FileAnswer(ResponseSchema):
     fits = serializers.DictField(
         child=serializers.BooleanField(),
         required=False,
-        help_text="Once it is ready: by model, whether it fits into a request.",
+        help_text="Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known.",
     )
     error = FileErrorAnswer(required=False)
 

@@ -173,6 +173,11 @@ class MessageAnswer(ResponseSchema):
         required=False,
         help_text="Picked with this question; absent if none was.",
     )
+    earlier_knowledge_bases = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="Picked with questions above this one, and searched again for it; absent if there are none.",
+    )
     files = MessageFileAnswer(many=True)
     tool_calls = ToolCallAnswer(many=True)
     citations = CitationAnswer(many=True)

@@ -1,6 +1,7 @@
 """Statements about messages and what hangs on a branch of them."""
 
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from chat.models.sql.rows import MESSAGE_PLACE, MessagePlace
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
@@ -8,6 +9,10 @@ from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 
 class DocumentNumber(NamedTuple):
     number: int
+
+
+class PickedBases(NamedTuple):
+    knowledge_bases: list[UUID]
 
 
 class LatestBlock(NamedTuple):
@@ -39,6 +44,17 @@ HIGHEST_DOCUMENT_NUMBER: Final = Statement(
     SELECT COALESCE(max(number), 0) FROM taken
     """,  # noqa: S608  constants alone
     DocumentNumber,
+)
+# The knowledge bases that were picked with each question of the branch, the newest question first. Parameters: leaf, session. Plan: BRANCH, then
+# the index of chat_turn.user_message_id.
+PICKED_BASES: Final = Statement(
+    f"""{BRANCH}
+    SELECT turn.knowledge_bases FROM chat_turn AS turn JOIN branch ON branch.id = turn.user_message_id
+    WHERE turn.user_message_id = ANY({BRANCH_IDS}) AND turn.session_id = %(session)s
+        AND turn.knowledge_bases IS NOT NULL
+    ORDER BY branch.depth, turn.created_at
+    """,  # noqa: S608  constants alone
+    PickedBases,
 )
 # Of each kind the prompt block nearest to the leaf. Parameters: leaf. Plan: BRANCH, one_prompt_block_per_kind.
 LATEST_BLOCKS: Final = Statement(

@@ -32,6 +32,7 @@ class SessionRow(NamedTuple):
     prompt: str
     options: JSONText
     knowledge_bases: list[UUID]
+    has_picked_bases: bool
     has_own_models: bool
     is_pinned: bool
     is_archived: bool
@@ -51,6 +52,7 @@ class TurnRow(NamedTuple):
     ended_at: datetime | None
     additional_context: str
     knowledge_bases: list[UUID] | None
+    earlier_knowledge_bases: list[UUID] | None
     origin_id: UUID | None
     request_id: str
 

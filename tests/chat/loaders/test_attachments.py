@@ -89,6 +89,31 @@ def test_readable_texts_of_a_project_are_loaded_oldest_first(alice: Any) -> None
     assert attachments.load_project_files(project.pk) == [expected_text(first, 0), expected_text(second, 0)]
 
 
+def test_texts_of_a_project_are_counted_in_the_encoding_that_is_asked_for(alice: Any) -> None:
+    project = Project.objects.create(owner=alice, name="Tides")
+    text(alice, "a.txt", project=project, tokens_by_encoding={"o200k_base": 2})
+    text(alice, "b.txt", project=project)
+    for encoding, counts in (("o200k_base", [2, 3]), ("cl100k_base", [3, 3]), ("", [3, 3])):
+        files = attachments.load_project_files(project.pk, encoding)
+        assert [file.token_count for file in files] == counts
+        assert attachments.measure_project_files(project.pk, encoding) == (2, sum(counts), 0)
+
+
+def test_what_a_project_has_beside_its_texts_is_counted_and_loaded_without_texts(alice: Any) -> None:
+    project = Project.objects.create(owner=alice, name="Tides")
+    moon = picture(alice)
+    File.objects.filter(pk=moon.pk).update(project=project)
+    text(alice, "later.pdf", project=project, status="processing", text="What was read before.")
+    text(alice, "a.txt", project=project)
+    text(alice, "b.pdf", project=project, status="failed", error_code="document_corrupt")
+    assert attachments.measure_project_files(project.pk) == (1, 3, 2)
+    found = attachments.load_other_project_files(project.pk)
+    assert found[0].tokens == 4 * 2 + 32
+    assert [(one.name, one.is_picture, one.file.text) for one in found] == [
+        ("moon.png", True, ""), ("later.pdf", False, "")
+    ]  # fmt: skip
+
+
 def test_the_prompt_of_a_session_is_its_agents_or_else_its_projects(alice: Any) -> None:
     from chat.models import Agent
 

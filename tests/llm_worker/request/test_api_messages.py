@@ -3,8 +3,8 @@
 import pytest
 
 from chat.transcript.entries import Call, Entry, Image
+from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.images import image_tokens
 from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import SENT_AT_TOKENS, MessageRenderer
 from tests.llm_worker.notation import SENT_AT
@@ -93,6 +93,6 @@ def test_an_image_without_content_is_named_in_one_line_to_a_model_that_sees():
 )
 def test_the_tokens_of_an_image_follow_its_size(width, height, tokens):
     image = Image("i", "i", "data:", width, height)
-    assert image_tokens(image) == tokens
+    assert picture_tokens(image.width_px, image.height_px) == tokens
     message = MessageRenderer(words).render_user(Entry("1", "user", "", SENT_AT, images=(image, image)))
     assert message.tokens == 2 * tokens + SENT_AT_TOKENS + 4

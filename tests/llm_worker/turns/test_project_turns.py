@@ -8,6 +8,7 @@ from django.core.files.base import ContentFile
 
 from chat.models import ModelConfig, Run, SystemPrompt
 from chat.prompts import dynamic_context
+from chat.transcript.tokens import count_tokens
 from knowledge.models import File, Project
 from llm_worker.loading.project import NOT_SHOWN
 from tests import factories
@@ -136,6 +137,25 @@ class TestTheFitOfAProject:
         assert File.objects.filter(pk=best["metadata"]["file"], name="sea.txt").exists()
         assert response(upstream.requests[2]).startswith("There is no such file in this chat.")
 
+    def test_its_texts_are_counted_in_the_encoding_of_the_model(
+        self, client: Any, alice: Any, talk: Any, upstream: Any
+    ) -> None:
+        text = "საქართველო არის ქვეყანა. " * 1_000
+        counts = {
+            "token_count": count_tokens(text),
+            "tokens_by_encoding": {"o200k_base": count_tokens(text, "o200k_base")},
+        }
+        session, project = session_in(client, alice)
+        File.objects.create(owner=alice, name="a.txt", text=text, status="ready", project=project, **counts)
+        ModelConfig.objects.update(context_window=20_000, max_output_tokens=1_000)
+        ModelConfig.objects.filter(name="small").update(tokenizer="o200k_base")
+        for run in talk(session, "One", models=["large", "small"]):
+            ended(run, "completed")
+        [searches], [reads] = (requests_of(upstream, name) for name in ("large", "small"))
+        assert "search_project" in tools_of(searches)
+        assert text.strip() in seen(reads)[1]
+        assert tools_of(reads) == []
+
     @pytest.mark.parametrize(("more", "is_whole"), [(-1, True), (0, False)])
     def test_exactly_six_tenths_of_the_history_window_do_not_fit(
         self, client: Any, alice: Any, talk: Any, upstream: Any, more: int, is_whole: bool
@@ -163,7 +183,9 @@ class TestTheFitOfAProject:
         session, project = session_in(client, alice)
         file_of(alice, "later.txt", "", 10**6, project=project, status="processing")
         talk(session, "One")
-        assert (seen(upstream.requests[-1])[1:], tools_of(upstream.requests[-1])) == (["One"], [])
+        [note, question] = seen(upstream.requests[-1])[1:]
+        assert (question, tools_of(upstream.requests[-1])) == ("One", [])
+        assert note.endswith("not readable yet: later.txt.")
 
     def test_a_model_without_tools_is_told_that_it_is_shown_nothing(
         self, client: Any, alice: Any, talk: Any, upstream: Any

@@ -1,12 +1,16 @@
 """Requests and responses can be logged; API keys never are."""
 
+import asyncio
 import json
 
-from chat.models import ModelConfig, Turn
+import pytest
+
+from chat.models import ModelConfig, Run, Turn
 from chat.protocol.states import Status
 from chat.transcript.entries import Image
 from config.log_format import TextFormatter
 from llm_worker.request.context import Message
+from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request
 from tests.llm_worker.outcomes import ended
@@ -115,3 +119,48 @@ async def test_data_urls_are_shortened_to_their_type_and_size(upstream, caplog, 
     assert "iVBORw0K" * 1000 in str(upstream.asides[0].body)
     assert "iVBORw0KiVBOR" not in str(request)
     assert "data:image/png;base64,(8000 characters left out)" in str(request)
+
+
+async def test_each_failed_attempt_has_a_response_with_code_and_status(upstream, caplog, settings):
+    settings.LOG_LLM_REQUESTS = True
+    refusal = {"status": 503, "body": {"error": {"message": "quoted: Name this."}}}
+    upstream.reply(refusal, times=1, stream=False)
+    upstream.reply({"status": 404, "body": {"error": {"code": "model_not_found"}}}, stream=False)
+    models = LanguageModels(connections=1, silence_s=30, first_retry_s=0.001)
+    with pytest.raises(ModelFailed):
+        await models.complete(Request(Model("alpha", upstream.base_url), [Message("U", "Name this.")]))
+    await models.close()
+    assert len(logged(caplog, "LLM_REQUEST")) == 2
+    responses = logged(caplog, "LLM_RESPONSE")
+    assert [line["error"] for line in responses] == [
+        {"code": "upstream_unavailable", "status": 503},
+        {"code": "model_not_found", "status": 404},
+    ]
+    assert {(line["model"], line["text"]) for line in responses} == {("alpha", "")}
+    assert "quoted" not in str(responses)
+
+
+async def test_a_request_that_nobody_waits_for_any_more_has_a_response(upstream, caplog, settings):
+    settings.LOG_LLM_REQUESTS = True
+    upstream.reply({"hang": True}, stream=False)
+    models = LanguageModels(connections=1, silence_s=30)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await models.complete(Request(Model("alpha", upstream.base_url), [Message("U", "Name this.")]))
+    await models.close()
+    [response] = logged(caplog, "LLM_RESPONSE")
+    assert response["error"] == {"code": "cancelled", "status": None}
+
+
+def test_a_failed_run_has_a_response_for_each_request(deliver, ask, upstream, caplog, settings):
+    settings.LOG_LLM_REQUESTS = True
+    upstream.reply({"status": 500}, times=1)
+    upstream.reply({"text": "So "}, {"eof": "abort"})
+    [run] = ask()
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="upstream_interrupted", text="So ")
+    assert len(logged(caplog, "LLM_REQUEST")) == 2
+    first, second = logged(caplog, "LLM_RESPONSE")
+    assert (first["text"], first["error"]) == ("", {"code": "upstream_unavailable", "status": 500})
+    assert (second["text"], second["error"]["code"]) == ("So ", Run.objects.get(pk=run.pk).error_code)
+    assert (second["run"], second["attempt"], second["cycle"]) == (str(run.pk), 1, 1)

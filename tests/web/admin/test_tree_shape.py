@@ -167,6 +167,36 @@ def test_the_page_of_a_session_shows_its_tree(session: Session) -> None:
     assert shown.index("They greeted.") < shown.index("And now?")
 
 
+def test_the_tree_shows_what_models_thought_before_what_they_said(session: Session) -> None:
+    [call] = ToolCall.objects.filter(name="research_agent")
+    ToolCall.objects.filter(pk=call.pk).update(
+        reasoning="Ask <b>first</b>.", report_reasoning="Bulges, then."
+    )
+    inner = ToolCall.objects.get(name="web_search")
+    # A second call of the round has the same stored.
+    ToolCall.objects.create(
+        run=call.run, message=call.message, turn_number=0, tab_index=1, tool_call_id="3", name="current_time",
+        reasoning="Ask <b>first</b>.",
+    )  # fmt: skip
+    ToolCall.objects.filter(pk=inner.pk).update(reasoning="Which words?")
+    ChatMessage.objects.filter(pk=call.message_id).update(text="Both.", reasoning="x" * 1_500 + "hidden")
+    shown = page(factories.staff_client("view_session"), session)
+    places = [
+        shown.index(part)
+        for part in (
+            "Ask &lt;b&gt;first&lt;/b&gt;.",
+            "Which words?",
+            "Bulges, then.",
+            "x" * 1_500 + "…",
+            "Both.",
+        )
+    ]
+    assert places == sorted(places)
+    assert shown.count("Ask &lt;b&gt;first") == 1
+    assert "hidden…" not in shown
+    assert shown.count('<details class="reasoning">') == 4
+
+
 def test_the_other_branch_is_opened_by_its_address(session: Session) -> None:
     other = ChatMessage.objects.get(text="Said before.")
     client = factories.staff_client("view_session")

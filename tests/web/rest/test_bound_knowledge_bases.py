@@ -112,9 +112,69 @@ def test_a_pick_belongs_to_its_question(client: APIClient, session: str, base: K
     assert (run_of(again).knowledge_bases, run_of(again).are_bases_picked) == ([base.pk], True)
     assert "Tides" in run_of(again).dynamic_context
     factories.finish_run(str(run_of(again).pk))
-    next_run = run_of(send(client, session))
-    assert (next_run.knowledge_bases, next_run.turn.knowledge_bases) == ([], None)
-    assert next_run.knowledge_access == ""
+    assert "earlier_knowledge_bases" not in question
+
+
+def ended(started: Any) -> Run:
+    run = run_of(started)
+    factories.finish_run(str(run.pk))
+    return run
+
+
+def questions(client: APIClient, session: str) -> list[Any]:
+    return client.get(f"/api/sessions/{session}/messages/").json()[::2]
+
+
+def test_a_follow_up_searches_again_what_was_picked_and_is_not_bound_to_it(
+    client: APIClient, session: str, base: KnowledgeBase, alice: Any
+) -> None:
+    bound, other = (KnowledgeBase.objects.start(alice, name=name) for name in ("Bound", "Other"))
+    patch(client, session, bound.pk)
+    for pick in (base.pk, other.pk):
+        ended(send(client, session, pick))
+    for _ in range(2):
+        run = ended(send(client, session))
+        assert run.knowledge_bases == [bound.pk, other.pk, base.pk]
+        assert (run.are_bases_picked, run.turn.knowledge_bases) == (False, None)
+        assert run.dynamic_context.index("Bound") < run.dynamic_context.index("Other")
+    last = questions(client, session)[-1]
+    assert last["earlier_knowledge_bases"] == [str(other.pk), str(base.pk)]
+    assert "knowledge_bases" not in last
+    again = client.post(f"/api/messages/{last['id']}/regenerations/", {}, format="json")
+    assert ended(again).knowledge_bases == [bound.pk, other.pk, base.pk]
+    picked = ended(send(client, session, base.pk))
+    assert (picked.knowledge_bases, picked.are_bases_picked) == ([base.pk], True)
+
+
+def test_only_questions_of_the_branch_count(client: APIClient, session: str, base: KnowledgeBase) -> None:
+    first = send(client, session)
+    answer = first.json()["runs"][0]["message"]
+    ended(first)
+    ended(send(client, session, base.pk))
+    assert ended(send(client, session)).knowledge_bases == [base.pk]
+    assert ended(send(client, session, parent=answer)).knowledge_bases == []
+    assert ended(send(client, session, parent=None)).knowledge_bases == []
+    assert "earlier_knowledge_bases" not in questions(client, session)[-1]
+
+
+def test_what_was_picked_earlier_and_left_since_is_not_mentioned(
+    client: APIClient, session: str, theirs: KnowledgeBase, base: KnowledgeBase, alice: Any
+) -> None:
+    member = theirs.members.create(user=alice, role="restricted")
+    assert ended(send(client, session, theirs.pk, base.pk)).is_restricted
+    assert ended(send(client, session)).is_restricted
+    member.delete()
+    run = ended(send(client, session))
+    assert (run.knowledge_bases, run.is_restricted) == ([base.pk], False)
+    assert str(theirs.pk) not in run.dynamic_context
+
+
+def test_a_fork_searches_them_again_too(client: APIClient, session: str, base: KnowledgeBase) -> None:
+    started = send(client, session, base.pk)
+    ended(started)
+    answer = started.json()["runs"][0]["message"]
+    fork = client.post(f"/api/sessions/{session}/fork/", {"message": answer}, format="json").json()["id"]
+    assert ended(send(client, fork)).knowledge_bases == [base.pk]
 
 
 @pytest.mark.parametrize("empty", [[], None])

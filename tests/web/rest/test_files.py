@@ -40,7 +40,7 @@ class TestFilesOfATurn:
                 "id": str(moon.pk),
                 "name": "moon.png",
                 "kind": "image",
-                "token_count": 0,
+                "token_count": 4 * 4 + 32,
                 "has_thumbnail": False,
             },
             {"id": str(text.pk), "name": "tides.txt", "kind": "text", "token_count": 5},
@@ -110,6 +110,48 @@ class TestFilesOfATurn:
         tiny = factories.create_model("tiny", context_window=4_000, max_output_tokens=1_000)
         large = ready(alice, token_count=tiny.request_tokens + 1)
         assert factories.send_turn(client, session, files=ids(large)).status_code == 202
+
+    def test_it_is_counted_in_the_encoding_of_each_model(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        given = {"context_window": 32_000, "max_output_tokens": 1_000}
+        factories.create_model("estimated", **given)
+        factories.create_model("counted", tokenizer="o200k_base", **given)
+        georgian = ready(alice, token_count=60_000, tokens_by_encoding={"o200k_base": 8_000})
+        english = ready(alice, token_count=29_400, tokens_by_encoding={"o200k_base": 29_600})
+        uncounted = ready(alice, token_count=60_000)
+        fits = [client.get(f"/api/files/{pk}/").json()["fits"] for pk in ids(georgian, english, uncounted)]
+        assert [(one["estimated"], one["counted"]) for one in fits] == [
+            (False, True), (True, False), (False, False)
+        ]  # fmt: skip
+        refused = factories.send_turn(client, session, files=ids(english), models=["estimated", "counted"])
+        error = refused.json()
+        assert (refused.status_code, error["model"], error["token_count"]) == (413, "counted", 29_600)
+        assert (
+            factories.send_turn(client, session, files=ids(georgian), models=["estimated"]).status_code == 413
+        )
+        assert (
+            factories.send_turn(client, session, files=ids(georgian), models=["counted"]).status_code == 202
+        )
+
+    def test_a_picture_is_counted_for_the_models_that_see_it(
+        self, client: APIClient, alice: Any, session: str
+    ) -> None:
+        given = {"context_window": 8_000, "max_output_tokens": 1_000}
+        factories.create_model("blind", **given)
+        factories.create_model("sees", supports_vision=True, **given)
+        factories.create_model("sees all", supports_vision=True, context_window=32_000)
+        large = ready(alice, "moon.png", kind="image", text="", token_count=0, width_px=4096, height_px=2048)
+        body = client.get(f"/api/files/{large.pk}/").json()
+        assert body["token_count"] == 128 * 64 + 32
+        assert [body["fits"][name] for name in ("blind", "sees", "sees all")] == [True, False, True]
+        refused = factories.send_turn(client, session, files=ids(large), models=["sees all", "sees"])
+        error = refused.json()
+        assert (refused.status_code, error["code"], error["model"]) == (413, "attachments_too_large", "sees")
+        assert error["token_count"] == 128 * 64 + 32
+        for name in ("blind", "sees all"):
+            given = client.post("/api/sessions/", {}, format="json").json()["id"]
+            assert factories.send_turn(client, given, files=ids(large), models=[name]).status_code == 202
 
     def test_one_that_is_refused_interrupts_no_answer(
         self, client: APIClient, alice: Any, session: str

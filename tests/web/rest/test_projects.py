@@ -154,6 +154,13 @@ class TestKeepingProjects:
             False,
         )
 
+    def test_its_texts_are_counted_in_the_encoding_of_each_model(self, client: APIClient, alice: Any) -> None:
+        factories.create_model("counted", tokenizer="o200k_base", context_window=32_000)
+        factories.create_model("estimated", context_window=32_000)
+        file = file_of(alice, token_count=60_000, tokens_by_encoding={"o200k_base": 8_000})
+        fits = client.get(f"{PROJECTS}{create(client, files=[file])}/").json()["fits"]
+        assert (fits["counted"], fits["estimated"]) == (True, False)
+
     def test_instructions_leave_less_room_for_texts(self, client: APIClient, alice: Any) -> None:
         tiny = factories.create_model("tiny", context_window=8_000, max_output_tokens=1_000)
         file = file_of(alice, token_count=int(PROJECT_SHARE * tiny.request_tokens) - 1)

@@ -29,6 +29,7 @@
  * @property {AttachedFile[]} [files]
  * @property {string} [additional_context]  what a client sent beside this question
  * @property {string[]} [knowledge_bases]  picked for this question alone
+ * @property {string[]} [earlier_knowledge_bases]  picked for questions above this one, and searched again
  * @property {any[]} [tool_calls]
  * @property {Source[]} [citations]
  * @property {string[]} [siblings]  ids, itself included, oldest first

@@ -230,6 +230,20 @@ class TestSearching:
         [listed] = answer["tool_calls"]
         assert {one["knowledge_base"] for one in listed["documents"]} == {str(tides.pk)}
 
+    def test_the_log_tells_when_what_was_found_is_stored(
+        self, client: Any, talk: Any, upstream: Any, tides: KnowledgeBase, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        for query in ("low water", "nothing of the kind"):
+            upstream.reply(call(query=query), times=1, after_tools=0)
+            upstream.reply({"text": "So."}, after_tools=1)
+            caplog.clear()
+            run = talk(open_with(client, tides), f"Where is {query}?")
+            [row] = ToolCall.objects.filter(run=run)
+            said = [record.msg for record in caplog.records if record.name == "llm_worker.safe_summary_log"]
+            assert [(line["event"], line["tool_call"], line["run"]) for line in said] == [
+                (f"knowledge_search_persist_{step}", str(row.pk), str(run.pk)) for step in ("started", "done")
+            ]
+
     def test_a_named_base_alone_is_searched_by_id_or_name(
         self, client: Any, talk: Any, upstream: Any, tides: KnowledgeBase, bread: KnowledgeBase
     ) -> None:

@@ -41,13 +41,23 @@ export class UserMessage {
     this.sent.show(message.sent_at);
     this.switch.show(message);
     this.files.show(message.files ?? []);
-    this.#showBases(message.knowledge_bases ?? []);
+    this.#showBases(message);
   }
 
-  /** @param {string[]} picked */
-  #showBases(picked) {
-    this.bases.hidden = picked.length === 0;
+  /** @param {Message} message */
+  #showBases({ knowledge_bases: picked = [], earlier_knowledge_bases: earlier = [] }) {
+    this.bases.hidden = picked.length + earlier.length === 0;
     if (picked.length > 0) this.bases.replaceChildren(icon("source"), tn("Only from %(count)s picked knowledge base", "Only from %(count)s picked knowledge bases", picked.length));
+    else if (earlier.length > 0) void this.#showEarlier(earlier);
+  }
+
+  /** @param {string[]} bases  picked with questions above this one, and searched again */
+  async #showEarlier(bases) {
+    const said = tn("Searches %(count)s knowledge base again that was picked before", "Searches %(count)s knowledge bases again that were picked before", bases.length);
+    this.bases.replaceChildren(icon("source"), said);
+    const { namesOf } = await import("../knowledge/base_names.js");
+    const names = await namesOf(bases);
+    if (names.length > 0 && this.message?.earlier_knowledge_bases === bases) this.bases.replaceChildren(icon("source"), `${said}: ${names.join(", ")}`);
   }
 
   /** Shows all of a long text. */
