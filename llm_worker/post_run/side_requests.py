@@ -70,7 +70,7 @@ class RecordingModels:
         self._used: list[TokenUsage] = [] if used is None else used
 
     async def complete(self, request: Request) -> Completion:
-        """Raises ModelFailed."""
+        """Raises ModelFailed; TimeoutError after request.limit_s."""
         self._number += 1
         sent = SentSideRequest(request, self._number, datetime.now(UTC))
         try:
@@ -78,7 +78,7 @@ class RecordingModels:
         except ModelFailed as failure:
             await self._store(replace(sent, error_code=failure.code))
             raise
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TimeoutError):
             await self._store(replace(sent, error_code="cancelled"))
             raise
         completion = replace(completion, usage=counted_usage(request, completion, self._task.config))

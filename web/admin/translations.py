@@ -22,7 +22,7 @@ NAMES: Final = (
     _("group"), _("history window"), _("id"), _("limits of a group"), _("limits of groups"), _("in vain"), _("is default"), _("is demo"), _("is history cut"),
     _("is imported"), _("is estimated"),
     _("is positive"), _("kind"), _("last seq"), _("last summarized message"), _("latest child"),
-    _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("message"), _("messages"),
+    _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("max requests"), _("message"), _("messages"),
     _("model"), _("model config"), _("model configs"), _("model index"), _("models"), _("name"),
     _("number"), _("options"), _("origin"), _("owner"), _("pages"), _("parent"), _("parent role"), _("parent tool call"), _("parts"),
     _("prefix share"), _("prepared cutoff"), _("prepared text"), _("probe score"), _("project"),
@@ -54,6 +54,7 @@ TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created")
 HINTS: Final = (
     _("The link is sent there, and not shown. Empty: you give it to whom you invite."),
     _("The name that models call the tool by."),
+    _("How many requests its server takes at once, those of other models included; empty: any number."),
     _("Of the prompt and completion tokens, those that the server did not report."),
     _("Tokens that no server reported are counted too."),
     _("Whether the user is asked before the tool is called."),
