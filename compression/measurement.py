@@ -142,6 +142,7 @@ def _summary_request(
         words=max(MIN_SUMMARY_WORDS, max_tokens * 3 // 4),
         tokens_of=tokens_of,
         previous=branch.summary.text if branch.summary else "",
+        limit_s=settings.RUN_DEADLINE_S,
     )
 
 

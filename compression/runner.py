@@ -22,6 +22,7 @@ from chat.infrastructure import log_context
 from chat.infrastructure.background import start_task
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
+from chat.infrastructure.redis_client import close_async_redis
 from chat.models import Compression, CompressionStatus, Session
 from chat.models.lease import COMPRESSION_LEASE
 from chat.models.side_request import Purpose
@@ -160,10 +161,10 @@ class CompressionRunner:
         models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
         recording = RecordingModels(models, task, self._database, used)
         try:
-            async with asyncio.timeout(settings.RUN_DEADLINE_S):
-                return await compress_chat_history(job.request, recording)
+            return await compress_chat_history(job.request, recording)
         finally:
             await models.close()
+            await close_async_redis()
 
 
 def _model_name(job: CompressionJob | None) -> str:

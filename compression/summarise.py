@@ -38,6 +38,7 @@ class SummaryRequest:
     older: the messages to summarise.  recent: those after them, up to the summary's parent.  replaced_tokens: of the
     older messages and the previous summary, in a later request.  budget: tokens of one request.  words: the longest
     summary.  previous: the text of the previous summary, or empty.
+    limit_s: for each request, once its server takes it.
     """
 
     model: Model
@@ -48,6 +49,7 @@ class SummaryRequest:
     words: int
     tokens_of: TokenCounter
     previous: str = ""
+    limit_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ async def compress_chat_history(request: SummaryRequest, models: CompletionClien
     rest, text = request.older, request.previous
     for _ in range(MOST_PASSES):
         messages, rest = _next_request(request, rest, text)
-        completion = await models.complete(Request(request.model, messages))
+        completion = await models.complete(
+            Request(request.model, messages, gives_way=True, limit_s=request.limit_s)
+        )
         text = _accept(completion)
         if repeats_request(text, request.words, (each.text for each in (*request.older, *request.recent))):
             raise SummaryRejected("echo")

@@ -13,9 +13,10 @@ class TurnwireAdminConfig(AdminConfig):
 
     def ready(self) -> None:
         super().ready()
-        from config import refused_services, secret_filter
+        from config import migration_locks, refused_services, secret_filter
 
         secret_filter.install()
+        migration_locks.install(self)
         import web.accounts.oidc.checks
         import web.page.checks  # noqa: F401  registers them
 

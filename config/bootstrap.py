@@ -30,7 +30,9 @@ def main(arguments: list[str]) -> None:
     warn_of_absence(sys.stderr.write)  # call_command() makes no checks
     if settings.DEVELOPMENT:
         create_demo_user()
-    call_command("sync_models", *(["--demo"] if "--demo" in arguments else []))
+    # llama_cpp.server answers one request after another.
+    one_at_once = ["--max-requests", "1"] if "--local-model" in arguments else []
+    call_command("sync_models", *(["--demo"] if "--demo" in arguments else one_at_once))
 
 
 def create_demo_user() -> None:

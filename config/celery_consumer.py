@@ -4,11 +4,15 @@ Messages received over a lost connection stay unacknowledged. They are redeliver
 their runs have ended and cannot be claimed.
 """
 
+import logging
 import time
+import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
-from amqp.exceptions import AMQPNotImplementedError, PreconditionFailed
+from amqp.exceptions import AccessRefused, AMQPNotImplementedError, PreconditionFailed
+from celery.exceptions import CPendingDeprecationWarning
 from celery.worker.consumer import Consumer as CeleryConsumer
 from redis.exceptions import ResponseError
 
@@ -16,32 +20,69 @@ from config import environment as env
 
 # Reconnection back-off. Celery's grows to 30 s, which delays recovery after the broker is available again.
 PAUSES_S = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1}
-
+REPLY_S = 2.0
+# Of RabbitMQ's words when it closes the channel of a message that was not acknowledged in time.
+CONSUMER_TIMEOUT = "delivery acknowledgement"
 
 # Before the next try after an error that Redis replied with: it accepts connections, and fails again.
 REPLIED_PAUSE_S = 1.0
 
 
+logger = logging.getLogger(__name__)
+# That worker_cancel_long_running_tasks_on_connection_loss will be on by default: seven lines for each lost connection.
+warnings.simplefilter("ignore", CPendingDeprecationWarning)
+
+
 class Consumer(CeleryConsumer):
     def ensure_connected(self, conn: Any) -> Any:
-        conn.ensure_connection = partial(conn.ensure_connection, **PAUSES_S)
+        conn.ensure_connection = partial(_connect, conn.ensure_connection)
         return super().ensure_connected(conn)
 
-    def start(self) -> None:
-        try:
-            super().start()
-        except PreconditionFailed as error:
-            _refuse_queue(error)
+    def stop(self) -> None:
+        """Wait no longer for each reply of RabbitMQ: after a restart it may send none to the end of a consumer."""
+        connection: Any = self.connection
+        if connection is not None and connection.connected:
+            sock = getattr(getattr(connection.connection, "transport", None), "sock", None)
+            if sock is not None:
+                sock.settimeout(REPLY_S)
+        super().stop()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        if isinstance(exc, AMQPNotImplementedError):
-            _refuse_queue(exc)
+        """Also for errors of a channel (broker_channel_error_retry)."""
+        if isinstance(exc, AccessRefused):
+            env.fail("CELERY_BROKER_URL", f"its user needs more rights, see docs/operations.md ({exc})")
+        if isinstance(exc, AMQPNotImplementedError | PreconditionFailed):
+            if CONSUMER_TIMEOUT not in str(exc):
+                _refuse_queue(exc)
+            logger.warning(
+                "a run was longer in work than consumer_timeout of RabbitMQ allows, and is delivered again: %s",
+                exc,
+            )
         connection: Any = self.connection
-        for channel in getattr(connection.transport, "channels", ()):
+        consumer: Any = getattr(self, "task_consumer", None)  # of RabbitMQ, whose transport keeps no channels
+        for channel in (
+            *getattr(connection.transport, "channels", ()),
+            *([consumer.channel] if consumer else []),
+        ):
             _detach(channel)
         super().on_connection_error_after_connected(exc)
         if isinstance(exc, ResponseError):
             time.sleep(REPLIED_PAUSE_S)
+
+
+def _connect(
+    ensure_connection: Callable[..., Any], log_error: Callable[..., None], *arguments: Any, **options: Any
+) -> Any:
+    """Try until the broker answers, and log the first failure alone; Celery logs when it is connected."""
+    is_logged = False
+
+    def log_first(*failure: Any) -> None:
+        nonlocal is_logged
+        if not is_logged:
+            log_error(*failure)
+        is_logged = True
+
+    return ensure_connection(log_first, *arguments, **options, **PAUSES_S)
 
 
 def _refuse_queue(error: Exception) -> NoReturn:

@@ -40,7 +40,7 @@ VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
 if broker_url.startswith("redis://"):  # kombu derives TLS and socket options from the other schemes
     broker_transport = "config.redis_transport:Transport"
-broker_channel_error_retry = _IS_REDIS
+broker_channel_error_retry = True  # celery_consumer.py ends the worker for those that stay
 broker_transport_options = (
     {
         "visibility_timeout": VISIBILITY_TIMEOUT_S,

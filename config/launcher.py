@@ -149,7 +149,7 @@ class Launcher:
         self.model = model_server.choose_model_server(self.directory / "model")
         self.set_values(LLM_BASE_URL=self.model.base_url, LLM_MODELS=self.model.models)
         self.supervisor.start(programs.model(self.model))
-        return ["--demo"] if self.model.is_demo else []
+        return ["--demo"] if self.model.is_demo else ["--local-model"]
 
     def run_once(self, module: str, arguments: list[str]) -> None:
         """Run a Python module to its end. Raises StepFailed, StopRequested."""

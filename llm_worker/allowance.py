@@ -4,7 +4,6 @@ Nothing awaits between asking and counting, so that the counts are exact however
 Every open loop keeps one inference in reserve: when all others are used, it answers with what it has (decision 0088).
 """
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from chat.transcript.run_spending import NOTHING_SPENT, RunLimits, RunSpending
@@ -117,12 +116,9 @@ class LoopShare:
         most = left - need.prompt
         return most if most < (need.max_output or max(1, need.window - need.prompt)) else None
 
-    def end(self, usage: TokenUsage, count_output: Callable[[], int]) -> None:
-        """Count the tokens of that inference. count_output: for a server that reports none."""
-        prompt, output = usage.prompt_tokens, usage.completion_tokens
-        used = (self._need.prompt if prompt is None else prompt) + (
-            count_output() if output is None else output
-        )
+    def end(self, usage: TokenUsage) -> None:
+        """Count the tokens of that inference."""
+        used = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         spent = self._allowance.spent
         self._allowance.spent = spent._replace(tokens=min(spent.tokens + used, MAX_TOKENS))
         self.kept_tokens = max(0, min(self._allowance.tokens_for(self), self._need.of_next))

@@ -76,7 +76,9 @@ def expansion_request(model: Model, queries: Sequence[str]) -> Request:
     limit = min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
     asked = json.dumps({"queries": list(queries)}, ensure_ascii=False)
     return Request(
-        replace(model, max_output_tokens=limit), [Message("S", prompt("expand")), Message("U", asked)]
+        replace(model, max_output_tokens=limit),
+        [Message("S", prompt("expand")), Message("U", asked)],
+        gives_way=True,
     )
 
 

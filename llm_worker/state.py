@@ -71,7 +71,7 @@ class RunState:
             counted.first_token_at = at
 
     def count_step(self, usage: TokenUsage) -> None:
-        """One more inference and its usage, as far as the server reported it."""
+        """One more inference and its usage."""
         self.cycles += 1
         self.usage = self.usage.plus(usage)
         if self.outer:

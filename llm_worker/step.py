@@ -52,13 +52,26 @@ class Step:
     sent_back: SentBack | None = None
 
 
+@dataclass
+class InferenceUse:
+    """What is known of what an inference used, however it ended. calls: the arguments that the model wrote."""
+
+    reported: TokenUsage = field(default_factory=TokenUsage)
+    calls: list[str] = field(default_factory=list)
+
+
 async def run_llm_step(
-    request: Request, models: StreamingModels, emitter: Emitter, previewable: Collection[str] = ()
+    request: Request,
+    models: StreamingModels,
+    emitter: Emitter,
+    previewable: Collection[str] = (),
+    use: InferenceUse | None = None,
 ) -> Step:
     """Stream one answer into `emitter`. Raises ModelFailed.
 
-    previewable: the names of tools whose calls may be shown while they are being written.
+    previewable: the names of tools whose calls may be shown while they are being written.  use: is filled in at the end.
     """
+    use = use or InferenceUse()
     parts = _Parts(_Metadata(), CallPreviewer(new_call_id, previewable), ResponseLog())
     metadata, calls = parts.metadata, parts.calls
     try:
@@ -68,7 +81,7 @@ async def run_llm_step(
         parts.log.fail(failure)
         raise
     finally:
-        emitter.state.count_step(metadata.usage)
+        use.reported, use.calls = metadata.usage, [call.raw for call in calls.calls()]
         emitter.state.finish = WHOLE
         parts.log.write(request.model.name, ((call.id, call.name, call.raw) for call in calls.calls()))
     output = emitter.end_step()

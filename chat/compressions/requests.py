@@ -50,6 +50,7 @@ class CompressionUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: Decimal | None = None
+    estimated_tokens: int = 0
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,13 @@ FIRST_TOKEN_S: Final = Histogram(
 )
 TOKENS: Final = Counter(
     "turnwire_tokens",
-    "Tokens that model servers reported, by kind (prompt, completion, cached, reasoning).",
+    "Tokens of runs, by kind (prompt, completion, cached, reasoning; estimated: of the first two, those that no server reported).",
     ["model", "kind"],
     registry=REGISTRY,
 )
 SIDE_TOKENS: Final = Counter(
     "turnwire_side_request_tokens",
-    "Tokens that model servers reported for titles, summaries and safe summaries, by purpose, model and kind.",
+    "Tokens of titles, summaries and safe summaries, by purpose, model and kind.",
     ["purpose", "model", "kind"],
     registry=REGISTRY,
 )
@@ -110,5 +110,5 @@ def swept(*, takeovers: int, repairs: dict[str, int]) -> None:
 
 def _by_kind(usage: TokenUsage, counted: TokenUsage = NO_USAGE) -> list[tuple[str, int]]:
     """The counts that are not 0, each with the label `kind`, without those that were counted before."""
-    named = zip(("prompt", "completion", "cached", "reasoning"), usage, counted, strict=True)
+    named = zip(("prompt", "completion", "cached", "reasoning", "estimated"), usage, counted, strict=True)
     return [(kind, more) for kind, tokens, before in named if (more := (tokens or 0) - (before or 0)) > 0]

@@ -20,8 +20,5 @@ class Migration(migrations.Migration):
             name='request_id',
             field=models.CharField(blank=True, db_default='', default='', max_length=64),
         ),
-        migrations.AddIndex(
-            model_name='turn',
-            index=models.Index(condition=models.Q(('request_id', ''), _negated=True), fields=['request_id'], name='turn_by_request'),
-        ),
+        # 0047 builds the index turn_by_request beside the traffic.
     ]

@@ -11,10 +11,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("session", "stored_bytes", models.BigIntegerField(default=0, db_default=0, editable=False)),
         migrations.AddField("session", "is_measured", models.BooleanField(default=False, db_default=False, editable=False)),
-        migrations.AddIndex(
-            "session",
-            models.Index(fields=["id"], condition=models.Q(is_measured=False), name="session_unmeasured"),
-        ),
+        # 0047 builds the index session_unmeasured beside the traffic.
         migrations.CreateModel(
             "StoredBytes",
             [

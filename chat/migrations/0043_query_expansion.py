@@ -1,3 +1,4 @@
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -19,7 +20,8 @@ class Migration(migrations.Migration):
                 max_length=12,
             ),
         ),
-        migrations.AddConstraint(
+        # 0047 validates it, beside the traffic.
+        AddConstraintNotValid(
             "siderequest",
             models.CheckConstraint(
                 condition=models.Q(

@@ -1,5 +1,7 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
+
+from knowledge.migration_operations import wait_for_locks, wait_no_longer
 
 
 class Migration(migrations.Migration):
@@ -9,12 +11,13 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0041_knowledge_bases")]
 
     operations = [
-        migrations.RunSQL("SET lock_timeout = 0", "SET lock_timeout = 0"),
+        wait_for_locks(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_event_by_age", migrations.RunSQL.noop),
         AddIndexConcurrently(
             model_name="sessionevent",
             index=models.Index(fields=["created_at"], name="session_event_by_age"),
         ),
-        migrations.RunSQL("RESET lock_timeout", "RESET lock_timeout"),
+        ValidateConstraint("run", "run_access_known"),
+        wait_no_longer(),
     ]

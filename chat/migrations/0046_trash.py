@@ -1,3 +1,4 @@
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -18,7 +19,8 @@ class Migration(migrations.Migration):
             name='purge_at',
             field=models.DateTimeField(blank=True, editable=False, null=True),
         ),
-        migrations.AddConstraint(
+        # 0047 validates it, beside the traffic.
+        AddConstraintNotValid(
             model_name='session',
             constraint=models.CheckConstraint(
                 condition=models.Q(deleted_at__isnull=True, purge_at__isnull=True)

@@ -1,5 +1,7 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
+
+from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
 
 
 class Migration(migrations.Migration):
@@ -9,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0046_trash")]
 
     operations = [
-        migrations.RunSQL("SET lock_timeout = 0", "SET lock_timeout = 0"),
+        wait_for_locks(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_trash", migrations.RunSQL.noop),
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_to_purge", migrations.RunSQL.noop),
@@ -27,5 +29,20 @@ class Migration(migrations.Migration):
                 fields=["purge_at"], condition=models.Q(purge_at__isnull=False), name="session_to_purge"
             ),
         ),
-        migrations.RunSQL("RESET lock_timeout", "RESET lock_timeout"),
+        # Of 0029, 0037, 0043 and 0046.
+        AddMissingIndex(
+            model_name="turn",
+            index=models.Index(
+                fields=["request_id"], condition=~models.Q(request_id=""), name="turn_by_request"
+            ),
+        ),
+        AddMissingIndex(
+            model_name="session",
+            index=models.Index(
+                fields=["id"], condition=models.Q(is_measured=False), name="session_unmeasured"
+            ),
+        ),
+        ValidateConstraint("session", "session_in_trash_is_purged"),
+        ValidateConstraint("siderequest", "side_request_is_for_run_or_compression"),
+        wait_no_longer(),
     ]

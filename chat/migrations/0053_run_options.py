@@ -3,6 +3,7 @@
 import chat.models.run_options
 import django.contrib.postgres.fields
 from django.conf import settings
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -39,11 +40,12 @@ class Migration(migrations.Migration):
             model_name='modelconfig',
             constraint=models.CheckConstraint(condition=models.Q(('unsupported_options__contained_by', ['temperature', 'top_p', 'max_output_tokens', 'stop', 'seed', 'reasoning_effort', 'response_format', 'parallel_tool_calls'])), name='model_unsupported_options_known'),
         ),
-        migrations.AddConstraint(
+        # 0062 validates these, beside the traffic.
+        AddConstraintNotValid(
             model_name='run',
             constraint=models.CheckConstraint(condition=chat.models.run_options.AreOptions(models.F('options')), name='run_options_known'),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name='session',
             constraint=models.CheckConstraint(condition=chat.models.run_options.AreOptions(models.F('options')), name='session_options_known'),
         ),

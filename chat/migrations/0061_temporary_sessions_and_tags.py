@@ -1,4 +1,5 @@
 import django.contrib.postgres.fields
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -21,7 +22,8 @@ class Migration(migrations.Migration):
                 base_field=models.CharField(max_length=40), blank=True, db_default=[], default=list, size=None
             ),
         ),
-        migrations.AddConstraint(
+        # 0062 validates it, beside the traffic.
+        AddConstraintNotValid(
             model_name='session',
             constraint=models.CheckConstraint(
                 condition=models.Q(temporary_until__isnull=True)

@@ -1,5 +1,7 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
+
+from knowledge.migration_operations import wait_for_locks, wait_no_longer
 
 
 class Migration(migrations.Migration):
@@ -9,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0061_temporary_sessions_and_tags")]
 
     operations = [
-        migrations.RunSQL("SET lock_timeout = 0", "SET lock_timeout = 0"),
+        wait_for_locks(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_temporary", migrations.RunSQL.noop),
         AddIndexConcurrently(
@@ -20,5 +22,9 @@ class Migration(migrations.Migration):
                 name="session_temporary",
             ),
         ),
-        migrations.RunSQL("RESET lock_timeout", "RESET lock_timeout"),
+        # Of 0053 and 0061.
+        ValidateConstraint("run", "run_options_known"),
+        ValidateConstraint("session", "session_options_known"),
+        ValidateConstraint("session", "temporary_session_is_in_no_list"),
+        wait_no_longer(),
     ]

@@ -111,6 +111,9 @@ class Compression(UpstreamFailureFields, Leased):
     )
     prompt_tokens = _count()
     completion_tokens = _count()
+    estimated_tokens = _count(
+        help_text="Of the prompt and completion tokens, those that the server did not report."
+    )
     # By the prices of the summarising model; null: some price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     summary = models.ForeignKey(

@@ -41,8 +41,8 @@ class DailyAccount(NamedTuple):
         cost = most(row.most_cost, settings.MAX_COST_PER_DAY)
         return cls(
             LimitUse(RUNS, row.runs, runs, "runs", row.resets_at),
-            LimitUse(TOKENS, row.tokens, tokens, "tokens", row.resets_at),
-            LimitUse(COST, row.cost, cost, "cost", row.resets_at),
+            LimitUse(TOKENS, row.tokens, tokens, "tokens", row.resets_at, row.is_estimated),
+            LimitUse(COST, row.cost, cost, "cost", row.resets_at, row.is_estimated),
         )
 
     @classmethod
@@ -75,7 +75,8 @@ class DailyUseQuerySet(models.QuerySet["DailyUse"]):
         """Add what a request beside the runs has used."""
         tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         if tokens or cost:
-            ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0)
+            is_estimated = bool(usage.estimated_tokens)
+            ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0, is_estimated=is_estimated)
 
 
 class DailyUse(models.Model):
@@ -86,6 +87,9 @@ class DailyUse(models.Model):
     runs = models.IntegerField(default=0)
     tokens = models.BigIntegerField(default=0)
     cost = models.DecimalField(max_digits=18, decimal_places=9, default=0)
+    is_estimated = models.BooleanField(
+        default=False, db_default=False, help_text="Tokens that no server reported are counted too."
+    )
 
     objects = DailyUseQuerySet.as_manager()
 

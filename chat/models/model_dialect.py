@@ -1,4 +1,4 @@
-"""What a model's server is known to refuse or to omit: learned from its answers, or set by staff."""
+"""What is known of a model's server: what it refuses or omits, learned from its answers or set by staff; how much it takes at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
@@ -30,6 +31,12 @@ class DialectFields(models.Model):
         max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="", editable=False
     )
     redirect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    max_requests = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many requests its server takes at once, those of other models included; empty: any number.",
+    )
 
     class Meta:
         abstract = True

@@ -175,6 +175,8 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     completion_tokens = models.IntegerField(null=True, blank=True)
     cached_tokens = models.IntegerField(null=True, blank=True)
     reasoning_tokens = models.IntegerField(null=True, blank=True)
+    # Of the prompt and completion tokens, those that the server did not report.
+    estimated_tokens = models.IntegerField(null=True, blank=True)
     # At the model's prices when it ended; null: a price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     # Executed by another installation: shown, but not counted as usage.

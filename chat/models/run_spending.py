@@ -13,9 +13,10 @@ from django.db.models.functions import Coalesce, TruncDate
 from chat.models.lease import L, LeasedQuerySet
 from chat.protocol.states import LIVE
 from chat.transcript.run_spending import RunLimits, RunSpending
+from chat.transcript.token_usage import TokenUsage
 
-# Token counts that a model server may report.
-USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+# The columns that hold token counts, of runs and of requests beside them.
+USAGE = TokenUsage._fields
 
 
 class RunUsage(LeasedQuerySet[L]):

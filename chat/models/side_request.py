@@ -32,7 +32,7 @@ class Purpose(models.TextChoices):
 # What a safe summary that was answered counts for its user, whatever it used: exact counts would tell a restricted member how long
 # the documents are, and when they change. About what one uses with as many excerpts as it may have.
 COUNTED_FOR_A_SAFE_SUMMARY: Final = TokenUsage(
-    prompt_tokens=5_000, completion_tokens=500, cached_tokens=0, reasoning_tokens=0
+    prompt_tokens=5_000, completion_tokens=500, cached_tokens=0, reasoning_tokens=0, estimated_tokens=0
 )
 
 
@@ -89,6 +89,8 @@ class SideRequest(models.Model):
     completion_tokens = _count()
     cached_tokens = _count()
     reasoning_tokens = _count()
+    # Of the prompt and completion tokens, those that the server did not report.
+    estimated_tokens = _count()
     # At the model's prices when it was answered; null: a price or a count is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
 

@@ -38,6 +38,7 @@ def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
             "completion_tokens": run.completion_tokens,
             "cached_tokens": run.cached_tokens,
             "reasoning_tokens": run.reasoning_tokens,
+            "estimated_tokens": run.estimated_tokens,
         },
         "cost": None if run.cost is None else float(run.cost),
         "time_to_first_token_ms": run.time_to_first_token_ms,

@@ -9,6 +9,7 @@ class LimitUse(NamedTuple):
     """code: of the limit.  max: None: there is none.  unit: what is counted, in the plural.
 
     resets_at: when `used` starts again at 0, UTC; None: it falls when something ends or is deleted.
+    is_estimated: tokens that no server reported are counted too.
     """
 
     code: str
@@ -16,3 +17,4 @@ class LimitUse(NamedTuple):
     max: int | Decimal | None
     unit: str
     resets_at: datetime | None = None
+    is_estimated: bool = False

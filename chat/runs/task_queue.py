@@ -50,6 +50,11 @@ _HEADERS: Final = {
 }
 
 
+def unreachable_service(error: Exception) -> str:
+    """What does not answer, for one of UNREACHABLE, which may be Redis and the broker at once."""
+    return "Redis" if isinstance(error, RedisError) else "The broker of task messages"
+
+
 def check_reachable() -> None:
     """Raise ApiError if Redis accepts no packets, before a turn is stored whose packets could not be delivered."""
     try:
@@ -126,7 +131,7 @@ def send_message(task: str, queue: str, **ids: str) -> None:
 
 
 def enqueue_file(file_id: str) -> None:
-    """Wake a process that extracts texts. Without Redis, the sweeper does it later."""
+    """Wake a process that extracts texts. Without the broker, the sweeper does it later."""
     try:
         send_message(EXTRACT_FILE, INGEST_QUEUE, file_id=file_id)
     except UNREACHABLE as error:
@@ -134,7 +139,7 @@ def enqueue_file(file_id: str) -> None:
 
 
 def enqueue_vectors() -> None:
-    """Wake a process that computes vectors. Without Redis, the sweeper does it later."""
+    """Wake a process that computes vectors. Without the broker, the sweeper does it later."""
     try:
         send_message(COMPUTE_VECTORS, INGEST_QUEUE)
     except UNREACHABLE as error:

@@ -83,7 +83,9 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.compressions += swept_compressions.enqueue_lost()
         report.files += swept_files.enqueue_lost() + swept_files.enqueue_vectors()
     except task_queue.UNREACHABLE as error:
-        logger.warning("Redis is unreachable, the next sweep continues: %s", error)
+        logger.warning(
+            "%s is unreachable, the next sweep continues: %s", task_queue.unreachable_service(error), error
+        )
     repairs = asdict(report)
     counters.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
     return report

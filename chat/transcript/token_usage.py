@@ -1,5 +1,6 @@
-"""TokenUsage: the token counts that a model server reports, for one request or summed over a run. Pure."""
+"""TokenUsage: the token counts of one request or summed over a run, as its model server reports them, else estimated. Pure."""
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 # The limit of the columns that hold counts.
@@ -7,16 +8,30 @@ MAX_TOKENS: Final = 2**31 - 1
 
 
 class TokenUsage(NamedTuple):
-    """None: the server reported no such count."""
+    """None: unknown.  estimated_tokens: those of the prompt and the completion that no server reported."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    estimated_tokens: int | None = None
 
     def plus(self, other: "TokenUsage") -> "TokenUsage":
         """The sum, at most MAX_TOKENS; unknown only if neither is known."""
         return TokenUsage(*(_sum(one, more) for one, more in zip(self, other, strict=True)))
+
+    def completed(self, prompt_tokens: int, count_output: Callable[[], int]) -> "TokenUsage":
+        """With an estimate in place of each of the two counts that the server did not report, and marked as such."""
+        prompt, completion = self.prompt_tokens, self.completion_tokens
+        if prompt is not None and completion is not None:
+            return self
+        estimated = 0
+        if prompt is None:
+            estimated += (prompt := min(prompt_tokens, MAX_TOKENS))
+        if completion is None:
+            estimated += (completion := min(count_output(), MAX_TOKENS))
+        counted = self._replace(prompt_tokens=prompt, completion_tokens=completion)
+        return counted._replace(estimated_tokens=min(estimated, MAX_TOKENS))
 
 
 def _sum(one: int | None, more: int | None) -> int | None:

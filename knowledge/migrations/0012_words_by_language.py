@@ -3,28 +3,35 @@
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
+from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+
 
 class Migration(migrations.Migration):
+    """Beside the traffic, which uses the former index until the new ones are complete."""
 
+    atomic = False
     dependencies = [
         ('knowledge', '0011_documents'),
     ]
 
     operations = [
-        migrations.RemoveIndex(
-            model_name='chunk',
-            name='chunk_words',
-        ),
-        migrations.AddIndex(
+        wait_for_locks(),
+        AddMissingIndex(
             model_name='chunk',
             index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('language', 'english')), fields=['words'], name='chunk_words_english'),
         ),
-        migrations.AddIndex(
+        AddMissingIndex(
             model_name='chunk',
             index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('language', 'german')), fields=['words'], name='chunk_words_german'),
         ),
-        migrations.AddIndex(
+        AddMissingIndex(
             model_name='chunk',
             index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('language', 'simple')), fields=['words'], name='chunk_words_simple'),
         ),
+        migrations.RunSQL(
+            "DROP INDEX CONCURRENTLY IF EXISTS chunk_words",
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS chunk_words ON knowledge_chunk USING gin (words)",
+            state_operations=[migrations.RemoveIndex(model_name='chunk', name='chunk_words')],
+        ),
+        wait_no_longer(),
     ]

@@ -5,6 +5,8 @@ Built beside the traffic, which uses the former index until the new one is compl
 
 from django.db import migrations, transaction
 
+from knowledge.migration_operations import wait_for_locks, wait_no_longer
+
 PARAMETERS = "m = 24, ef_construction = 128"
 # In memory an index of 100,000 vectors of 512 dimensions is built in minutes; what does not fit is slower.
 MEMORY = "512MB"
@@ -45,9 +47,9 @@ class Migration(migrations.Migration):
     dependencies = [("knowledge", "0012_words_by_language")]
 
     operations = [
-        migrations.RunSQL("SET lock_timeout = 0", migrations.RunSQL.noop),
+        wait_for_locks(),
         migrations.RunSQL(f"SET maintenance_work_mem = '{MEMORY}'", migrations.RunSQL.noop),
         migrations.RunPython(rebuild, migrations.RunPython.noop),
         migrations.RunSQL("RESET maintenance_work_mem", migrations.RunSQL.noop),
-        migrations.RunSQL("RESET lock_timeout", migrations.RunSQL.noop),
+        wait_no_longer(),
     ]

@@ -2,6 +2,8 @@ from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndex
 from django.db import migrations, models
 from django.db.models import F, Q
 
+from knowledge.migration_operations import wait_for_locks, wait_no_longer
+
 
 class Migration(migrations.Migration):
     """Built beside the traffic: outside of a transaction, and waiting for the transactions that were open before."""
@@ -10,7 +12,7 @@ class Migration(migrations.Migration):
     dependencies = [("knowledge", "0015_turns")]
 
     operations = [
-        migrations.RunSQL("SET lock_timeout = 0", "SET lock_timeout = 0"),
+        wait_for_locks(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS vector_waiting_by_owner", migrations.RunSQL.noop),
         AddIndexConcurrently(
@@ -20,5 +22,5 @@ class Migration(migrations.Migration):
             ),
         ),
         RemoveIndexConcurrently("chunkvector", "vector_waiting"),
-        migrations.RunSQL("RESET lock_timeout", "RESET lock_timeout"),
+        wait_no_longer(),
     ]

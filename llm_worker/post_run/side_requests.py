@@ -14,8 +14,10 @@ from chat.metrics import counters
 from chat.models import DailyUse, ModelConfig, SideRequest
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import count_tokens
 from llm_worker.database import Database
 from llm_worker.post_run.request_recorder import encode_messages
+from llm_worker.request.message import total_tokens
 from llm_worker.stream.sanitiser import clean
 from llm_worker.upstream.completion import Completion, CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
@@ -68,7 +70,7 @@ class RecordingModels:
         self._used: list[TokenUsage] = [] if used is None else used
 
     async def complete(self, request: Request) -> Completion:
-        """Raises ModelFailed."""
+        """Raises ModelFailed; TimeoutError after request.limit_s."""
         self._number += 1
         sent = SentSideRequest(request, self._number, datetime.now(UTC))
         try:
@@ -76,9 +78,10 @@ class RecordingModels:
         except ModelFailed as failure:
             await self._store(replace(sent, error_code=failure.code))
             raise
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TimeoutError):
             await self._store(replace(sent, error_code="cancelled"))
             raise
+        completion = replace(completion, usage=counted_usage(request, completion, self._task.config))
         self._used.append(completion.usage)
         counters.side_request_answered(self._task.purpose, self._task.config.name, completion.usage)
         await self._store(replace(sent, completion=completion))
@@ -86,6 +89,12 @@ class RecordingModels:
 
     async def _store(self, sent: SentSideRequest) -> None:
         await self._database.call_with_retry(save_side_request, self._task, sent)
+
+
+def counted_usage(request: Request, completion: Completion, config: ModelConfig) -> TokenUsage:
+    """What the server reported, else estimated."""
+    prompt = int(total_tokens(request.sent_messages) * config.estimate_factor)
+    return completion.usage.completed(prompt, lambda: count_tokens(completion.text))
 
 
 def save_side_request(task: SideTask, sent: SentSideRequest) -> None:

@@ -1,6 +1,5 @@
 """Titles an untitled session after its first answer: by the model that answered, else after the question."""
 
-import asyncio
 import logging
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -93,10 +92,10 @@ async def _generate_title(untitled: UntitledSession, models: CompletionClient) -
     short = replace(
         model, max_output_tokens=min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
     )
-    request = Request(short, title_messages(untitled.question, untitled.answer))
+    messages = title_messages(untitled.question, untitled.answer)
+    request = Request(short, messages, gives_way=True, limit_s=TIMEOUT_S)
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            completion = await models.complete(request)
+        completion = await models.complete(request)
     except (ModelFailed, TimeoutError) as error:
         logger.warning(
             "run %s model %s: session %s is named after its question: %s",

@@ -33,6 +33,7 @@ def resolve_model(config: ModelConfig) -> Model | None:
         takes_prompt_cache_key=config.supports_prompt_cache_key,
         takes_tool_choice_none=config.supports_tool_choice_none,
         requires_alternating_roles=config.requires_alternating_roles,
+        max_requests=config.max_requests,
         dialect=config.dialect_at(source),
         redirects_to=config.redirect_at(source),
         row=config.pk,

@@ -29,6 +29,7 @@ from llm_worker.upstream.redirects import redirect_of
 from llm_worker.upstream.refused_options import name_refused_option
 from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_failure, log_request, log_skipped
+from llm_worker.upstream.server_slots import GaveWay, server_slot
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
 from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
@@ -116,7 +117,15 @@ class LanguageModels:
             await asyncio.sleep(wait_s)
 
     async def complete(self, request: Request) -> Completion:
-        """Return the whole answer. Raises ModelFailed, after as many retries as stream()."""
+        """Return the whole answer. Raises ModelFailed, after as many retries as stream(); TimeoutError after request.limit_s."""
+        while True:
+            try:
+                async with server_slot(request), asyncio.timeout(request.limit_s):
+                    return await self._complete(request)
+            except GaveWay:
+                logger.info("%r is asked again later: a run waits for its server", request.model)
+
+    async def _complete(self, request: Request) -> Completion:
         sent, retries_left = self._traits.apply(request), RETRIES
         while True:
             try:
@@ -167,7 +176,8 @@ class LanguageModels:
     async def _stream_once(self, request: Request) -> AsyncGenerator[list[Delta]]:
         reader = StreamReader()
         with _converted_errors(request, reader):
-            async with self._open(request, request_body(request, is_streamed=True)) as received:
+            body = request_body(request, is_streamed=True)
+            async with server_slot(request), self._open(request, body) as received:
                 while piece := await received.read():
                     known = reader.chunks
                     deltas = reader.take(piece)

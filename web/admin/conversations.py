@@ -121,8 +121,8 @@ class ModelConfigForm(forms.ModelForm[ModelConfig]):
         fields = (
             "name", "enabled", "provider", "upstream_name", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
             "supports_tools", "supports_prefill", "supports_tool_choice_none", "supports_prompt_cache_key",
-            "requires_alternating_roles", "unsupported_options", "dialect", "queue", "tokenizer", "prompt_price", "cached_price",
-            "completion_price",
+            "requires_alternating_roles", "unsupported_options", "dialect", "max_requests", "queue", "tokenizer", "prompt_price",
+            "cached_price", "completion_price",
         )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class LimitingGroupAdmin(GroupAdmin):
 
 @admin.register(DailyUse)
 class DailyUseAdmin(ReadOnlyAdmin[DailyUse]):
-    list_display = ("day", "user", "runs", "tokens", "cost")
+    list_display = ("day", "user", "runs", "tokens", "cost", "is_estimated")
     list_filter = ("day",)
     list_select_related = ("user",)
     search_fields = ("user__username",)
@@ -43,6 +43,8 @@ def limits_of_today(user: User) -> str:
 def _words(use: LimitUse) -> str:
     names: dict[str, Any] = {"runs": _("runs"), "tokens": _("tokens"), "cost": _("cost")}
     used = number_format(use.used, use_l10n=True, force_grouping=True)
+    if use.is_estimated:
+        used = _("%(number)s (partly estimated)") % {"number": used}
     if use.max is None:
         return _("%(unit)s: %(used)s, no limit") % {"unit": names[use.unit], "used": used}
     most = number_format(use.max, use_l10n=True, force_grouping=True)

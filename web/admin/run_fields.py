@@ -18,8 +18,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
         "waited_s", "worked_s", "time_to_first_token_ms", "reasoning_ms",
     ),
     "used": (
-        "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost",
-        "cycles", "spent_inferences", "spent_tool_calls", "spent_searches", "spent_tokens", "context_usage",
+        "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "estimated_tokens",
+        "cost", "cycles", "spent_inferences", "spent_tool_calls", "spent_searches", "spent_tokens", "context_usage",
     ),
     "failure": (
         "error_code", "error_message", "error_retryable", "upstream_status", "upstream_code", "upstream_message",

@@ -22,7 +22,8 @@ class SideRequestInline(ReadOnlyInline):
 
     model = SideRequest
     fields = (
-        "purpose", "attempt", "number", "model", "sent_at", "prompt_tokens", "completion_tokens", "cost", "error_code",
+        "purpose", "attempt", "number", "model", "sent_at", "prompt_tokens", "completion_tokens",
+        "estimated_tokens", "cost", "error_code",
     )  # fmt: skip
     verbose_name_plural = _("requests for titles and summaries")
 
@@ -44,7 +45,8 @@ class SideRequestAdmin(SearchAdmin[SideRequest], ReadOnlyAdmin[SideRequest]):
     """The texts are kept for KEEP_REQUESTS_HOURS, the rest as long as the session."""
 
     list_display = (
-        "short_id", "purpose", "model", "sent_at", "prompt_tokens", "completion_tokens", "cost", "error_code", "session",
+        "short_id", "purpose", "model", "sent_at", "prompt_tokens", "completion_tokens",
+        "estimated_tokens", "cost", "error_code", "session",
     )  # fmt: skip
     list_select_related = ("session",)
     list_filter = ("purpose", ModelFilter, "sent_at")

@@ -12,7 +12,7 @@ from chat.protocol.states import LIVE
 
 
 class UsageRow(NamedTuple):
-    """day, model: None in a row over all days or models. runs: of purpose answers; of others, their requests. p50, p95: milliseconds to the first token. cost: None if unknown."""
+    """day, model: None in a row over all days or models. runs: of purpose answers; of others, their requests. p50, p95: milliseconds to the first token. estimated: of prompt and completion, what no server reported. cost: None if unknown."""
 
     day: date | None
     model: str | None
@@ -23,6 +23,7 @@ class UsageRow(NamedTuple):
     prompt: int
     cached: int
     completion: int
+    estimated: int
     cost: Decimal | None
     p50: float | None
     p95: float | None
@@ -42,18 +43,19 @@ _USED: Final = Statement(
     f"""
     WITH used AS (
         SELECT COALESCE(ended_at, queued_at) AS at, model, 'answers' AS purpose, status = 'failed' AS has_failed, status = 'stopped' AS was_stopped,
-            prompt_tokens, cached_tokens, completion_tokens, cost, time_to_first_token_ms
+            prompt_tokens, cached_tokens, completion_tokens, estimated_tokens, cost, time_to_first_token_ms
         FROM chat_run
         WHERE (ended_at >= %(since)s OR (status IN ({literals(LIVE)}) AND continuations > 0 AND queued_at >= %(since)s))
             AND NOT is_imported
         UNION ALL
         SELECT sent_at, model, CASE purpose WHEN 'title' THEN 'titles' WHEN 'summary' THEN 'summaries' WHEN 'expansion' THEN 'expansions' ELSE 'safe_summaries' END, error_code <> '', FALSE,
-            prompt_tokens, cached_tokens, completion_tokens, cost, NULL
+            prompt_tokens, cached_tokens, completion_tokens, estimated_tokens, cost, NULL
         FROM chat_siderequest WHERE sent_at >= %(since)s
     )
     SELECT (at AT TIME ZONE 'UTC')::date AS day, model, purpose, count(*),
         count(*) FILTER (WHERE has_failed), count(*) FILTER (WHERE was_stopped),
         COALESCE(sum(prompt_tokens), 0), COALESCE(sum(cached_tokens), 0), COALESCE(sum(completion_tokens), 0),
+        COALESCE(sum(estimated_tokens), 0),
         sum(cost),
         percentile_cont(0.5) WITHIN GROUP (ORDER BY time_to_first_token_ms),
         percentile_cont(0.95) WITHIN GROUP (ORDER BY time_to_first_token_ms)

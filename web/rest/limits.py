@@ -34,6 +34,9 @@ class LimitUseAnswer(ResponseSchema):
     resets_at = serializers.DateTimeField(
         allow_null=True, help_text="When `used` starts again at 0; null: not at a time."
     )
+    is_estimated = serializers.BooleanField(
+        help_text="Whether tokens that no model server reported are counted too, by an estimate."
+    )
 
 
 class LimitsView(StrictAPIView):
@@ -54,6 +57,7 @@ def present_limit_use(use: LimitUse) -> JSONObject:
         "max": None if use.max is None else _number(use.max),
         "unit": use.unit,
         "resets_at": isoformat_or_none(use.resets_at),
+        "is_estimated": use.is_estimated,
     }
 
 

@@ -231,6 +231,9 @@ class UsedAnswer(ResponseSchema):
     completion_tokens = serializers.IntegerField()
     cached_tokens = serializers.IntegerField()
     reasoning_tokens = serializers.IntegerField()
+    estimated_tokens = serializers.IntegerField(
+        help_text="Of the prompt and completion tokens, those that the server did not report."
+    )
     cost = serializers.FloatField(allow_null=True)
 
 

@@ -10,6 +10,10 @@ class UsageAnswer(ResponseSchema):
     completion_tokens = serializers.IntegerField(allow_null=True)
     cached_tokens = serializers.IntegerField(allow_null=True)
     reasoning_tokens = serializers.IntegerField(allow_null=True)
+    estimated_tokens = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of the prompt and completion tokens, those that the server did not report.",
+    )
 
 
 class NextCompressionAnswer(ResponseSchema):

@@ -101,6 +101,7 @@ class Subscription:
         feeds = self.feeds
         feed = feeds.events if publication.name == "-" else feeds.get_or_create(publication.name, now)
         feed.checked_at = feed.published_at = now
+        feed.queue_position = None  # a packet ends the waiting
         if feed.has_stopped:
             if publication.header.attempt <= feed.cursor.attempt:
                 return

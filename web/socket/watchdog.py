@@ -13,6 +13,7 @@ from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from chat.infrastructure.background import start_task
+from chat.infrastructure.server_waits import read_waits
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.log.stream import Log, event_log, positions, run_log
@@ -69,6 +70,7 @@ class Watchdog:
             try:
                 await self._compare(now)
                 await self._send_queue_positions(now)
+                await self._send_server_waits(now)
             except (RedisError, DatabaseError, OSError) as error:
                 logger.warning("positions are compared later: %s", error)
             self._send_heartbeats(now)
@@ -107,6 +109,22 @@ class Watchdog:
         for subscription, feed in waiting:
             position = queue_positions.get(feed.name)
             if position is not None and position != feed.queue_position:
+                feed.queue_position = position
+                subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
+
+    async def _send_server_waits(self, now: float) -> None:
+        """Of runs that have started, and wait for a model server that takes few requests at once."""
+        silent = [
+            (subscription, feed)
+            for subscription, feed in self._feeds()
+            if feed.name != "-"
+            and not feed.is_empty
+            and now - feed.published_at >= self.intervals.queued_after_s
+        ]
+        waits = await read_waits({feed.name for _, feed in silent})
+        for subscription, feed in silent:
+            position = waits.get(feed.name)
+            if position != feed.queue_position:
                 feed.queue_position = position
                 subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
 

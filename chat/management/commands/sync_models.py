@@ -13,9 +13,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--demo", action="store_true", help="Marks them as the built-in demo model.")
+        parser.add_argument("--max-requests", type=int, help="That their server takes at once.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         ModelConfig.objects.configure(settings.LLM_MODELS, demo=options["demo"])
+        if options["max_requests"]:
+            unlimited = ModelConfig.objects.filter(
+                name__in=settings.LLM_MODELS, base_url="", max_requests=None
+            )
+            unlimited.filter(provider=None).update(max_requests=options["max_requests"])
         for model in ModelConfig.objects.filter(name__in=settings.LLM_MODELS).exclude(provider=None):
             self.stderr.write(
                 f"The model {model.name} of LLM_MODELS is that of the provider {model.provider}: give one of them another name."

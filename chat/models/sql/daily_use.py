@@ -13,7 +13,10 @@ TODAY: Final = "(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC')::date"
 
 
 class DailyAccountRow(NamedTuple):
-    """Used today; then what the most generous group allows: 0 is no limit, None is that no group says anything."""
+    """Used today; then what the most generous group allows: 0 is no limit, None is that no group says anything.
+
+    is_estimated: tokens that no server reported are counted too.
+    """
 
     resets_at: datetime
     runs: int
@@ -23,6 +26,7 @@ class DailyAccountRow(NamedTuple):
     most_runs: int | None
     most_tokens: int | None
     most_cost: Decimal | None
+    is_estimated: bool
 
 
 class CountedUser(NamedTuple):
@@ -38,7 +42,8 @@ def _most(column: str) -> str:
 DAILY_ACCOUNT: Final = f"""
     SELECT ({TODAY} + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at,
         COALESCE(used.runs, 0) AS runs, COALESCE(used.tokens, 0) AS tokens, COALESCE(used.cost, 0) AS cost,
-        account.is_superuser, grouped.most_runs, grouped.most_tokens, grouped.most_cost
+        account.is_superuser, grouped.most_runs, grouped.most_tokens, grouped.most_cost,
+        COALESCE(used.is_estimated, FALSE) AS is_estimated
     FROM auth_user AS account
     LEFT JOIN chat_dailyuse AS used ON used.user_id = account.id AND used.day = {TODAY}
     CROSS JOIN LATERAL (
@@ -67,16 +72,20 @@ def count_runs(sessions: str) -> str:
     """  # noqa: S608  names of tables alone
 
 
+_ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
+        SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost,
+            is_estimated = used.is_estimated OR EXCLUDED.is_estimated"""
+
+
 def add_use(runs: str) -> str:
-    """Adds what the runs in this table have used to the day of their owners. Its columns: turn_id, tokens, cost."""
+    """Adds what the runs in this table have used to the day of their owners. Its columns: turn_id, tokens, cost, is_estimated."""
     return f"""
-        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
-        SELECT session.owner_id, {TODAY}, 0, GREATEST(0, more.tokens), GREATEST(0, more.cost)
+        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
+        SELECT session.owner_id, {TODAY}, 0, GREATEST(0, more.tokens), GREATEST(0, more.cost), more.is_estimated
         FROM {runs} AS more JOIN chat_turn AS turn ON turn.id = more.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE more.tokens > 0 OR more.cost > 0
-        ON CONFLICT (user_id, day) DO UPDATE
-        SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost
+        WHERE more.tokens > 0 OR more.cost > 0 OR more.is_estimated
+        {_ADDED}
     """  # noqa: S608  names of tables alone
 
 
@@ -84,13 +93,12 @@ def add_use(runs: str) -> str:
 COUNT_RUNS: Final = Statement(
     count_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
 )
-# What a request beside the runs has used. Parameters: session, tokens, cost. Plan: as COUNT_RUNS.
+# What a request beside the runs has used. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(
     f"""
-    INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
-    SELECT owner_id, {TODAY}, 0, %(tokens)s::bigint, %(cost)s::numeric FROM chat_session WHERE id = %(session)s
-    ON CONFLICT (user_id, day) DO UPDATE
-    SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost
+    INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
+    SELECT owner_id, {TODAY}, 0, %(tokens)s::bigint, %(cost)s::numeric, %(is_estimated)s FROM chat_session WHERE id = %(session)s
+    {_ADDED}
     RETURNING user_id
     """,  # noqa: S608  constants alone
     CountedUser,

@@ -63,6 +63,7 @@ class ModelConfigRow(NamedTuple):
     dialect_source: str
     redirects_to: str
     redirect_source: str
+    max_requests: int | None
     name: str
     base_url: str
     api_key_env: str

@@ -131,7 +131,7 @@ _SPENT = ", ".join(f"spent_{name} = COALESCE(%(spent_{name})s, spent_{name})" fo
 _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")
 # Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
 # Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
-# error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the four token counts,
+# error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the token counts,
 # time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, context_usage, what it has used (spending_columns), and
 # what it answered with (SetupParameters).
 # Plan: primary keys, one_daily_use_per_user_and_day.
@@ -152,6 +152,7 @@ END: Final = Statement(
             cycles = %(cycles)s, {_SPENT},
             prompt_tokens = %(prompt_tokens)s, completion_tokens = %(completion_tokens)s,
             cached_tokens = %(cached_tokens)s, reasoning_tokens = %(reasoning_tokens)s,
+            estimated_tokens = %(estimated_tokens)s,
             finish_reason = %(finish_reason)s, finish_tokens = %(finish_tokens)s,
             -- The attempt may have ended before it sent a request.
             context_usage = COALESCE(%(context_usage)s::jsonb, context_usage),
@@ -173,7 +174,7 @@ END: Final = Statement(
         FROM before
         WHERE id = ended_run AND attempt = %(attempt)s AND (status, %(status)s::text) IN ({_MOVES})
         RETURNING id AS run, attempt, message_id, turn_id, spent_tokens - counted_tokens AS tokens,
-            COALESCE(cost, 0) - counted_cost AS cost
+            COALESCE(cost, 0) - counted_cost AS cost, COALESCE(estimated_tokens, 0) > 0 AS is_estimated
     ), setup AS (
         SELECT run, attempt, %(version)s::text AS version, %(content)s::text AS content, %(agent)s::uuid AS agent,
             %(agent_name)s::text AS agent_name, %(options)s::text AS options
@@ -193,7 +194,7 @@ SPEND: Final = Statement(
         SELECT id AS spending_run, spent_tokens AS counted_tokens FROM chat_run WHERE id = %(run)s
     ), spent AS (
         UPDATE chat_run SET {_SPENT} FROM before WHERE id = spending_run
-        RETURNING turn_id, spent_tokens - counted_tokens AS tokens, 0::numeric AS cost
+        RETURNING turn_id, spent_tokens - counted_tokens AS tokens, 0::numeric AS cost, FALSE AS is_estimated
     ), used AS ({add_use("spent")})
     SELECT turn_id FROM spent
     """,  # noqa: S608  constants alone

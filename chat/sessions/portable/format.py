@@ -43,7 +43,13 @@ RUN: Final = (
     "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
     "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
 )  # fmt: skip
-TOKENS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+TOKENS: Final = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "estimated_tokens",
+)
 # The ranges of the columns. New documents are numbered from the highest position, which therefore stays far below.
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
@@ -114,12 +120,13 @@ class Error(Part, frozen=True):
 
 
 class Usage(Part, frozen=True):
-    """Token counts as the model server reported them. cost: a decimal number in a string."""
+    """Token counts as the model server reported them, else estimated. cost: a decimal number in a string."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
     cached_tokens: Count | None = None
     reasoning_tokens: Count | None = None
+    estimated_tokens: Count | None = None
     cost: Money | None = None
 
 

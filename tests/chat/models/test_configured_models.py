@@ -127,3 +127,15 @@ def test_the_environment_takes_over_a_name_of_a_deleted_provider() -> None:
     assert offered() == ["large*"]
     model = ModelConfig.objects.get()
     assert (model.provider, model.name_at_server) == (None, "large")
+
+
+def test_the_local_model_takes_one_request_at_once_unless_staff_say_otherwise(settings: Any) -> None:
+    settings.LLM_MODELS = {"local": 8000}
+    ModelConfig.objects.create(name="other", base_url="http://other/v1")
+    call_command("sync_models", "--max-requests", "1")
+    call_command("sync_models", "--max-requests", "1")
+    limits = dict(ModelConfig.objects.values_list("name", "max_requests"))
+    assert limits == {"local": 1, "other": None}
+    ModelConfig.objects.filter(name="local").update(max_requests=2)
+    call_command("sync_models", "--max-requests", "1")
+    assert ModelConfig.objects.get(name="local").max_requests == 2

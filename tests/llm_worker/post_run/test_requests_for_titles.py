@@ -68,7 +68,7 @@ def test_its_tokens_and_cost_are_counted_apart_from_those_of_answers(runtime, an
     assert for_titles == {
         "day": answers["day"], "model": "scripted", "purpose": "titles", "runs": 0, "requests": 1,
         "prompt_tokens": 1000, "completion_tokens": 10, "cached_tokens": 400, "reasoning_tokens": 0,
-        "cost": (600 + 200 + 100) / 1_000_000,
+        "estimated_tokens": 0, "cost": (600 + 200 + 100) / 1_000_000,
     }  # fmt: skip
 
 

@@ -20,3 +20,7 @@ test("bytes are told in the unit that people read", () => {
 test("from four fifths on a limit stands out", () => {
   assert.deepEqual([use("agents", 79, 100), use("agents", 80, 100)].map((one) => limitRows([one])[0].isNearly), [false, true]);
 });
+
+test("what is partly estimated is marked", () => {
+  assert.equal(limitRows([{ ...use("tokens_per_day", 900, 1000, "tokens"), is_estimated: true }])[0].use, "≈ 900 of 1,000");
+});

@@ -159,6 +159,8 @@ test("a packet of an unknown kind counts and shows nothing", () => {
 });
 
 test("the place in the queue and silence are shown until the next packet", () => {
+  const taken = play([...SUBSCRIBED, { type: "queued", run: RUN, position: 3 }, { type: "queued", run: RUN, position: null }]);
+  assert.equal(taken.answer.position, null);
   const waiting = play([...SUBSCRIBED, { type: "queued", run: RUN, position: 3 }, { type: "heartbeat", run: RUN }]);
   assert.equal(waiting.answer.position, 3);
   assert.ok(waiting.answer.quiet);

@@ -222,8 +222,9 @@ def test_what_is_used_is_shown_before_it_is_used_up(client: APIClient, session: 
     answer(client, session, 900)
     told = limits_of(client)
     resets_at = told["runs_per_day"]["resets_at"]
-    assert told["runs_per_day"] == {"used": 1, "max": 10, "unit": "runs", "resets_at": resets_at}
-    assert told["tokens_per_day"] == {"used": 900, "max": 1000, "unit": "tokens", "resets_at": resets_at}
-    assert told["cost_per_day"] == {"used": 0.0, "max": None, "unit": "cost", "resets_at": resets_at}
+    of_today = {"resets_at": resets_at, "is_estimated": False}
+    assert told["runs_per_day"] == {"used": 1, "max": 10, "unit": "runs", **of_today}
+    assert told["tokens_per_day"] == {"used": 900, "max": 1000, "unit": "tokens", **of_today}
+    assert told["cost_per_day"] == {"used": 0.0, "max": None, "unit": "cost", **of_today}
     assert datetime.fromisoformat(resets_at).time().isoformat() == "00:00:00"
     assert timedelta() < datetime.fromisoformat(resets_at) - datetime.now(UTC) <= timedelta(days=1)

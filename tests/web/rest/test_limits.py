@@ -16,7 +16,8 @@ def read_limits(client: APIClient) -> dict[str, Any]:
 def test_runs_in_progress_are_shown_with_their_limit(client: APIClient, session: str, settings: Any) -> None:
     settings.MAX_RUNS_PER_USER = 7
     factories.send_turn(client, session, models=["quick", "deep"])
-    assert read_limits(client)["runs_in_progress"] == {"used": 2, "max": 7, "unit": "runs", "resets_at": None}
+    told = read_limits(client)["runs_in_progress"]
+    assert told == {"used": 2, "max": 7, "unit": "runs", "resets_at": None, "is_estimated": False}
 
 
 def test_what_has_ended_and_what_others_do_is_not_counted(client: APIClient, session: str) -> None:

@@ -36,15 +36,15 @@ def test_runs_are_summed_by_day_and_model(client: APIClient, week: None) -> None
     assert read_usage(client, **WEEK) == [
         {
             "day": "2026-11-16", "model": "deep", "purpose": "answers", "runs": 1, "requests": 0, "prompt_tokens": 7, "completion_tokens": 0,
-            "cached_tokens": 0, "reasoning_tokens": 3, "cost": None,
+            "cached_tokens": 0, "reasoning_tokens": 3, "estimated_tokens": 0, "cost": None,
         },
         {
             "day": "2026-11-16", "model": "quick", "purpose": "answers", "runs": 2, "requests": 0, "prompt_tokens": 150, "completion_tokens": 10,
-            "cached_tokens": 40, "reasoning_tokens": 0, "cost": 0.75,
+            "cached_tokens": 40, "reasoning_tokens": 0, "estimated_tokens": 0, "cost": 0.75,
         },
         {
             "day": "2026-11-17", "model": "quick", "purpose": "answers", "runs": 1, "requests": 0, "prompt_tokens": 1, "completion_tokens": 0,
-            "cached_tokens": 0, "reasoning_tokens": 0, "cost": 0.000001,
+            "cached_tokens": 0, "reasoning_tokens": 0, "estimated_tokens": 0, "cost": 0.000001,
         },
     ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from knox.models import AuthToken
 
 from chat.infrastructure.redis_client import async_redis
+from chat.infrastructure.server_waits import announce_wait, end_wait
 from chat.log.publisher import Publisher
 from chat.log.stream import run_log, session_channel
 from chat.models import ModelConfig, Run, Session
@@ -302,3 +303,21 @@ async def test_a_client_that_does_not_read_is_closed_and_others_notice_nothing(d
         await worker.end("")
         await reader.until(is_stop)
         assert seqs(reader) == list(range(1, worker.producer.settle() + 1))
+
+
+async def test_a_run_that_waits_for_its_model_server_tells_its_place_until_the_server_takes_it(
+    dial, session, publisher
+):
+    current_hub().watchdog.intervals.tick_s = 0.05
+    current_hub().watchdog.intervals.queued_after_s = 0.1
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        run = await sent(client, session)
+        worker = await claimed(publisher, run, session)
+        await worker.say("First I search.")
+        await announce_wait(run, 2)
+        expected = {"type": "queued", "run": run, "position": 2}
+        assert await client.until(lambda one: one["type"] == "queued" and one["position"] == 2) == expected
+        await end_wait(run)
+        over = await client.until(lambda one: one["type"] == "queued")
+        assert over == {"type": "queued", "run": run, "position": None}

@@ -8,7 +8,7 @@ import { referenceOf } from "./run_reference.js";
  * @typedef {object} RunUsage  what is shown of a run as REST returns it
  * @property {string} id
  * @property {string} model
- * @property {{prompt_tokens: number|null, completion_tokens: number|null, cached_tokens: number|null, reasoning_tokens: number|null}} usage
+ * @property {{prompt_tokens: number|null, completion_tokens: number|null, cached_tokens: number|null, reasoning_tokens: number|null, estimated_tokens?: number|null}} usage
  * @property {number|null} [cost]
  * @property {number|null} time_to_first_token_ms
  * @property {number} cycles
@@ -24,13 +24,14 @@ const COST_DIGITS = 2;
 
 /** @param {RunUsage} run @param {number} toolsMs of its time, spent in tools @returns {[string, string][]} what is known: name and value */
 export function rowsOf(run, toolsMs = 0) {
-  const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens } = run.usage;
+  const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated_tokens } = run.usage;
   const writing = generationMs(run, toolsMs);
   const rate = completion_tokens && writing !== null && writing >= SHORTEST_MS ? completion_tokens / (writing / 1000) : null;
   return withoutMissing([
     [t("Model"), run.model],
     [t("Tokens read"), tokens(prompt_tokens, cached_tokens, t("cached"))],
     [t("Tokens written"), tokens(completion_tokens, reasoning_tokens, t("reasoning"))],
+    [t("Of these estimated"), estimated_tokens ? whole(estimated_tokens) : null],
     [t("First token after"), run.time_to_first_token_ms === null ? null : duration(run.time_to_first_token_ms)],
     [t("Speed"), rate === null ? null : t("%(rate)s tokens per second", { rate: rate < 10 ? tenths(rate) : whole(rate) })],
     [t("Took"), workedMs(run) === null ? null : duration(workedMs(run))],

@@ -12,6 +12,7 @@ import { language, t } from "../i18n.js";
  * @property {number|null} max  null: there is no limit
  * @property {string} unit
  * @property {string|null} resets_at
+ * @property {boolean} is_estimated  tokens that no server reported are counted too
  */
 
 /** @typedef {{name: string, use: string, isNearly: boolean}} Row */
@@ -58,7 +59,7 @@ export function limitRows(uses) {
     const use = byCode.get(code);
     if (!use || use.max === null) return [];
     const [used, max] = [use.used, use.max].map((number) => (use.unit === "bytes" ? byteText(number) : number.toLocaleString(language)));
-    return [{ name: name(), use: t("%(used)s of %(max)s", { used, max }), isNearly: use.used >= 0.8 * use.max }];
+    return [{ name: name(), use: t("%(used)s of %(max)s", { used: use.is_estimated ? `≈ ${used}` : used, max }), isNearly: use.used >= 0.8 * use.max }];
   });
 }
 

@@ -10,6 +10,7 @@ import { language, t } from "../i18n.js";
  * @property {number} runs
  * @property {number} prompt_tokens
  * @property {number} completion_tokens
+ * @property {number} estimated_tokens  of both, those that the server did not report
  * @property {number|null} cost  null: no price is known
  */
 
@@ -38,6 +39,7 @@ function addUsage(sum, day) {
     runs: sum.runs + day.runs,
     prompt_tokens: sum.prompt_tokens + day.prompt_tokens,
     completion_tokens: sum.completion_tokens + day.completion_tokens,
+    estimated_tokens: sum.estimated_tokens + day.estimated_tokens,
     cost: sum.cost === null && day.cost === null ? null : (sum.cost ?? 0) + (day.cost ?? 0),
   };
 }
@@ -48,12 +50,15 @@ function table(rows) {
   const priced = rows.some(({ cost }) => cost !== null);
   const heads = [t("Model"), t("Answers"), t("Tokens read"), t("Tokens written"), ...(priced ? [t("Cost")] : [])];
   const head = h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text))));
-  return h("table", {}, head, h("tbody", {}, ...rows.map((row) => line(row, priced))));
+  const isEstimated = rows.some(({ estimated_tokens }) => estimated_tokens > 0);
+  const note = h("p", { class: "hint", hidden: !isEstimated }, t("≈ where the server reports no counts, and they are estimated."));
+  return h("div", {}, h("table", {}, head, h("tbody", {}, ...rows.map((row) => line(row, priced)))), note);
 }
 
 /** @param {ModelUsage} row @param {boolean} priced */
 function line(row, priced) {
-  const numbers = [row.runs, row.prompt_tokens, row.completion_tokens].map((number) => number.toLocaleString(language));
-  const cost = row.cost === null ? "–" : row.cost.toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  return h("tr", {}, h("th", { scope: "row" }, row.model), ...[...numbers, ...(priced ? [cost] : [])].map((text) => h("td", {}, text)));
+  const about = row.estimated_tokens > 0 ? "≈ " : "";
+  const tokens = [row.prompt_tokens, row.completion_tokens].map((number) => about + number.toLocaleString(language));
+  const cost = row.cost === null ? "–" : about + row.cost.toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  return h("tr", {}, h("th", { scope: "row" }, row.model), ...[row.runs.toLocaleString(language), ...tokens, ...(priced ? [cost] : [])].map((text) => h("td", {}, text)));
 }
