@@ -93,14 +93,7 @@ async def run_llm_step(
     asked = without_cut_arguments(asked) if finish.reason == LENGTH else asked
     sent_back = metadata.sent_back(request.model.source, asked)
     asked += output.calls
-    return Step(
-        finish,
-        asked,
-        output.utterance,
-        metadata.usage,
-        has_text_calls=bool(output.calls),
-        sent_back=sent_back,
-    )
+    return Step(finish, asked, output.utterance, metadata.usage, bool(output.calls), sent_back)
 
 
 class _Parts(NamedTuple):
