@@ -5,6 +5,7 @@ import sys
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.staticfiles import apps as staticfiles
 
+from config import environment as env
 from config.database_timeouts import role_of
 
 
@@ -19,9 +20,13 @@ class TurnwireAdminConfig(AdminConfig):
         migration_locks.install(self)
         import web.accounts.oidc.checks
         import web.page.checks  # noqa: F401  registers them
+        from ingest import ocr
 
-        if role_of(sys.argv):
+        role = role_of(sys.argv)
+        if role:
             refused_services.check()
+        if role == "ingest" and (problem := ocr.find_problem()):
+            env.fail("OCR", problem)
 
 
 class StaticFilesConfig(staticfiles.StaticFilesConfig):

@@ -1,6 +1,7 @@
 """The settings of files and of searches in them, a part of settings.py. EMBEDDINGS_MODEL: empty if searches find words alone."""
 
 import platform
+import re
 import sys
 
 from config import environment as env
@@ -16,6 +17,7 @@ __all__ = [
     "MAX_FILE_BYTES",
     "MAX_KNOWLEDGE_BASES_PER_USER",
     "MAX_WAITING_FILES_PER_USER",
+    "OCR",
     "OPEN_URL",
     "QUERY_EXPANSION",
     "SAFE_SUMMARY_MODEL",
@@ -38,6 +40,10 @@ if env.text("OPEN_URL_HOSTS"):
     env.fail("OPEN_URL_HOSTS", "is called URL_ALLOWED_HOSTS now, and its hosts are separated by commas")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
+# The languages of Tesseract that scanned pages are recognised in; empty: they stay unread (ingest/ocr.py).
+OCR = env.text("OCR")
+if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):
+    env.fail("OCR", "must be languages of Tesseract, such as eng or eng+deu")
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
 # Of knowledge/embedders/packaged.py, which is not loaded here.

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from ingest import drain
+from ingest import drain, ocr
 from ingest.reader.outcome import (
     MAX_PICTURE_BYTES,
     MAX_TEXT_BYTES,
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 # From its start to its end; its processor time is limited in ingest/reader/limits.py.
 WALL_CLOCK_S: Final = 75.0
+# What it may take longer to recognise scanned pages; it stops by itself before (ingest/reader/scans.py).
+OCR_WALL_CLOCK_S: Final = 690.0
 # How soon the end of this process is noticed.
 TICK_S: Final = 0.5
 # How a process ends that has used up its processor time or all memory of the machine.
@@ -57,9 +59,10 @@ def read_in_child(file: File, folder: Path) -> Outcome:
 
     The lease is extended meanwhile.
     """
+    limit_s = OCR_WALL_CLOCK_S if ocr.tell_reader(folder) else WALL_CLOCK_S
     child = start_reader(file.content_type, folder)
     try:
-        status = _wait(child, file)
+        status = _wait(child, file, limit_s)
     finally:
         if child.poll() is None:
             child.kill()
@@ -76,9 +79,9 @@ def read_in_child(file: File, folder: Path) -> Outcome:
     return Outcome(error=limits_code(file.content_type) if killed else crash_code(file.content_type))
 
 
-def _wait(child: "subprocess.Popen[bytes]", file: File) -> int:
+def _wait(child: "subprocess.Popen[bytes]", file: File, limit_s: float) -> int:
     beat_at = time.monotonic() + BEAT_S
-    limit = time.monotonic() + WALL_CLOCK_S
+    limit = time.monotonic() + limit_s
     while True:
         try:
             return child.wait(TICK_S)

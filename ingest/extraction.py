@@ -130,6 +130,8 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         outcome.width_px,
         outcome.height_px,
         tokens_by_encoding=outcome.tokens_by_encoding,
+        notes_length=outcome.notes_length,
+        unread_pages=outcome.unread_pages,
     )
     stored: list[str] = []
     is_stored = False
@@ -169,7 +171,7 @@ def _end_ready(file: File, found: Extraction) -> bool:
     if has_chunks and found.text and not quotas.has_room_for_chunks(file):
         return file.end_failed("too_many_chunks")
     if has_chunks:
-        for is_stored in store_chunks(file, found.text):
+        for is_stored in store_chunks(file, found.text, found.notes_length):
             if not is_stored:
                 return False
             reach("after_chunk_batch")

@@ -30,9 +30,12 @@ def searchable(files: QuerySet[File]) -> QuerySet[File]:
     return files.filter(is_of_people).exclude(kind=FileKind.IMAGE)
 
 
-def store_chunks(file: File, text: str) -> Iterator[bool]:
-    """After each transaction whether it could be stored: False, the last, if another attempt holds the file."""
-    chunks = enumerate(split_chunks(text))
+def store_chunks(file: File, text: str, notes_length: int = 0) -> Iterator[bool]:
+    """After each transaction whether it could be stored: False, the last, if another attempt holds the file.
+
+    notes_length: characters at the beginning that no search finds.
+    """
+    chunks = enumerate(split_chunks(" " * notes_length + text[notes_length:]))
     while batch := list(islice(chunks, BATCH)):
         is_held = Chunk.objects.add(file, batch)
         yield is_held
@@ -60,8 +63,8 @@ def missing_in_turns() -> Iterator[tuple[int, File]]:
 def store_chunks_again(file: File) -> None:
     """Of a file that is ready and has none. A text that is read again meanwhile belongs to another attempt, which nothing is
     stored for."""
-    text = File.objects.filter(pk=file.pk).values_list("text", flat=True).first() or ""
-    if all(store_chunks(file, text)) and file.serve_chunks():
+    found = File.objects.filter(pk=file.pk).values_list("text", "notes_length").first()
+    if all(store_chunks(file, *(found or ("",)))) and file.serve_chunks():
         delete_stale_chunks(file.pk)
 
 

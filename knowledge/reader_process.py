@@ -14,6 +14,8 @@ _MODULE: Final = "ingest.reader"
 _ROOT: Final = Path(__file__).parents[1]
 # The content type of an HTML page of which the main text is wanted; `address` is its URL, for the links in it.
 MAIN_TEXT: Final = "text/html;part=main"
+# In the folder, where scanned pages are to be recognised: the path of Tesseract and its languages, on two lines.
+OCR_FILE: Final = "ocr"
 
 
 def start_reader(content_type: str, folder: Path) -> "subprocess.Popen[bytes]":

@@ -32,6 +32,6 @@ def index_again(file: File, text: str) -> None:
 
 
 def index_held(held: File, found: Extraction) -> None:
-    assert all(store_chunks(held, found.text))
+    assert all(store_chunks(held, found.text, found.notes_length))
     assert held.end_ready(found, has_chunks=True)
     delete_stale_chunks(held.pk)

@@ -36,6 +36,7 @@ def _present(document: Document, *, is_waiting: bool) -> JSONObject:
         "content_type": shown.content_type,
         "size": shown.size_bytes,
         "token_count": document.token_count,
+        "unread_pages": document.unread_pages,
         "created_at": isoformat_utc(document.created_at),
     }
 

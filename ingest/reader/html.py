@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from lxml import etree, html
 
+from ingest.reader.outcome import ReadText
 from ingest.reader.text import decode
 
 _UNSEEN: Final = frozenset(
@@ -20,9 +21,9 @@ _SPACES: Final = re.compile(r"[ \t\r\f\v\xa0]+")
 _LINES: Final = re.compile(r"\s*\n\s*\n\s*")
 
 
-def read(path: Path) -> str:
+def read(path: Path) -> ReadText:
     page = decode(path.read_bytes())
-    return page.with_note(visible_text(page.text))
+    return page.noted(visible_text(page.text))
 
 
 def visible_text(source: str) -> str:

@@ -1,6 +1,7 @@
 """What the child process tells its parent about a file. Pure."""
 
-from typing import Final, Literal
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -23,12 +24,25 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     content_type: str = ""
     has_text: bool = False
     token_count: int = 0
+    notes_length: int = 0
+    unread_pages: int = 0
     tokens_by_encoding: dict[str, int] = {}
     has_picture: bool = False
     width_px: int | None = None
     height_px: int | None = None
     title: str = ""
     published: str = ""
+
+
+class ReadText(NamedTuple):
+    """notes: sentences of the reader about the file, which models read above the text, and no search finds.
+
+    unread_pages: those that are pictures, of which there is no text.
+    """
+
+    text: str
+    notes: Sequence[str] = ()
+    unread_pages: int = 0
 
 
 class Unreadable(Exception):

@@ -1,4 +1,4 @@
-"""Reads the text of PDF documents, page by page, with pdfium, and says which pages are pictures without any.
+"""Reads the text of PDF documents, page by page, with pdfium; of pages that are pictures what is recognised, if that is set up.
 
 A form feed stands between two pages, and nowhere else, so that the page of a passage can be counted.
 """
@@ -10,7 +10,8 @@ from typing import Final
 import pypdfium2
 from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 
-from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
+from ingest.reader.outcome import MAX_TEXT_CHARACTERS, ReadText, Unreadable
+from ingest.reader.scans import PageRecogniser
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
@@ -18,7 +19,38 @@ _PAGE_BREAK: Final = "\n\f\n"
 _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 
-def read(path: Path) -> str:
+def read(path: Path) -> ReadText:
+    document = _open(path)
+    recogniser = PageRecogniser(path.parent)
+    pages: list[str] = []
+    unread: list[int] = []
+    recognised: list[int] = []
+    characters = 0
+    for number, page in enumerate(document, 1):
+        text = _text_of(page)
+        if not text and _shows_picture(page):
+            text = recogniser.recognise(page)
+            (recognised if text else unread).append(number)
+        page.close()
+        characters += len(text)
+        if characters > MAX_TEXT_CHARACTERS:
+            raise Unreadable("document_limits")
+        pages.append(text)
+    # Not stripped at its beginning: pages without text count.
+    text = _PAGE_BREAK.join(pages).rstrip()
+    return ReadText(text if text.strip() else "", _notes(unread, recognised), len(unread))
+
+
+def _notes(unread: list[int], recognised: list[int]) -> list[str]:
+    notes = []
+    if unread:
+        notes.append(f"[Pictures without text, perhaps scanned, of which nothing follows: {_ranges(unread)}]")
+    if recognised:
+        notes.append(f"[Text recognised in pictures, which may have mistakes: {_ranges(recognised)}]")
+    return notes
+
+
+def _open(path: Path) -> pypdfium2.PdfDocument:
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -28,28 +60,12 @@ def read(path: Path) -> str:
         raise Unreadable("document_limits")
     if not len(document):
         raise Unreadable("document_corrupt")
-    pages: list[str] = []
-    scans: list[int] = []
-    characters = 0
-    for number, page in enumerate(document, 1):
-        text = (
-            _joined(page.get_textpage().get_text_bounded().replace("\r\n", "\n")).replace("\f", "\n").strip()
-        )
-        if not text and _shows_picture(page):
-            scans.append(number)
-        page.close()
-        characters += len(text)
-        if characters > MAX_TEXT_CHARACTERS:
-            raise Unreadable("document_limits")
-        pages.append(text)
-    note = (
-        [f"[Pictures without text, perhaps scanned, of which nothing follows: {_ranges(scans)}]"]
-        if scans
-        else []
-    )
-    # Not stripped at its beginning: pages without text count.
-    text = "\n\n".join([*note, _PAGE_BREAK.join(pages)]).rstrip()
-    return text if text.strip() else ""
+    return document
+
+
+def _text_of(page: pypdfium2.PdfPage) -> str:
+    text = page.get_textpage().get_text_bounded().replace("\r\n", "\n")
+    return _joined(text).replace("\f", "\n").strip()
 
 
 def _joined(text: str) -> str:

@@ -8,7 +8,14 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import json
 
-from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Outcome, Unreadable, crash_code, limits_code
+from ingest.reader.outcome import (
+    MAX_TEXT_CHARACTERS,
+    Outcome,
+    ReadText,
+    Unreadable,
+    crash_code,
+    limits_code,
+)
 from ingest.reader.storable import storable
 from knowledge.reader_process import MAIN_TEXT
 
@@ -80,8 +87,11 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     if reader is None:
         raise Unreadable("file_type_unsupported")
     module = import_module(f"ingest.reader.{reader.module}")
-    function: Callable[[Path], str] = getattr(module, reader.function)
-    text = storable(function(folder / "content"))
+    function: Callable[[Path], str | ReadText] = getattr(module, reader.function)
+    read = function(folder / "content")
+    found = ReadText(read) if isinstance(read, str) else read
+    notes = "".join(f"{note}\n\n" for note in found.notes)
+    text = (notes + storable(found.text)) if found.text else notes.rstrip()
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Unreadable("document_limits")
     (folder / "text").write_bytes(text.encode())
@@ -91,5 +101,11 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     from chat.transcript.tokens import count_tokens
 
     _, *others = installed_encodings()
-    counts = {name: count_tokens(text, name) for name in others}
-    return Outcome(kind=reader.kind, has_text=True, token_count=count_tokens(text), tokens_by_encoding=counts)
+    return Outcome(
+        kind=reader.kind,
+        has_text=True,
+        token_count=count_tokens(text),
+        tokens_by_encoding={name: count_tokens(text, name) for name in others},
+        notes_length=min(len(notes), len(text)),
+        unread_pages=found.unread_pages,
+    )

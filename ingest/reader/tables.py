@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ingest.reader.archive import open_checked
+from ingest.reader.outcome import ReadText
 from ingest.reader.text import decode
 
 MAX_ROWS: Final = 50
@@ -28,7 +29,7 @@ _DELIMITERS: Final = ";\t|,"
 _TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
 
 
-def read_csv(path: Path) -> str:
+def read_csv(path: Path) -> ReadText:
     decoded = decode(path.read_bytes())
     text = decoded.text.removeprefix("\ufeff")
     csv.field_size_limit(len(text) + 1)
@@ -41,7 +42,7 @@ def read_csv(path: Path) -> str:
         columns = max(columns, len(row))
         first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return decoded.with_note(preview("Table", first, len(first) + more, columns))
+    return decoded.noted(preview("Table", first, len(first) + more, columns))
 
 
 def read_xlsx(path: Path) -> str:

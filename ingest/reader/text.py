@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest.reader.outcome import Unreadable
+from ingest.reader.outcome import ReadText, Unreadable
 from ingest.reader.xml_check import check_xml
 from knowledge.text_encodings import decode_certain, is_binary
 
@@ -37,20 +37,26 @@ class Decoded(NamedTuple):
     text: str
     guess: str = ""
 
+    def noted(self, text: str) -> ReadText:
+        """What a reader has made of `self.text`, with a note if the encoding was guessed."""
+        return ReadText(text, [note(self.guess)] if self.guess and text else [])
+
     def with_note(self, text: str) -> str:
-        """What a reader has made of `self.text`, below a note if the encoding was guessed."""
-        return f"{note(self.guess)}\n\n{text}" if self.guess and text else text
+        """The same of a part of a file: the note stands above its text."""
+        return "\n\n".join([*self.noted(text).notes, text])
 
 
-def read(path: Path) -> str:
-    return decode_with_note(path.read_bytes())
+def read(path: Path) -> ReadText:
+    decoded = decode(path.read_bytes())
+    return decoded.noted(decoded.text)
 
 
-def read_xml(path: Path) -> str:
+def read_xml(path: Path) -> ReadText:
     """The source. Raises Unreadable for one that defines entities."""
     content = path.read_bytes()
     check_xml(content, allows_doctype=True, is_lenient=True)
-    return decode_with_note(content)
+    decoded = decode(content)
+    return decoded.noted(decoded.text)
 
 
 def decode_with_note(content: bytes) -> str:

@@ -22,6 +22,8 @@ class FileStatus(models.TextChoices):
 class Extraction(NamedTuple):
     """What is known of a file once it has been read.
 
+    notes_length: characters at the beginning of the text that the reader says of the file, of which no search knows.
+    unread_pages: those that are pictures without text.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """
 
@@ -35,3 +37,5 @@ class Extraction(NamedTuple):
     size_bytes: int = 0
     thumbnail: str = ""
     tokens_by_encoding: Mapping[str, int] = MappingProxyType({})
+    notes_length: int = 0
+    unread_pages: int = 0

@@ -79,6 +79,10 @@ class File(models.Model):
     token_count = models.IntegerField(default=0)
     # Its tokens in the other installed encodings, by their names; empty if it was read before they were counted.
     tokens_by_encoding = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    # Characters at the beginning of the text that are notes of the reader: no search finds them.
+    notes_length = models.IntegerField(default=0, db_default=0)
+    # Those that are pictures without text.
+    unread_pages = models.IntegerField(default=0, db_default=0)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -30,6 +30,9 @@ class FileAnswer(ResponseSchema):
     width = serializers.IntegerField(required=False, help_text="Of a picture that is ready, in pixels.")
     height = serializers.IntegerField(required=False)
     has_thumbnail = serializers.BooleanField(required=False, help_text="Of a picture.")
+    unread_pages = serializers.IntegerField(
+        required=False, help_text="Of a document, if there are any: pages that are pictures without text."
+    )
     fits = serializers.DictField(
         child=serializers.BooleanField(),
         required=False,

@@ -55,6 +55,7 @@ class DocumentAnswer(ResponseSchema):
     content_type = serializers.CharField()
     size = serializers.IntegerField(help_text="Bytes of the content.")
     token_count = serializers.IntegerField(help_text="Of the extracted text.")
+    unread_pages = serializers.IntegerField(help_text="Those that are pictures without text.")
     created_at = serializers.DateTimeField()
 
 

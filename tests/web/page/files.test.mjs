@@ -148,6 +148,7 @@ test("a file says what it is and how it gets on", () => {
   assert.equal(stateText(entry), "waiting…");
   assert.equal(stateText({ ...entry, state: "uploading", progress: 0.349 }), "uploading 34%");
   assert.equal(stateText(entryOfInfo(READY)), "PDF · 1,234 tokens");
+  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 3 })), "PDF · 1,234 tokens · 3 pages are pictures: not read");
   assert.equal(stateText(entryOfInfo({ ...READY, name: "moon", kind: "image", token_count: 0, size: 2048 })), "Image · 2 KiB");
   assert.match(stateText(entryOfInfo({ ...READY, status: "failed", error: { code: "document_encrypted", message: "" } })), /password/);
   assert.equal(kindText({ name: ".bashrc", kind: "text" }), "Text");

@@ -53,6 +53,7 @@
  * @property {number} [height]
  * @property {boolean} [has_thumbnail]  of a picture
  * @property {Record<string, boolean>} [fits]  by model, once it is ready
+ * @property {number} [unread_pages]  those that are pictures without text
  * @property {{code: string, message: string}} [error]
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
@@ -238,6 +239,7 @@
  * @property {string} content_type
  * @property {number} size  bytes
  * @property {number} token_count
+ * @property {number} [unread_pages]
  *
  * @typedef {{id: number, user: string, role: MemberRole}} Member
  *
@@ -250,7 +252,7 @@
  * @property {number|null} [vector_rank]
  *
  * @typedef {{id: string, name: string, models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
- * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean, unsupported_options?: string[]}} Model
+ * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
  */
 
 export {};

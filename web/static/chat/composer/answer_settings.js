@@ -69,6 +69,12 @@ export class AnswerSettings {
     return this.picker.picked;
   }
 
+  /** The names of the chosen models that see no pictures. */
+  get blind() {
+    const seeing = new Set(this.picker.models.filter((model) => model.supports_vision).map(({ name }) => name));
+    return this.models.filter((name) => !seeing.has(name));
+  }
+
   /** The names of all offered models. */
   get offered() {
     return this.picker.models.map(({ name }) => name);

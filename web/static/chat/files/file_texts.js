@@ -31,8 +31,12 @@ export function stateText(entry) {
   if (entry.state === "processing") return t("reading…");
   if (entry.state === "failed") return fileErrorText(entry.error ?? {});
   // An image counts by its size, which depends on the model.
-  return [kindText(entry), entry.tokens > 0 ? tokenText(entry.tokens) : entry.size > 0 && byteText(entry.size)].filter(Boolean).join(" · ");
+  const size = entry.tokens > 0 ? tokenText(entry.tokens) : entry.size > 0 && byteText(entry.size);
+  return [kindText(entry), size, unreadText(entry.unreadPages)].filter(Boolean).join(" · ");
 }
+
+/** Of scans that nobody has recognised; empty: there are none. @param {number} pages */
+export const unreadText = (pages) => (pages > 0 ? tn("%(count)s page is a picture: not read", "%(count)s pages are pictures: not read", pages) : "");
 
 /** What a screen reader hears when a file has come that far; empty: nothing. @param {FileEntry} entry */
 export function announcement(entry) {

@@ -89,7 +89,8 @@ export class ProjectFiles {
 
   #draw() {
     const { entries } = this.#open.uploads;
-    this.cards.show(entries, (entry) => (entry.kind === "image" && entry.state === "ready" ? t("Models do not see pictures of projects.") : ""));
+    const isSeen = this.page.models().some((model) => model.supports_vision);
+    this.cards.show(entries, (entry) => (entry.kind === "image" && entry.state === "ready" && !isSeen ? t("No model sees pictures.") : ""));
     this.size.textContent = this.#sizeText(entries);
     this.indexing.textContent = indexingText(this.project);
   }

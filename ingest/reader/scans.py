@@ -1,0 +1,82 @@
+"""Recognises the text of scanned pages with Tesseract, a program that the operator installs (setting OCR).
+
+https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pypdfium2
+
+from knowledge.reader_process import OCR_FILE
+
+# What Tesseract is made for.
+_DPI: Final = 300
+_POINTS_PER_INCH: Final = 72
+# A page of A3 at 300 dpi has 17 million; larger ones are drawn coarser.
+_MOST_PIXELS: Final = 20_000_000
+_PAGE_LIMIT_S: Final = 60
+# Of one file, from its first page on: the rest stays unread. The parent waits longer (ingest/child.py).
+FILE_LIMIT_S: Final = 600
+# Of this process, which draws the pages; its limit is 60 s.
+_DRAWING_CPU_S: Final = 45
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class PageRecogniser:
+    """For the pages of one file."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: with OCR_FILE, and for a picture of a page."""
+        self._picture = folder / "page.png"
+        told = folder / OCR_FILE
+        self._program, self._languages = told.read_text().splitlines() if told.exists() else ("", "")
+        self._until = time.monotonic() + FILE_LIMIT_S
+
+    def recognise(self, page: pypdfium2.PdfPage) -> str:
+        """Empty if nothing was recognised, if OCR is off, or if the file has used up its time."""
+        is_late = time.monotonic() > self._until or time.process_time() > _DRAWING_CPU_S
+        if not self._program or is_late:
+            return ""
+        self._draw(page)
+        try:
+            return self._run()
+        finally:
+            self._picture.unlink()
+
+    def _draw(self, page: pypdfium2.PdfPage) -> None:
+        width, height = page.get_size()
+        scale = _DPI / _POINTS_PER_INCH
+        scale = min(scale, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
+        bitmap = page.render(scale=scale, grayscale=True)
+        picture = bitmap.to_pil()
+        picture.save(self._picture, dpi=(_DPI, _DPI))
+        bitmap.close()
+
+    def _run(self) -> str:
+        command = [self._program, str(self._picture), "stdout", "-l", self._languages]
+        # One thread: other files are read beside it.
+        environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
+        try:
+            done = subprocess.run(  # noqa: S603  the operator's program, with our own arguments
+                command, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=_PAGE_LIMIT_S, check=False, preexec_fn=_end_with_parent,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            sys.stderr.write("a page took Tesseract too long\n")
+            return ""
+        if done.returncode:
+            sys.stderr.write(f"Tesseract ended with {done.returncode}: {done.stderr[-500:]!r}\n")
+            return ""
+        return done.stdout.decode(errors="replace").replace("\f", "\n").strip()
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
