@@ -12,7 +12,8 @@ from ingest.reader.text import decode
 from knowledge.file_types import detect_type
 from tests.ingest.documents import zipped
 
-pytestmark = pytest.mark.pure
+# Loading the models of chardet takes a second.
+pytestmark = [pytest.mark.pure, pytest.mark.slow]
 
 RUSSIAN = "Договор подписан в мае и вступает в силу немедленно."
 CHINESE = "合同编号：2024-001，甲方应于三十日内付款。"

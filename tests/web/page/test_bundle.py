@@ -39,6 +39,7 @@ def bundle(sources: dict[str, bytes]) -> Bundle:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.pure
 def test_every_script_and_style_sheet_that_is_made_of_others_is_bundled(bundle: Bundle) -> None:
     assert set(bundle.entries) == {name for group in GROUPS for name in group}
@@ -55,12 +56,14 @@ def test_every_module_that_a_template_names_is_bundled() -> None:
     assert named == {name for group in GROUPS for name in group if name.endswith(".js")}
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_what_the_page_needs_at_once_is_in_two_scripts(bundle: Bundle) -> None:
     assert len(bundle.scripts[PAGE]) <= 2
     assert bundle.scripts[PAGE][0] == bundle.entries[PAGE]
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_formulas_highlighting_and_the_tree_are_not_among_them(bundle: Bundle) -> None:
     maps = [json.loads(bundle.files[f"{name}.map"])["sources"] for name in bundle.scripts[PAGE]]
@@ -70,6 +73,7 @@ def test_formulas_highlighting_and_the_tree_are_not_among_them(bundle: Bundle) -
     assert set(LATER) <= bundle.sources
 
 
+@pytest.mark.slow
 @pytest.mark.pure
 def test_source_maps_name_sources_and_no_folder_of_the_machine(bundle: Bundle) -> None:
     maps = [json.loads(content) for name, content in bundle.files.items() if name.endswith(".map")]
