@@ -1,4 +1,4 @@
-"""The settings of files and of searches in them, a part of settings.py. EMBEDDINGS_MODEL: empty if searches find words alone."""
+"""The settings of files, of searches in them and in the web, a part of settings.py. EMBEDDINGS_MODEL: empty if searches find words alone."""
 
 import platform
 import re
@@ -23,6 +23,9 @@ __all__ = [
     "SAFE_SUMMARY_MODEL",
     "SAFE_SUMMARY_TIMEOUT_S",
     "URL_ALLOWED_HOSTS",
+    "WEB_SEARCH_API_KEY",
+    "WEB_SEARCH_SERVICE",
+    "WEB_SEARCH_URL",
 ]
 
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
@@ -40,6 +43,19 @@ if env.text("OPEN_URL_HOSTS"):
     env.fail("OPEN_URL_HOSTS", "is called URL_ALLOWED_HOSTS now, and its hosts are separated by commas")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
+# searxng, or a service that needs a key and no server of one's own (llm_worker/tools/search_services.py).
+WEB_SEARCH_SERVICE = env.text("WEB_SEARCH_SERVICE", "searxng")
+_SEARCH_URLS = {
+    "searxng": "",
+    "brave": "https://api.search.brave.com/res/v1/web/search",
+    "tavily": "https://api.tavily.com/search",
+}
+if WEB_SEARCH_SERVICE not in _SEARCH_URLS:
+    env.fail("WEB_SEARCH_SERVICE", f"must be one of {', '.join(_SEARCH_URLS)}")
+WEB_SEARCH_URL = env.url("WEB_SEARCH_URL", _SEARCH_URLS[WEB_SEARCH_SERVICE], schemes=("http", "https"))
+WEB_SEARCH_API_KEY = env.text("WEB_SEARCH_API_KEY")
+if WEB_SEARCH_SERVICE != "searxng" and not WEB_SEARCH_API_KEY:
+    env.fail("WEB_SEARCH_API_KEY", f"is required with WEB_SEARCH_SERVICE={WEB_SEARCH_SERVICE}")
 # The languages of Tesseract that scanned pages are recognised in; empty: they stay unread (ingest/ocr.py).
 OCR = env.text("OCR")
 if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):

@@ -93,6 +93,8 @@ class SearchServer:
     async def _serve(self) -> None:
         app = web.Application()
         app.router.add_get("/search", self._search)
+        app.router.add_get("/res/v1/web/search", self._search_as_brave)
+        app.router.add_post("/search", self._search_as_tavily)
         app.router.add_get("/requests", self._get_requests)
         app.router.add_post("/script", self._post_script)
         app.router.add_delete("/script", self._delete_script)
@@ -124,6 +126,31 @@ class SearchServer:
             {"query": asked.query, "number_of_results": len(found), "results": found, "answers": [],
              "corrections": [], "infoboxes": [], "suggestions": [], "unresponsive_engines": []}
         )  # fmt: skip
+
+    # The shapes of services that need a key: that of the tests is "key".
+
+    async def _search_as_brave(self, request: web.Request) -> web.Response:
+        parameters = dict(request.query)
+        self.requests.append(SearchRequest(parameters["q"], request.path, parameters, dict(request.headers)))
+        if request.headers.get("X-Subscription-Token") != "key":
+            return web.json_response({"type": "ErrorResponse"}, status=422)
+        found = next(
+            (rule["results"] for rule in self.rules if rule.get("query", "") in parameters["q"]), None
+        )
+        shape = {"type": "search", "query": {"original": parameters["q"]}, "mixed": {}}
+        return web.json_response(
+            shape | ({} if found is None else {"web": {"type": "search", "results": found}})
+        )
+
+    async def _search_as_tavily(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.requests.append(SearchRequest(body["query"], request.path, body, dict(request.headers)))
+        if request.headers.get("Authorization") != "Bearer key":
+            return web.json_response({"detail": {"error": "Unauthorized"}}, status=401)
+        found = next((rule["results"] for rule in self.rules if rule.get("query", "") in body["query"]), [])
+        return web.json_response(
+            {"query": body["query"], "answer": None, "images": [], "results": found, "response_time": 0.5}
+        )
 
     async def _hang(self, asked: SearchRequest) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The web_search tool: queries the deployment's SearXNG server. Returns snippets; does not fetch pages."""
+"""The web_search tool: queries the deployment's search service. Returns snippets; does not fetch pages."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from django.conf import settings
 
 from chat.transcript.entries import Document
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
-from llm_worker.tools.searxng import search
+from llm_worker.tools.search_services import search
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # Of all queries together: 20 snippets are some 3,000 tokens.
@@ -55,6 +55,6 @@ class WebSearch(Tool):
 async def _answer(client: aiohttp.ClientSession, query: str) -> list[Document] | ToolFailed:
     """Returns the failure instead of raising it: the results of the other queries are still useful."""
     try:
-        return await search(client, settings.WEB_SEARCH_URL, query)
+        return await search(client, query)
     except ToolFailed as failure:
         return failure

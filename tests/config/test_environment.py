@@ -99,6 +99,8 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("PASSWORD_RESET_TIMEOUT", "0"),
         ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),
+        ("WEB_SEARCH_SERVICE", "altavista"),
+        ("OCR", "eng, deu"),
         ("DRAIN_GRACE", "-5"),
         ("SUGGESTIONS", "a|b|c|d|e"),
         ("COMPRESSION_TRIGGER_RATIO", "75"),
@@ -114,6 +116,12 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
 def test_a_bad_value_is_one_line_that_names_its_variable(read_settings: Any, name: str, value: str) -> None:
     status, output = read_settings(**{**GOOD, name: value})
     assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
+
+
+def test_a_search_service_needs_its_key_and_has_an_address(read_settings: Any) -> None:
+    status, output = read_settings(**GOOD, WEB_SEARCH_SERVICE="brave")
+    assert (status, output) == (78, "WEB_SEARCH_API_KEY: is required with WEB_SEARCH_SERVICE=brave\n")
+    assert read_settings(**GOOD, WEB_SEARCH_SERVICE="brave", WEB_SEARCH_API_KEY="key")[0] == 0
 
 
 def test_secrets_are_required_unless_debug(read_settings: Any) -> None:

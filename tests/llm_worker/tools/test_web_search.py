@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from chat.transcript.entries import Document
-from llm_worker.tools import searxng, select_tools
+from llm_worker.tools import search_services, select_tools
 from llm_worker.tools.queries import MAX_QUERIES
 from llm_worker.tools.tool import ToolFailed, ToolResult
 from llm_worker.tools.web_search import MAX_DOCUMENTS, WebSearch
@@ -175,7 +175,7 @@ async def test_an_unreachable_server_fails_the_call(settings: Any) -> None:
 async def test_a_server_that_does_not_respond_times_out(
     searching: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searxng, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
+    monkeypatch.setattr(search_services, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
     searching.answer(hang=True)
     with pytest.raises(ToolFailed, match=r"^The web search did not answer in time\.$"):
         await search(query="moon")
@@ -210,3 +210,59 @@ async def test_a_stop_cancels_the_requests(searching: SearchServer) -> None:
 def test_parallel_calls_are_merged_into_one(several: list[dict[str, Any]], one: list[str]) -> None:
     assert WebSearch().merge(several) == {"queries": one}
     assert len(one) <= MAX_QUERIES
+
+
+@pytest.fixture
+def brave(searching: SearchServer, settings: Any) -> SearchServer:
+    settings.WEB_SEARCH_SERVICE, settings.WEB_SEARCH_API_KEY = "brave", "key"
+    settings.WEB_SEARCH_URL = f"{searching.url}/res/v1/web/search"
+    return searching
+
+
+@pytest.fixture
+def tavily(searching: SearchServer, settings: Any) -> SearchServer:
+    settings.WEB_SEARCH_SERVICE, settings.WEB_SEARCH_API_KEY = "tavily", "key"
+    settings.WEB_SEARCH_URL = f"{searching.url}/search"
+    return searching
+
+
+async def test_brave_is_asked_with_the_key_and_its_markup_is_read(brave: SearchServer) -> None:
+    found = {"title": "Moon &amp; tides", "url": "https://example.org/moon", "description": "The <strong>Moon</strong> pulls: 1 &lt; 2.",
+             "page_age": "2026-11-20T00:00:00", "profile": {"name": "Example"}, "type": "search_result"}  # fmt: skip
+    brave.find(found, query="moon")
+    outcome = await search(query="moon")
+    assert outcome.documents == (
+        Document(0, "https://example.org/moon", "Moon & tides", "The Moon pulls: 1 < 2.", "https://example.org/moon",
+                 {"published": "2026-11-20T00:00:00"}),
+    )  # fmt: skip
+    assert brave.requests[0].parameters == {"q": "moon", "count": "8", "text_decorations": "false"}
+    assert (await search(query="nothing at all")).response == "The web search found nothing."
+
+
+async def test_tavily_is_asked_with_the_key(tavily: SearchServer) -> None:
+    tavily.find(
+        {
+            "title": "Moon",
+            "url": "https://example.org/moon",
+            "content": "1 < 2",
+            "score": 0.9,
+            "raw_content": None,
+        }
+    )
+    outcome = await search(query="moon")
+    assert outcome.documents == (
+        Document(0, "https://example.org/moon", "Moon", "1 < 2", "https://example.org/moon"),
+    )
+    assert tavily.requests[0].parameters == {"query": "moon", "max_results": 8}
+
+
+@pytest.mark.parametrize(("service", "status"), [("brave", 422), ("tavily", 401)])
+async def test_a_wrong_key_is_told_to_the_operator_alone(
+    request: pytest.FixtureRequest, settings: Any, caplog: pytest.LogCaptureFixture, service: str, status: int
+) -> None:
+    request.getfixturevalue(service)
+    settings.WEB_SEARCH_API_KEY = "wrong-key"
+    with pytest.raises(ToolFailed, match=f"status {status}"):
+        await search(query="moon")
+    assert "is WEB_SEARCH_API_KEY right?" in caplog.text
+    assert "wrong-key" not in caplog.text
